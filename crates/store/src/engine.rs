@@ -27,7 +27,7 @@ use std::future::Future;
 
 use tokio::time::Instant;
 
-pub use self::fjall::{CutTail, Fjall, FjallOpenError, FjallOptions, FjallSnapshot};
+pub use self::fjall::{CutTail, Fjall, FjallEvent, FjallOpenError, FjallOptions, FjallSnapshot};
 pub use decide::{Decide, Mark, Verdict, Written};
 pub use error::{EngineError, Level, Shortage};
 pub(crate) use layout::RowLength;

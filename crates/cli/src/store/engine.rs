@@ -2,7 +2,7 @@
 
 use std::{fmt, fs, path::Path};
 
-use alula_store::engine::{CutTail, Fjall, FjallOptions, Memory};
+use alula_store::engine::{CutTail, Fjall, FjallEvent, FjallOptions, Memory};
 use anstyle::Style;
 
 use crate::{
@@ -58,13 +58,21 @@ pub(super) fn memory() -> Memory {
 /// # Errors
 /// It cannot be opened.
 pub(super) fn open(folder: &Path) -> Result<Fjall, Failure> {
-    let engine = Fjall::open(folder, FjallOptions::default()).map_err(|error| {
+    let mut options = FjallOptions::default();
+    options.reserve = true;
+    options.on_event = Some(tell_event);
+    let engine = Fjall::open(folder, options).map_err(|error| {
         // Most errors begin with the folder, which the sentence names.
         let (text, named) = (error.to_string(), format!("{}: ", folder.display()));
         not_opened(Some(folder), &text.strip_prefix(&named).unwrap_or(&text))
     })?;
     engine.cut_tails().iter().for_each(tell);
     Ok(engine)
+}
+
+/// Tells an operator once what strikes many requests.
+fn tell_event(event: &FjallEvent) {
+    terminal::tell(Style::new(), format!("alula: {event}").as_bytes());
 }
 
 fn tell(cut: &CutTail) {

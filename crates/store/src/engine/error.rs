@@ -22,6 +22,8 @@ pub enum EngineError {
     Busy,
     /// A write failed before, and no other is taken until the engine has opened what it keeps anew. Nothing was written.
     WritesRefused,
+    /// There is no room for a write that grows. Nothing was written; deletes and smaller values are taken.
+    NoRoom,
     /// A write failed part-way: it may or may not be kept.
     Unknown(Arc<dyn StdError + Send + Sync>),
     /// A record or a row cannot be read.
@@ -64,6 +66,7 @@ impl fmt::Display for EngineError {
             Self::TimedOut => line.write_str("the storage engine did not answer in time"),
             Self::Busy => line.write_str("too many writes wait for the storage engine"),
             Self::WritesRefused => line.write_str("the storage engine takes no writes after one failed"),
+            Self::NoRoom => line.write_str("the store is full: deletes and smaller values are taken"),
             Self::Unknown(cause) => write!(line, "a write failed and may or may not be kept: {cause}"),
             Self::Unreadable(cause) => write!(line, "what is stored cannot be read: {cause}"),
         }
@@ -77,6 +80,7 @@ impl fmt::Debug for EngineError {
             Self::TimedOut => f.write_str("TimedOut"),
             Self::Busy => f.write_str("Busy"),
             Self::WritesRefused => f.write_str("WritesRefused"),
+            Self::NoRoom => f.write_str("NoRoom"),
             Self::Unknown(cause) => f.debug_tuple("Unknown").field(&EscapedDebug(cause)).finish(),
             Self::Unreadable(cause) => f.debug_tuple("Unreadable").field(&EscapedDebug(cause)).finish(),
         }

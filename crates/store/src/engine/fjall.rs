@@ -12,7 +12,9 @@
 mod batch_mark;
 mod changes;
 mod committer;
+mod disk;
 mod errors;
+mod event;
 mod faults;
 mod folder;
 mod hidden;
@@ -27,11 +29,15 @@ mod private_files;
 mod queue;
 mod removed;
 mod reopening;
+mod reserve;
 mod rows;
 mod shared;
 mod slot;
 mod snapshot;
 mod sorted_group;
+mod space;
+#[cfg(test)]
+mod space_tests;
 mod stop;
 mod tables;
 mod tail;
@@ -53,14 +59,17 @@ use super::memory::check_confirms;
 use super::{Decide, Durability, Engine, EngineError, ObjectName, ReadTerms, WriteTerms, Written};
 use committer::Committer;
 use errors::unreadable;
+use event::Tell;
 use folder::Folder;
 use opening::Opened;
 use shared::Shared;
 use slot::Work;
+use space::Space;
 use tables::Table;
 use upkeep::Upkeep;
 use work::{ObjectWrite, SettingWrite, read_setting};
 
+pub use event::FjallEvent;
 pub use open_error::FjallOpenError;
 pub use options::FjallOptions;
 pub use snapshot::FjallSnapshot;
@@ -74,6 +83,7 @@ pub use tail::CutTail;
 /// - A write that fails on the disk is [`EngineError::Unknown`]. From then on writes are [`EngineError::WritesRefused`] and reads go on, until
 ///   the disk takes writes again and the engine has opened the folder anew, by itself and with a new actor. Reads fail for that moment, and
 ///   snapshots that were taken before it can no longer be read.
+/// - A write that grows is [`EngineError::NoRoom`] while the disk is full; others are taken.
 /// - A panic in [`Decide::decide`] is one of the caller that waits for the write, which is not written; the engine goes on.
 ///
 /// Dropping it waits for the writes that are queued.
@@ -100,8 +110,14 @@ impl Fjall {
     /// A [`FjallOpenError`].
     pub fn open(path: impl AsRef<Path>, options: FjallOptions) -> Result<Self, FjallOpenError> {
         let folder = Folder::open(path.as_ref())?;
-        let Opened { tables, marks, last_batch, cut } = opening::open(&folder, &options)?;
-        let shared = Arc::new(Shared::new(folder, options, tables, cut));
+        // A reserve that is given up on a full disk makes room for the opening.
+        let space = Space::open(folder.path(), options.reserve, Tell(options.on_event));
+        let Opened { tables, marks, last_batch, cut } =
+            opening::open(&folder, &options).or_else(|error| {
+                space.hear_of_failure(&error);
+                if space.is_full() { opening::open(&folder, &options) } else { Err(error) }
+            })?;
+        let shared = Arc::new(Shared::new(folder, options, space, tables, cut));
         let committer = Committer::new(Arc::clone(&shared), marks, last_batch);
         let thread = Builder::new().name("alula-store-write".into());
         let thread = thread.spawn(|| committer.run()).map_err(FjallOpenError::at(shared.folder.path()))?;
@@ -183,7 +199,7 @@ impl Engine for Fjall {
     }
 
     fn takes_writes(&self) -> bool {
-        !self.shared.queue.refuses()
+        !self.shared.queue.refuses() && !self.shared.space.is_full()
     }
 
     fn label(&self) -> &'static str {

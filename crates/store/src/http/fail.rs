@@ -107,11 +107,17 @@ fn of_engine(error: EngineError) -> Answer {
         EngineError::Unavailable(shortage) => (Status::SERVICE_UNAVAILABLE, format!("{shortage}\n")),
         EngineError::TimedOut => (Status::SERVICE_UNAVAILABLE, "request timed out\n".to_owned()),
         EngineError::Busy | EngineError::WritesRefused => (Status::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        EngineError::NoRoom => (Status::INSUFFICIENT_STORAGE, format!("{error}\n")),
         EngineError::Unknown(_) | EngineError::Unreadable(_) => {
             (Status::INTERNAL_SERVER_ERROR, format!("Error:\n{error}\n"))
         }
     };
-    content(status, "text/plain", text).because(alula::Error::other(error))
+    let answer = content(status, "text/plain", text);
+    match error {
+        // The engine says once that it began, and not for each request.
+        EngineError::WritesRefused | EngineError::NoRoom => answer,
+        error => answer.because(alula::Error::other(error)),
+    }
 }
 
 fn page(status: Status) -> String {

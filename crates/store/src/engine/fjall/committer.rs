@@ -4,6 +4,7 @@
 //! Rule 2: the writes that wait become one batch, flushed once if any of them asked for it, and are answered after that.
 //! Rule 3: after a batch failed nothing is written until the engine has been opened anew, with a new actor.
 
+use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use tokio::time::Instant;
 use super::batch_mark::BatchMark;
 use super::changes::Changes;
 use super::errors::Cause;
+use super::event::FjallEvent;
 use super::faults::Step;
 use super::queue::Taken;
 use super::removed::RemovedRows;
@@ -40,6 +42,8 @@ pub(super) struct Committer {
     last_flushed: u64,
     changes: Changes,
     out: Vec<u8>,
+    /// The cause of the last failure.
+    failure: Option<EngineError>,
 }
 
 /// The engine has to be opened anew.
@@ -48,7 +52,7 @@ struct Failed;
 impl Committer {
     pub(super) fn new(shared: Arc<Shared>, marks: Marks, last_batch: u64) -> Self {
         let changes = Changes::default();
-        Self { shared, marks, last_batch, last_flushed: last_batch, changes, out: Vec::new() }
+        Self { shared, marks, last_batch, last_flushed: last_batch, changes, out: Vec::new(), failure: None }
     }
 
     /// Writes until the queue is closed and empty.
@@ -70,7 +74,10 @@ impl Committer {
                 continue;
             }
             self.refuse_waiting();
+            let failure = self.failure.take().unwrap_or(EngineError::WritesRefused);
+            self.shared.tell(&FjallEvent::WriteFailed(Arc::new(failure)));
             let Some((marks, last_batch)) = open_anew(&self.shared) else { return };
+            self.shared.tell(&FjallEvent::OpenedAnew);
             self = Self::new(self.shared, marks, last_batch);
         }
     }
@@ -98,6 +105,7 @@ impl Committer {
                 Ok(())
             }
             Err(error) => {
+                self.failure = error.source().map(|_| error.clone());
                 // Before the first answer: one who is told of it finds that the engine takes no writes.
                 self.refuse_waiting();
                 slots.into_iter().for_each(|slot| slot.answer(Err(error.clone().into())));
@@ -145,7 +153,7 @@ impl Committer {
             return None;
         }
         let (marks, changes, out) = (&self.marks, &mut self.changes, &mut self.out);
-        let decided = slot.decide(&mut Stored { tables, marks, changes, out });
+        let decided = slot.decide(&mut Stored { tables, marks, space: &self.shared.space, changes, out });
         if self.out.capacity() > OUT_OCTETS_MAX {
             self.out = Vec::new();
         }
@@ -163,6 +171,7 @@ impl Committer {
         let mark = BatchMark { folder: *self.shared.folder.id(), number, flushed: self.last_flushed };
         let faults = &self.shared.faults;
         let mut removed = RemovedRows::default();
+        let octets = self.changes.octets() as u64;
         let rows = self.changes.drain().inspect(|(table, _, row)| removed.count(*table, row.is_none()));
         let commit = || {
             faults.check(Step::Commit)?;
@@ -178,6 +187,7 @@ impl Committer {
         }
         self.last_batch = number;
         self.shared.removed.add(&removed);
+        self.shared.space.spend(octets);
         if durability == Durability::Flushed {
             self.last_flushed = number;
         }

@@ -5,6 +5,7 @@
 //! format    two lines of text: `alula-store 1`, and `id` with 32 hexadecimal digits
 //! fjall/    the files of the embedded engine
 //! aside/    damaged ends of journals
+//! reserve   blocks that are given up when the disk is full
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -16,7 +17,7 @@ use super::open_error::FjallOpenError;
 use super::private_files;
 
 /// The names of what an engine has in its folder. Others are not its own.
-const OWN_NAMES: [&str; 4] = ["lock", "format", "fjall", "aside"];
+const OWN_NAMES: [&str; 5] = ["lock", "format", "fjall", "aside", "reserve"];
 
 const VERSION: u32 = 1;
 const TITLE: &str = "alula-store ";

@@ -26,6 +26,11 @@ pub(super) fn row_octets(keyspace: &Keyspace) -> u64 {
     }
 }
 
+/// Returns the bytes that are in journals and in memory, and in no other file yet.
+pub(super) fn unwritten_octets(database: &Database) -> u64 {
+    database.write_buffer_size()
+}
+
 /// Has a thread of fjall write what is in memory to a file.
 pub(super) fn write_out(keyspace: &Keyspace) -> ::fjall::Result<()> {
     keyspace.rotate_memtable().map(drop)
@@ -87,7 +92,8 @@ mod tests {
     #[test]
     fn rows_in_memory_get_to_a_file() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (_database, keyspace) = half_removed(&folder);
+        let (database, keyspace) = half_removed(&folder);
+        assert!(unwritten_octets(&database) > 200 * 100);
         assert_eq!((rows_in_memory(&keyspace), removals(&keyspace), row_octets(&keyspace)), (300, 0, 0));
         write_out_and_wait(&keyspace);
         assert_eq!(rows_in_memory(&keyspace), 0);

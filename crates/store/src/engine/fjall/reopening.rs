@@ -29,6 +29,7 @@ pub(super) fn open_anew(shared: &Shared) -> Option<(Marks, u64)> {
     let mut pause = PAUSE_MIN;
     while !shared.queue.wait_closed(pause) {
         pause = PAUSE_MAX.min(2 * pause);
+        shared.space.look(0);
         if shared.faults.check(Step::Probe).and_then(|()| shared.folder.probe()).is_err() {
             continue;
         }

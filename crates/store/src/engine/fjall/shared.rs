@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwapOption;
 
 use super::errors::{Cause, unreadable};
+use super::event::{FjallEvent, Tell};
 use super::faults::Faults;
 use super::folder::Folder;
 use super::options::FjallOptions;
 use super::queue::Queue;
 use super::removed::Removed;
+use super::space::Space;
 use super::tables::Tables;
 use super::tail::CutTail;
 use crate::engine::EngineError;
@@ -21,18 +23,26 @@ pub(super) struct Shared {
     pub(super) options: FjallOptions,
     pub(super) faults: Faults,
     pub(super) removed: Removed,
+    pub(super) space: Space,
     cut: Mutex<Vec<CutTail>>,
     pub(super) folder: Folder,
 }
 
 impl Shared {
-    pub(super) fn new(folder: Folder, options: FjallOptions, tables: Tables, cut: Vec<CutTail>) -> Self {
+    pub(super) fn new(
+        folder: Folder,
+        options: FjallOptions,
+        space: Space,
+        tables: Tables,
+        cut: Vec<CutTail>,
+    ) -> Self {
         Self {
             tables: ArcSwapOption::from_pointee(tables),
             queue: Queue::new(&options),
             options,
             faults: Faults::default(),
             removed: Removed::default(),
+            space,
             cut: Mutex::new(cut),
             folder,
         }
@@ -41,6 +51,11 @@ impl Shared {
     /// The tables, if they are open.
     pub(super) fn tables(&self) -> Result<Arc<Tables>, EngineError> {
         self.tables.load_full().ok_or_else(|| unreadable(Cause::Closed))
+    }
+
+    /// Says an event to whoever hears of them.
+    pub(super) fn tell(&self, event: &FjallEvent) {
+        Tell(self.options.on_event).tell(event);
     }
 
     /// The ends of journals that were cut off.

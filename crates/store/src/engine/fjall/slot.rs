@@ -1,7 +1,7 @@
 //! Slots: a write from the moment at which it is queued to its answer.
 //!
-//! A slot owns what is written. The one who waits for it may go away at any time, and the write goes on; only until it is begun, its
-//! deadline takes it back.
+//! A slot owns what is written. The one who waits for it may go away at any time, and the write goes on; only
+//! until it is begun, its deadline takes it back.
 
 use std::any::Any;
 use std::panic::resume_unwind;
@@ -14,9 +14,14 @@ use tokio::time::{Instant, timeout_at};
 use super::changes::Changes;
 use super::errors::Cause;
 use super::queue::Room;
+use super::space::Space;
 use super::tables::Tables;
 use crate::engine::marks::Marks;
 use crate::engine::{Durability, EngineError};
+use crate::model::Record;
+
+/// The bytes by which records of the same content may differ: later dots are longer.
+const SAME_OCTETS: usize = 32;
 
 /// The work of a slot: it decides with what is stored, and tells the outcome.
 pub(super) trait Work: Send + 'static {
@@ -35,8 +40,20 @@ pub(super) struct Stored<'a> {
     pub(super) tables: &'a Tables,
     pub(super) changes: &'a mut Changes,
     pub(super) marks: &'a Marks,
+    pub(super) space: &'a Space,
     /// The memory of a new record.
     pub(super) out: &'a mut Vec<u8>,
+}
+
+impl Stored<'_> {
+    /// Returns true if the disk has room for the new record in the place of one of so many bytes, or if it
+    /// says that the object was deleted.
+    pub(super) fn has_room(&self, before: usize) -> bool {
+        let octets = (self.changes.octets() + self.out.len()) as u64;
+        let grows = self.out.len() > before + SAME_OCTETS;
+        let has_room = self.space.has(octets, grows, || self.tables.unwritten_octets());
+        has_room || Record::read(self.out).is_ok_and(|record| record.is_deleted())
+    }
 }
 
 /// The reason for which a write was not carried out.

@@ -24,6 +24,7 @@ use ::fjall::{
 use arc_swap::ArcSwap;
 
 use super::batch_mark::{BatchMark, FolderId};
+use super::disk::Disk;
 use super::errors::unreadable;
 use super::hidden;
 use super::journal::MARK_KEY;
@@ -40,6 +41,15 @@ const SEALED_MAX: usize = 2;
 /// The memtables that wait when a write comes that fills one by itself: several of its kind are not held beside each other.
 const SEALED_BEFORE_LARGE_MAX: usize = 1;
 const FILES_MAX: usize = 24;
+
+/// The bytes of the journals that are kept, a part of a small disk.
+const JOURNALS_PART: u64 = 16;
+const JOURNALS_MIN: u64 = 64 * 1024 * 1024;
+const JOURNALS_MAX: u64 = 512 * 1024 * 1024;
+
+/// The part of a small disk that a memtable has at most, and the bytes that it has at least.
+const DISK_PART: u64 = 64;
+const MEMTABLE_OCTETS_MIN: u64 = 4 * 1024 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
@@ -91,15 +101,17 @@ pub(super) struct Tables {
 impl Tables {
     pub(super) fn open(path: &Path, options: &FjallOptions) -> ::fjall::Result<Self> {
         // Journals are checked before they are opened: a value that is as it was given takes no time to check.
+        let disk_octets = Disk::of(path.parent().unwrap_or(path)).map_or(u64::MAX, |disk| disk.total);
+        let memtable_octets = options.memtable_octets.min((disk_octets / DISK_PART).max(MEMTABLE_OCTETS_MIN));
         let database = Database::builder(path)
+            .max_journaling_size((disk_octets / JOURNALS_PART).clamp(JOURNALS_MIN, JOURNALS_MAX))
             .cache_size(options.cache_octets)
             .journal_compression(CompressionType::None)
             .open()?;
-        let open = |table: Table| database.keyspace(table.name(), || table.options(options.memtable_octets));
+        let open = |table: Table| database.keyspace(table.name(), || table.options(memtable_octets));
         let [objects, names, entries, deleted, settings] = Table::ALL.map(open);
         let keyspaces = [objects?, names?, entries?, deleted?, settings?];
         let latest = ArcSwap::from_pointee(database.snapshot());
-        let memtable_octets = options.memtable_octets;
         Ok(Self { keyspaces, latest, memtable_octets, list_memory: Arc::default(), database })
     }
 
@@ -121,6 +133,11 @@ impl Tables {
     /// Gives up the files and the memory that no open snapshot needs. A `stop` ends it early.
     pub(super) fn give_up_old(&self, stop: &AtomicBool) {
         hidden::give_up_old(&self.database, &self.keyspaces, stop);
+    }
+
+    /// The bytes that are in memory and in journals, and in no other file yet.
+    pub(super) fn unwritten_octets(&self) -> u64 {
+        hidden::unwritten_octets(&self.database)
     }
 
     /// The journals, with the one that is written.

@@ -36,6 +36,13 @@ const BUSY_REMOVED: u64 = if cfg!(test) { 1024 } else { 16 * 1024 };
 /// The octets of files of rows up to which a table is written anew as a whole.
 const ROW_OCTETS_MAX: u64 = 1024 * 1024 * 1024;
 
+/// The octets that a compaction of fjall itself writes at most: ten files of a level with one of the level
+/// above.
+const COMPACTION_OCTETS_MAX: u64 = 640 * 1024 * 1024;
+
+/// The looks after which it is said that a disk that was full has room.
+const ROOMY_TICKS: u32 = 5;
+
 /// The looks after which removed rows that a compaction left, since a list still reads them, are tried again.
 const LEFT_TICKS: u32 = 30;
 
@@ -52,8 +59,15 @@ pub(super) struct Upkeep {
 impl Upkeep {
     pub(super) fn start(shared: Arc<Shared>) -> std::io::Result<Self> {
         let stop = Arc::<Stop>::default();
-        let mut keeper =
-            Keeper { shared, stop: Arc::clone(&stop), seen: 0, quiet: 0, ticks: 0, left: [(0, 0); 5] };
+        let mut keeper = Keeper {
+            shared,
+            stop: Arc::clone(&stop),
+            seen: 0,
+            quiet: 0,
+            roomy: 0,
+            ticks: 0,
+            left: [(0, 0); 5],
+        };
         keeper.begin();
         let thread = Builder::new().name("alula-store-keep".into()).spawn(move || keeper.run())?;
         Ok(Self { stop, thread: Some(thread) })
@@ -76,6 +90,8 @@ struct Keeper {
     /// The batches at the last look, and the looks since many came.
     seen: u64,
     quiet: u32,
+    /// The looks since the disk was full.
+    roomy: u32,
     ticks: u32,
     /// The removed rows that the last compaction of each table left, and when.
     left: [(u64, u32); Table::ALL.len()],
@@ -88,6 +104,8 @@ impl Keeper {
         for table in Table::ALL {
             self.shared.removed.add_found(table, hidden::rows_in_memory(tables.table(table)) / 2);
         }
+        self.look_at_space(&tables);
+        self.shared.space.begin();
         // Nobody has written yet.
         self.quiet = QUIET_TICKS;
     }
@@ -108,11 +126,26 @@ impl Keeper {
         let is_quiet = batches.wrapping_sub(self.seen) <= QUIET_BATCHES;
         (self.seen, self.ticks) = (batches, self.ticks.wrapping_add(1));
         self.quiet = if is_quiet { self.quiet.saturating_add(1) } else { 0 };
+        self.look_at_space(&tables);
         let due = Table::ALL.map(|table| self.is_due(&tables, table));
         if due.contains(&true) {
             self.compact(&tables, &due);
-        } else if self.quiet == QUIET_TICKS && tables.journals() > 1 {
+        } else if (self.quiet == QUIET_TICKS || self.shared.space.is_full()) && tables.journals() > 1 {
             self.write_out(&tables);
+        }
+    }
+
+    /// Looks at the disk, and at what the largest compaction of fjall may write on it.
+    fn look_at_space(&mut self, tables: &Tables) {
+        let space = &self.shared.space;
+        let octets = Table::ALL.map(|table| hidden::row_octets(tables.table(table)));
+        space.set_compaction(octets.into_iter().max().unwrap_or(0).min(COMPACTION_OCTETS_MAX));
+        let unwritten = tables.unwritten_octets();
+        space.mend(unwritten);
+        space.look(unwritten);
+        self.roomy = if space.is_full() { 0 } else { self.roomy.saturating_add(1) };
+        if self.roomy >= ROOMY_TICKS {
+            space.tell_of_room();
         }
     }
 
@@ -125,11 +158,21 @@ impl Keeper {
             return false;
         }
         let rows = keyspace.approximate_len() as u64;
-        let is_worth = match self.quiet >= QUIET_TICKS {
+        let is_worth = match self.quiet >= QUIET_TICKS || self.shared.space.is_full() {
             true => removed >= rows / 8,
             false => removed >= BUSY_REMOVED && removed >= rows / 4,
         };
         is_worth && hidden::row_octets(keyspace) <= ROW_OCTETS_MAX
+    }
+
+    /// The bytes that a compaction of a table writes, about.
+    fn octets_left(&self, tables: &Tables, table: Table) -> u64 {
+        let keyspace = tables.table(table);
+        let rows = keyspace.approximate_len() as u64;
+        // A removed row and its mark are two of them.
+        let left = rows.saturating_sub(2 * self.removed(tables, table));
+        let octets = u128::from(hidden::row_octets(keyspace)) * u128::from(left) / u128::from(rows.max(1));
+        u64::try_from(octets).unwrap_or(u64::MAX)
     }
 
     fn removed(&self, tables: &Tables, table: Table) -> u64 {
@@ -144,7 +187,8 @@ impl Keeper {
         if !self.write_out(tables) {
             return;
         }
-        for table in due().filter(|_| !self.is_stopped()) {
+        let has_room = |table: &Table| self.shared.space.make_room(self.octets_left(tables, *table));
+        for table in due().filter(|_| !self.is_stopped()).filter(has_room) {
             // One that fails, for want of room on the disk, has changed nothing.
             let _ = hidden::compact(tables.table(table));
         }

@@ -38,7 +38,12 @@ impl<D: Decide> Work for ObjectWrite<D> {
         self.record = match verdict {
             Verdict::Keep => record,
             Verdict::Remove => stored.changes.replace(&self.name, record, None)?,
-            Verdict::Write => stored.changes.replace(&self.name, record, Some(out))?,
+            Verdict::Write => {
+                if !stored.has_room(record.as_ref().map_or(0, |before| before.len())) {
+                    return Err(EngineError::NoRoom.into());
+                }
+                stored.changes.replace(&self.name, record, Some(&*stored.out))?
+            }
         };
         Ok(())
     }

@@ -30,6 +30,7 @@ pub(super) enum CallOutcome {
     TimedOut,
     Unavailable,
     Refused,
+    NoRoom,
     Unknown,
     Unreadable,
     /// The caller went away before. A write goes on then.
@@ -44,8 +45,17 @@ impl Call {
 
 impl CallOutcome {
     /// The labels, in the order of the outcomes.
-    pub(super) const LABELS: [&str; 8] =
-        ["ok", "busy", "timed_out", "unavailable", "refused", "unknown", "unreadable", "abandoned"];
+    pub(super) const LABELS: [&str; 9] = [
+        "ok",
+        "busy",
+        "timed_out",
+        "unavailable",
+        "refused",
+        "no_room",
+        "unknown",
+        "unreadable",
+        "abandoned",
+    ];
 
     pub(super) const fn of<T>(result: &Result<T, EngineError>) -> Self {
         match result {
@@ -54,6 +64,7 @@ impl CallOutcome {
             Err(EngineError::TimedOut) => Self::TimedOut,
             Err(EngineError::Unavailable(_)) => Self::Unavailable,
             Err(EngineError::WritesRefused) => Self::Refused,
+            Err(EngineError::NoRoom) => Self::NoRoom,
             Err(EngineError::Unknown(_)) => Self::Unknown,
             Err(EngineError::Unreadable(_)) => Self::Unreadable,
         }
@@ -80,6 +91,7 @@ mod tests {
             (Err(EngineError::Busy), "busy"),
             (Err(EngineError::TimedOut), "timed_out"),
             (Err(EngineError::WritesRefused), "refused"),
+            (Err(EngineError::NoRoom), "no_room"),
         ] {
             assert_eq!(CallOutcome::LABELS[CallOutcome::of(&result) as usize], label);
         }

@@ -1,0 +1,274 @@
+//! The room on the disk: whether writes that grow are taken.
+//!
+//! What is written stands in a journal first and in a file of a table later, and a compaction needs room for
+//! a copy of the rows that it writes anew. Writes that grow are therefore refused while the disk has no room
+//! for what is in memory, for the largest compaction and for a floor beside these. Writes that do not grow go
+//! on at the cost of the half of the floor, and deletes at that of all. When half of it is used, the
+//! [reserve](super::reserve) is given up. It is made again once there is room for all of it, and writes that
+//! grow are taken after that.
+
+use std::error::Error as StdError;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::disk::{self, Disk};
+use super::event::{FjallEvent, Tell};
+use super::reserve::Reserve;
+
+const MIB: u64 = 1024 * 1024;
+
+/// The bounds of the floor, a part of the disk.
+const FLOOR_PART: u64 = 64;
+const FLOOR_MIN: u64 = 4 * MIB;
+const FLOOR_MAX: u64 = 256 * MIB;
+
+/// The bytes after which the disk is looked at again, at the latest: others write to it as well.
+const ROOM_MAX: u64 = 64 * MIB;
+
+/// The copies of a row on the disk until its journal goes: that in the journal, and that in a file.
+const COPIES: u64 = 2;
+
+/// The room for a folder.
+pub(super) struct Space {
+    folder: PathBuf,
+    /// The bytes that writes may still have before the disk is looked at again.
+    room: AtomicU64,
+    /// Those that writes may still have that do not grow.
+    spare: AtomicU64,
+    is_full: AtomicBool,
+    /// True once the disk was looked at with the tables open. Nobody knows before whether it was full.
+    is_known: AtomicBool,
+    /// The bytes that a compaction needs at most.
+    compaction: AtomicU64,
+    state: Mutex<State>,
+    tell: Tell,
+    #[cfg(test)]
+    planted: Mutex<Option<Disk>>,
+}
+
+struct State {
+    floor: u64,
+    /// None if none is asked for, or none can be made.
+    reserve: Option<Reserve>,
+    /// True if it was said that the disk is full, and nothing since.
+    is_told: bool,
+}
+
+impl Space {
+    /// The room for a folder, with its reserve if it is to have one and there is room for it. Gives one that
+    /// is there up if the disk is full, so that the folder can be opened.
+    pub(super) fn open(folder: &Path, has_reserve: bool, tell: Tell) -> Self {
+        let disk = Disk::of(folder);
+        let floor = disk.map_or(0, |disk| (disk.total / FLOOR_PART).clamp(FLOOR_MIN, FLOOR_MAX));
+        let reserve = disk.filter(|_| has_reserve).map(|disk| Reserve::find(folder, disk));
+        let space = Self {
+            folder: folder.to_path_buf(),
+            room: AtomicU64::new(0),
+            spare: AtomicU64::new(0),
+            is_full: AtomicBool::new(false),
+            is_known: AtomicBool::new(false),
+            compaction: AtomicU64::new(0),
+            state: Mutex::new(State { floor, reserve, is_told: false }),
+            tell,
+            #[cfg(test)]
+            planted: Mutex::default(),
+        };
+        space.mend(0);
+        space.look(0);
+        space
+    }
+
+    /// Returns true if a record of so many bytes, with the others of its batch, may be written: one that
+    /// makes what is stored grow, or one that takes the place of a longer one and needs room until that one
+    /// goes.
+    pub(super) fn has(&self, octets: u64, grows: bool, unwritten: impl FnOnce() -> u64) -> bool {
+        let octets = octets.saturating_mul(COPIES);
+        let room = if grows { &self.room } else { &self.spare };
+        if room.load(Relaxed) >= octets {
+            return true;
+        }
+        self.look(unwritten());
+        room.load(Relaxed) >= octets
+    }
+
+    /// Counts what was written.
+    pub(super) fn spend(&self, octets: u64) {
+        let octets = octets.saturating_mul(COPIES);
+        // Only the thread that writes spends.
+        for room in [&self.room, &self.spare] {
+            room.store(room.load(Relaxed).saturating_sub(octets), Relaxed);
+        }
+    }
+
+    /// Returns true while writes that grow are refused.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full.load(Relaxed)
+    }
+
+    /// Says how many bytes a compaction writes at most.
+    pub(super) fn set_compaction(&self, octets: u64) {
+        self.compaction.store(octets, Relaxed);
+    }
+
+    /// Says that the tables are open.
+    pub(super) fn begin(&self) {
+        self.is_known.store(true, Relaxed);
+    }
+
+    /// Looks at the disk again, with so many bytes in memory that are in no file yet.
+    pub(super) fn look(&self, unwritten: u64) {
+        self.look_at(self.disk(), unwritten);
+    }
+
+    /// Makes the reserve again if there is room for it and for all else.
+    pub(super) fn mend(&self, unwritten: u64) {
+        let mut state = self.state();
+        let (needed, floor) = (self.needed(&state, unwritten), state.floor);
+        let Some(reserve) = state.reserve.as_mut().filter(|reserve| !reserve.is_held()) else { return };
+        let has_room = self
+            .disk()
+            .is_none_or(|disk| disk.free >= reserve.octets().saturating_add(needed).saturating_add(floor));
+        if has_room && reserve.make().is_err_and(|error| !disk::is_full(&error)) {
+            // A file system that gives no blocks away is no disk that is full.
+            state.reserve = None;
+        }
+    }
+
+    /// Gives the reserve up after a write that found no room, whatever the system says of the disk: shares of
+    /// users and folders are full before it is.
+    pub(super) fn hear_of_failure(&self, error: &(dyn StdError + 'static)) {
+        if disk::has_no_room(error) {
+            self.give_up_reserve();
+        }
+        self.look(0);
+    }
+
+    fn give_up_reserve(&self) {
+        if let Some(reserve) = &mut self.state().reserve {
+            reserve.give_up();
+        }
+    }
+
+    /// Gives the reserve up if a compaction that writes so many bytes has no room else.
+    pub(super) fn make_room(&self, octets: u64) -> bool {
+        let has_room = || self.disk().is_none_or(|disk| disk.free >= octets);
+        if has_room() {
+            return true;
+        }
+        if !self.is_full() {
+            return false;
+        }
+        self.give_up_reserve();
+        has_room()
+    }
+
+    #[cfg(not(test))]
+    fn disk(&self) -> Option<Disk> {
+        Disk::of(&self.folder)
+    }
+
+    #[cfg(test)]
+    fn disk(&self) -> Option<Disk> {
+        let planted = *self.planted.lock().expect("no panic");
+        planted.or_else(|| Disk::of(&self.folder))
+    }
+
+    /// Has the disk look as if so many bytes were free.
+    #[cfg(test)]
+    pub(super) fn plant(&self, free: Option<u64>) {
+        let total = 100 * 1024 * MIB;
+        *self.planted.lock().expect("no panic") = free.map(|free| Disk { total, free });
+        self.room.store(0, Relaxed);
+        self.spare.store(0, Relaxed);
+    }
+
+    fn look_at(&self, disk: Option<Disk>, unwritten: u64) {
+        let Some(disk) = disk else {
+            return [&self.room, &self.spare].iter().for_each(|room| room.store(u64::MAX, Relaxed));
+        };
+        let mut state = self.state();
+        let (was_full, state_is_known) = (self.is_full(), self.is_known.load(Relaxed));
+        let needed = self.needed(&state, unwritten);
+        let State { floor, reserve, .. } = &mut *state;
+        if disk.free < *floor / 2
+            && let Some(reserve) = reserve
+        {
+            reserve.give_up();
+        }
+        let has_given_up = reserve.as_ref().is_some_and(|reserve| !reserve.is_held());
+        // Once it is full some more is needed than before, so that it is not full from moment to moment.
+        let more = if was_full || !state_is_known { *floor } else { 0 };
+        let is_full = has_given_up || disk.free < needed.saturating_add(more);
+        let room = if is_full { 0 } else { (disk.free - needed).min(ROOM_MAX) };
+        self.room.store(room, Relaxed);
+        let spare = disk.free.saturating_sub(unwritten).saturating_sub(*floor / 2);
+        self.spare.store(spare.min(ROOM_MAX), Relaxed);
+        self.is_full.store(is_full, Relaxed);
+        if is_full && !std::mem::replace(&mut state.is_told, true) {
+            self.tell.tell(&FjallEvent::DiskFull { free: disk.free });
+        }
+    }
+
+    /// Says that the disk has room again, if it was said that it had none. Room that comes and goes, as
+    /// journals do, is no news: the upkeep calls this when there has been some for a while.
+    pub(super) fn tell_of_room(&self) {
+        if !self.is_full() && std::mem::take(&mut self.state().is_told) {
+            let free = self.disk().map_or(0, |disk| disk.free);
+            self.tell.tell(&FjallEvent::DiskHasRoom { free });
+        }
+    }
+
+    /// The bytes that are not for writes that grow, without those of the reserve.
+    fn needed(&self, state: &State, unwritten: u64) -> u64 {
+        let of_reserve = state.reserve.as_ref().map_or(0, Reserve::octets);
+        let compaction = self.compaction.load(Relaxed).saturating_sub(of_reserve);
+        state.floor.saturating_add(unwritten).saturating_add(compaction)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1024 * MIB;
+
+    fn space(folder: &tempfile::TempDir) -> Space {
+        let space = Space::open(folder.path(), false, Tell::default());
+        space.begin();
+        space
+    }
+
+    fn look(space: &Space, free: u64) -> (bool, bool) {
+        space.look_at(Some(Disk { total: 100 * GIB, free }), 10 * MIB);
+        (space.is_full(), space.has(1, true, || unreachable!("there is room")))
+    }
+
+    #[test]
+    fn what_grows_is_refused_below_a_floor_and_taken_well_above_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let space = space(&folder);
+        let floor = space.state().floor;
+        assert_eq!(look(&space, floor + 11 * MIB), (false, true));
+        space.look_at(Some(Disk { total: 100 * GIB, free: floor + 9 * MIB }), 10 * MIB);
+        assert!(space.is_full());
+        space.look_at(Some(Disk { total: 100 * GIB, free: floor + 11 * MIB }), 10 * MIB);
+        assert!(space.is_full(), "it has hardly more");
+        assert_eq!(look(&space, 2 * floor + 11 * MIB), (false, true));
+    }
+
+    #[test]
+    fn a_compaction_keeps_its_room() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let space = space(&folder);
+        let floor = space.state().floor;
+        space.set_compaction(GIB);
+        space.look_at(Some(Disk { total: 100 * GIB, free: floor + GIB }), 10 * MIB);
+        assert!(space.is_full());
+        assert_eq!(look(&space, 2 * floor + GIB + 11 * MIB), (false, true));
+    }
+}
