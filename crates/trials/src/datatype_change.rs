@@ -15,19 +15,18 @@ pub fn datatype_change(data: &[u8]) {
     let mut input = Input::new(data);
     let kept = input.take_counted();
     let json = input.take(usize::MAX);
-    bounded(data.len(), FOR_ANY, || {
-        if let Ok(state) = State::read(kept) {
-            change(state, json);
-        }
-    });
+    bounded(data.len(), FOR_ANY, || change(kept, json));
 }
 
-fn change(mut state: State, json: &[u8]) {
+fn change(kept: &[u8], json: &[u8]) {
+    let Ok(state) = State::read(kept) else { return };
     let kind = state.value().kind();
     let Some((operation, context)) = fuzzing::operation(kind, json) else { return };
     let context = context.as_deref().and_then(|octets| Context::read(octets).ok());
     let dot = Dot::new(Actor::new(u64::MAX), 1).expect("a count within its bounds");
-    if state.change(operation, &Change { dot, now: Moment::from_micros(1), context }).is_err() {
+    // A state borrows from the operations that it has been given, and is gone before them.
+    let mut state = state;
+    if state.change(&operation, &Change { dot, now: Moment::from_micros(1), context }).is_err() {
         return;
     }
     let mut out = Vec::new();
