@@ -84,33 +84,68 @@ fn split_once(octets: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((&octets[..place], &octets[place + 1..]))
 }
 
-/// Appends the value of the field `link` of a content: its bucket, and the links that were stored.
-pub(super) fn write(content: &Content<'_>, bucket: BucketName<'_>, form: Form, out: &mut Vec<u8>) {
-    write_all(content.attributes(), bucket.bucket, form, out);
+/// The bytes of a line of links or index entries that leaves: Python's client takes lines of 64 KiB, and Node heads of 16 KiB.
+pub(super) const LINE_BYTES_MAX: usize = 8 * 1024;
+
+/// Calls `visit` with the lines of the field `link` of a content: its bucket, and the links that were stored, in their order. A line is longer than
+/// [`LINE_BYTES_MAX`] only if it has one link. They are written over `text`.
+///
+/// # Errors
+/// The first one of `visit`.
+pub(super) fn each_line<E>(
+    content: &Content<'_>,
+    bucket: BucketName<'_>,
+    form: Form,
+    text: &mut Vec<u8>,
+    visit: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    each_line_of(content.attributes(), bucket.bucket, form, text, visit)
 }
 
 /// The field of attributes that are no content yet.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn field(attributes: &[u8], bucket: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    write_all(Attributes::new(attributes), bucket, Form::Untyped, &mut out);
+    let join = |line: &[u8]| {
+        out.extend_from_slice(if out.is_empty() { b"" } else { SEPARATOR });
+        out.extend_from_slice(line);
+        Ok::<_, std::convert::Infallible>(())
+    };
+    let Ok(()) = each_line_of(Attributes::new(attributes), bucket, Form::Untyped, &mut Vec::new(), join);
     out
 }
 
-fn write_all(attributes: Attributes<'_>, bucket: &[u8], form: Form, out: &mut Vec<u8>) {
-    out.extend_from_slice(if form == Form::Old { b"</riak/" } else { b"</buckets/" });
-    write_encoded(bucket, out);
-    out.extend_from_slice(b">; rel=\"up\"");
+/// The octets between the elements of a list.
+pub(super) const SEPARATOR: &[u8] = b", ";
+
+fn each_line_of<E>(
+    attributes: Attributes<'_>,
+    bucket: &[u8],
+    form: Form,
+    text: &mut Vec<u8>,
+    mut visit: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    text.clear();
+    text.extend_from_slice(if form == Form::Old { b"</riak/" } else { b"</buckets/" });
+    write_encoded(bucket, text);
+    text.extend_from_slice(b">; rel=\"up\"");
     for attribute in attributes.flatten() {
         let Attribute::Link { bucket, key, tag } = attribute else { continue };
-        out.extend_from_slice(if form == Form::Old { b", </riak/" } else { b", </buckets/" });
-        write_encoded(bucket, out);
-        out.extend_from_slice(if form == Form::Old { b"/" } else { b"/keys/" });
-        write_encoded(key, out);
-        out.extend_from_slice(b">; riaktag=\"");
-        write_encoded(tag, out);
-        out.push(b'"');
+        let end = text.len();
+        text.extend_from_slice(SEPARATOR);
+        text.extend_from_slice(if form == Form::Old { b"</riak/" } else { b"</buckets/" });
+        write_encoded(bucket, text);
+        text.extend_from_slice(if form == Form::Old { b"/" } else { b"/keys/" });
+        write_encoded(key, text);
+        text.extend_from_slice(b">; riaktag=\"");
+        write_encoded(tag, text);
+        text.push(b'"');
+        if text.len() > LINE_BYTES_MAX {
+            visit(&text[..end])?;
+            text.drain(..end + SEPARATOR.len());
+        }
     }
+    visit(text)
 }
 
 /// Appends octets as one segment of a path (RFC 3986 §2.3).

@@ -6,6 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use alula::{FieldError, FieldSection, KnownName, Reply, Scratch};
 
 use super::super::fail::Outcome;
+use super::super::links::{LINE_BYTES_MAX, SEPARATOR};
 use super::super::target::Target;
 use super::super::vclock::VCLOCK;
 use super::super::{fail::Fail, links};
@@ -49,9 +50,8 @@ fn describe(
     let mut text = Scratch::lend();
     put_tag(headers, content.vtag().text().as_bytes(), &mut text)?;
     put_modified(headers, content.modified(), &mut text)?;
-    text.clear();
-    links::write(content, target.bucket(), target.form, &mut text);
-    headers.append(KnownName::LINK, &text[..])?;
+    let put_line = |line: &[u8]| headers.append(KnownName::LINK, line);
+    links::each_line(content, target.bucket(), target.form, &mut text, put_line)?;
     if let Some(coding) = coding(content) {
         headers.append(KnownName::CONTENT_ENCODING, coding)?;
         headers.append(KnownName::VARY, "Accept-Encoding")?;
@@ -96,7 +96,7 @@ pub(super) fn write_date(moment: Moment, out: &mut Vec<u8>) {
     let _ = write!(out, "{}", httpdate::HttpDate::from(date));
 }
 
-/// Metadata, and a field for each index with its terms.
+/// Metadata, and a field for each index with its terms, of which long lists have several lines.
 fn put_attributes(
     headers: &mut FieldSection,
     content: &Content<'_>,
@@ -110,7 +110,11 @@ fn put_attributes(
             Attribute::BinaryEntry { field, term } | Attribute::IntegerEntry { field, term } => {
                 // The entries of an index lie together.
                 match index {
-                    Some(same) if same == field => text.extend_from_slice(b", "),
+                    Some(same)
+                        if same == field && text.len() + SEPARATOR.len() + term.len() <= LINE_BYTES_MAX =>
+                    {
+                        text.extend_from_slice(SEPARATOR);
+                    }
                     Some(last) => {
                         put_named(headers, INDEX, last, text)?;
                         text.clear();

@@ -59,7 +59,6 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     check_sum(exchange.request().headers(), &value)?;
     // The time that the content took to arrive is not the engine's.
     let terms = WriteTerms { deadline: Instant::now() + time, ..terms };
-    let returns_content = returns_content && !(value.is_empty() && made == Status::OK);
     let row = RowLength::of(target.object());
     let put = Put { attributes, rows, row, context, conditions, value, share, rules, refusal: None };
     let Written { decide, record } = shared.engine.write(target.object(), put, &terms).await?;
@@ -298,7 +297,9 @@ async fn show<E: Engine>(
         let reply = exchange.respond(Status::MULTIPLE_CHOICES);
         return siblings::send(reply, target, &record, form, shared.secret).await;
     };
-    let mut reply = exchange.respond(made);
+    // Riak answers 204 without a field of the object, so that a client would not know its context.
+    let is_empty = made == Status::OK && content.value().is_empty();
+    let mut reply = exchange.respond(if is_empty { Status::NO_CONTENT } else { made });
     if made == Status::CREATED {
         reply = reply.header(KnownName::LOCATION, &location(target)[..]);
     }

@@ -5,6 +5,8 @@
 //! CRLF --BOUNDARY-- CRLF
 //! ```
 
+use std::convert::Infallible;
+
 use alula::{KnownName, Reply, Scratch};
 
 use super::super::fail::{Fail, Outcome};
@@ -133,9 +135,11 @@ pub(in super::super) fn put_head(
     if let Some(coding) = coding(content) {
         put_field("Content-Encoding", b"", coding, out);
     }
-    out.extend_from_slice(b"Link: ");
-    links::write(content, bucket, form, out);
-    out.extend_from_slice(b"\r\n");
+    let put_line = |line: &[u8]| {
+        put_field("Link", b"", line, out);
+        Ok::<_, Infallible>(())
+    };
+    let Ok(()) = links::each_line(content, bucket, form, &mut Scratch::lend(), put_line);
     put_field("Etag", b"", content.vtag().text().as_bytes(), out);
     out.extend_from_slice(b"Last-Modified: ");
     write_date(content.modified(), out);
