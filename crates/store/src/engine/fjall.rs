@@ -6,9 +6,12 @@
 //! Reads are made on the caller's thread, each of one moment. The [upkeep](upkeep) has removed rows go
 //! from the files.
 //!
+//! Writes of large objects are decided [apart](apart), so that others pass them.
+//!
 //! The [folder](folder) opens once at a time. At its opening [journals are read](tail), and what was not answered as flushed and is not whole is
 //! cut and kept aside. docs/store-format.md has the format.
 
+mod apart;
 mod batch_mark;
 mod changes;
 mod committer;
@@ -17,6 +20,7 @@ mod errors;
 mod event;
 mod faults;
 mod folder;
+mod helpers;
 mod hidden;
 mod journal;
 mod keys;
@@ -100,6 +104,7 @@ pub use tail::CutTail;
 pub struct Fjall {
     shared: Arc<Shared>,
     committer: Option<JoinHandle<()>>,
+    helpers: Vec<JoinHandle<()>>,
     upkeep: Option<Upkeep>,
 }
 
@@ -118,10 +123,12 @@ impl Fjall {
                 if space.is_full() { opening::open(&folder, &options) } else { Err(error) }
             })?;
         let shared = Arc::new(Shared::new(folder, options, space, tables, cut));
-        let committer = Committer::new(Arc::clone(&shared), marks, last_batch);
+        let failed = FjallOpenError::at(shared.folder.path());
+        let (jobs, helpers) = helpers::start(&shared).map_err(failed)?;
+        let committer = Committer::new(Arc::clone(&shared), jobs, marks, last_batch);
         let thread = Builder::new().name("alula-store-write".into());
         let thread = thread.spawn(|| committer.run()).map_err(FjallOpenError::at(shared.folder.path()))?;
-        let mut engine = Self { shared, committer: Some(thread), upkeep: None };
+        let mut engine = Self { shared, committer: Some(thread), helpers, upkeep: None };
         let upkeep = Upkeep::start(Arc::clone(&engine.shared));
         engine.upkeep = Some(upkeep.map_err(FjallOpenError::at(engine.shared.folder.path()))?);
         Ok(engine)
@@ -174,7 +181,7 @@ impl Engine for Fjall {
         let mut encoded = Vec::new();
         name.write(&mut encoded);
         let octets = encoded.len() + decide.octets();
-        let write = ObjectWrite { name: encoded, decide, record: None };
+        let write = ObjectWrite::new(encoded, decide);
         self.submit(write, octets, terms.durability, terms.deadline).await
     }
 
@@ -215,6 +222,10 @@ impl Drop for Fjall {
         if let Some(committer) = self.committer.take() {
             // A panic of it has been answered by those who waited.
             let _ = committer.join();
+        }
+        // They end after it, and catch their panics.
+        for helper in self.helpers.drain(..) {
+            let _ = helper.join();
         }
     }
 }

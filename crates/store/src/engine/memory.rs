@@ -14,6 +14,11 @@ use super::{
 };
 use crate::model::Record;
 
+/// The octets from which a record is decided on outside the lock, so that others pass, and the decisions that
+/// may be in vain before one is made under it.
+const LARGE_OCTETS: usize = 256 * 1024;
+const TRIES_UNLOCKED: usize = 3;
+
 /// Objects in memory. They are gone with it.
 #[derive(Debug)]
 pub struct Memory {
@@ -70,17 +75,22 @@ impl Engine for Memory {
         let mut encoded = alula::Scratch::lend();
         name.write(&mut encoded);
         let mut out = alula::Scratch::lend();
+        for _ in 0..TRIES_UNLOCKED {
+            let stored = lock(&self.kept).records.get(&encoded[..]).cloned();
+            if stored.as_ref().is_none_or(|stored| stored.len() < LARGE_OCTETS) {
+                break;
+            }
+            let verdict = decide.decide(read(stored.as_ref())?, self.marks.next(), &mut out);
+            let mut kept = lock(&self.kept);
+            if is_same(kept.records.get(&encoded[..]), stored.as_ref()) {
+                let record = kept.carry_out(name, &encoded, stored, verdict, &out)?;
+                return Ok(Written { decide, record });
+            }
+        }
         let mut kept = lock(&self.kept);
         let stored = kept.records.get(&encoded[..]).cloned();
-        let stored_record = stored.as_deref().map(Record::read).transpose()?;
-        let record = match decide.decide(stored_record, self.marks.next(), &mut out) {
-            Verdict::Keep => stored,
-            Verdict::Remove => {
-                kept.replace(name, &encoded, stored_record, None)?;
-                None
-            }
-            Verdict::Write => kept.replace(name, &encoded, stored_record, Some(&out))?,
-        };
+        let verdict = decide.decide(read(stored.as_ref())?, self.marks.next(), &mut out);
+        let record = kept.carry_out(name, &encoded, stored, verdict, &out)?;
         Ok(Written { decide, record })
     }
 
@@ -110,6 +120,19 @@ impl Engine for Memory {
     }
 }
 
+fn read(stored: Option<&Arc<[u8]>>) -> Result<Option<Record<'_>>, EngineError> {
+    Ok(stored.map(|octets| Record::read(octets)).transpose()?)
+}
+
+/// Returns true if nothing was written to an object between two looks. Its octets are held, so that no others
+/// have their place.
+fn is_same(one: Option<&Arc<[u8]>>, other: Option<&Arc<[u8]>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
 /// A machine alone confirms for itself.
 pub(super) fn check_confirms(needed: u32) -> Result<(), EngineError> {
     match needed {
@@ -119,6 +142,22 @@ pub(super) fn check_confirms(needed: u32) -> Result<(), EngineError> {
 }
 
 impl Kept {
+    /// Leaves what a decision came to, and returns the record that is stored then.
+    fn carry_out(
+        &mut self,
+        name: ObjectName<'_>,
+        encoded: &[u8],
+        stored: Option<Arc<[u8]>>,
+        verdict: Verdict,
+        out: &[u8],
+    ) -> Result<Option<Arc<[u8]>>, EngineError> {
+        match verdict {
+            Verdict::Keep => Ok(stored),
+            Verdict::Remove => self.replace(name, encoded, read(stored.as_ref())?, None),
+            Verdict::Write => self.replace(name, encoded, read(stored.as_ref())?, Some(out)),
+        }
+    }
+
     /// Puts a record in the place of another, with the entries of its indexes.
     fn replace(
         &mut self,

@@ -38,6 +38,11 @@ impl Changes {
         }
     }
 
+    /// Returns true if a row is part of the batch.
+    pub(super) fn holds(&self, table: Table, key: &[u8]) -> bool {
+        self.kept(table, key).is_some()
+    }
+
     fn kept(&self, table: Table, key: &[u8]) -> Option<&Option<Slice>> {
         match table {
             Table::Entries => self.entries.iter().rfind(|(other, _)| *key == **other).map(|(_, value)| value),
@@ -54,19 +59,18 @@ impl Changes {
         }
     }
 
-    /// Puts a record in the place of another one, with the entries of its indexes, and returns it as it will be read. The one before is given up
-    /// before the new one is copied: both may be large.
+    /// Puts a record in the place of another one, with the entries of its indexes, and returns it.
     pub(super) fn replace(
         &mut self,
         encoded: &[u8],
         stored: Option<Slice>,
-        after: Option<&[u8]>,
+        after: Option<Slice>,
     ) -> Result<Option<Slice>, EngineError> {
-        if after.is_some_and(|after| u32::try_from(after.len()).is_err()) {
+        if after.as_ref().is_some_and(|after| u32::try_from(after.len()).is_err()) {
             return Err(unreadable(Cause::TooLong));
         }
         let before = stored.as_deref().map(Record::read).transpose()?;
-        let record = after.map(Record::read).transpose()?;
+        let record = after.as_deref().map(Record::read).transpose()?;
         let name = ObjectName::read(encoded).ok_or(Damaged)?;
         let mut memory = Vec::new();
         let key = keys::fold(encoded, &mut memory);
@@ -79,8 +83,6 @@ impl Changes {
             self.put(Table::Names, key, record.is_some().then(|| Slice::from(encoded)));
         }
         let was_there = stored.is_some();
-        drop(stored);
-        let after = after.map(Slice::from);
         if was_there || after.is_some() {
             self.put(Table::Objects, key, after.clone());
         }

@@ -2,25 +2,27 @@
 //!
 //! Rule 1: it is the only one that writes, so that what a write reads is what it replaces.
 //! Rule 2: the writes that wait become one batch, flushed once if any of them asked for it, and are answered after that.
-//! Rule 3: after a batch failed nothing is written until the engine has been opened anew, with a new actor.
+//! Rule 3: writes of large objects are [decided apart](super::apart), and what they come to is kept here.
+//! Rule 4: after a batch failed nothing is written until the engine has been opened anew, with a new actor.
 
 use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
+use super::apart::{Apart, begun, refuse};
 use super::batch_mark::BatchMark;
 use super::changes::Changes;
 use super::errors::Cause;
 use super::event::FjallEvent;
 use super::faults::Step;
+use super::helpers::{HELPERS, Job};
 use super::queue::Taken;
 use super::removed::RemovedRows;
 use super::reopening::open_anew;
 use super::shared::Shared;
-use super::slot::{Failure, Slot, Stored};
+use super::slot::{Decided, Entry, Failure, Slot, Stored};
 use super::tables::Tables;
 use crate::engine::marks::Marks;
 use crate::engine::{Durability, EngineError};
@@ -36,7 +38,9 @@ const OUT_OCTETS_MAX: usize = 1024 * 1024;
 
 pub(super) struct Committer {
     shared: Arc<Shared>,
-    marks: Marks,
+    marks: Arc<Marks>,
+    apart: Apart,
+    helpers: Sender<Job>,
     /// The number of the last batch, and of the last one that is known to be flushed.
     last_batch: u64,
     last_flushed: u64,
@@ -50,9 +54,20 @@ pub(super) struct Committer {
 struct Failed;
 
 impl Committer {
-    pub(super) fn new(shared: Arc<Shared>, marks: Marks, last_batch: u64) -> Self {
-        let changes = Changes::default();
-        Self { shared, marks, last_batch, last_flushed: last_batch, changes, out: Vec::new(), failure: None }
+    pub(super) fn new(shared: Arc<Shared>, helpers: Sender<Job>, marks: Marks, last_batch: u64) -> Self {
+        let (changes, out) = (Changes::default(), Vec::new());
+        let (marks, apart) = (Arc::new(marks), Apart::new(shared.options.writes_waiting_max));
+        Self {
+            shared,
+            marks,
+            apart,
+            helpers,
+            last_batch,
+            last_flushed: last_batch,
+            changes,
+            out,
+            failure: None,
+        }
     }
 
     /// Writes until the queue is closed and empty.
@@ -62,7 +77,7 @@ impl Committer {
                 self.renew_snapshot();
             }
             let first = match self.shared.queue.take(IDLE) {
-                Taken::Slot(first) => first,
+                Taken::Entry(first) => first,
                 Taken::Closed => return,
                 Taken::Nothing => {
                     self.renew_snapshot();
@@ -78,7 +93,7 @@ impl Committer {
             self.shared.tell(&FjallEvent::WriteFailed(Arc::new(failure)));
             let Some((marks, last_batch)) = open_anew(&self.shared) else { return };
             self.shared.tell(&FjallEvent::OpenedAnew);
-            self = Self::new(self.shared, marks, last_batch);
+            self = Self::new(self.shared, self.helpers, marks, last_batch);
         }
     }
 
@@ -89,7 +104,7 @@ impl Committer {
         self.shared.removed.renewed_snapshot();
     }
 
-    fn keep_batch(&mut self, first: Box<dyn Slot>) -> Result<(), Failed> {
+    fn keep_batch(&mut self, first: Entry) -> Result<(), Failed> {
         let Ok(tables) = self.shared.tables() else { return self.refuse(first) };
         if !self.wait_for_room(&tables, first.octets()) {
             return self.refuse(first);
@@ -97,11 +112,13 @@ impl Committer {
         let (slots, durability) = self.decide(&tables, first);
         if self.changes.is_empty() {
             slots.into_iter().for_each(|slot| slot.answer(Ok(())));
+            self.decide_apart(&tables);
             return Ok(());
         }
         match self.commit(&tables, durability) {
             Ok(()) => {
                 slots.into_iter().for_each(|slot| slot.answer(Ok(())));
+                self.decide_apart(&tables);
                 Ok(())
             }
             Err(error) => {
@@ -127,12 +144,12 @@ impl Committer {
     }
 
     /// Lets the writes that wait decide, as many as a batch takes, and returns those that are part of it.
-    fn decide(&mut self, tables: &Tables, first: Box<dyn Slot>) -> (Vec<Box<dyn Slot>>, Durability) {
+    fn decide(&mut self, tables: &Tables, first: Entry) -> (Vec<Box<dyn Slot>>, Durability) {
         let mut slots: Vec<Box<dyn Slot>> = Vec::new();
         let mut durability = Durability::Buffered;
         let mut next = Some(first);
-        while let Some(slot) = next {
-            if let Some(slot) = self.decide_one(tables, slot) {
+        while let Some(entry) = next {
+            if let Some(slot) = self.decide_one(tables, entry) {
                 durability = durability.max(slot.durability());
                 slots.push(slot);
             }
@@ -144,16 +161,47 @@ impl Committer {
         (slots, durability)
     }
 
-    fn decide_one(&mut self, tables: &Tables, mut slot: Box<dyn Slot>) -> Option<Box<dyn Slot>> {
-        if !slot.begin() {
+    fn decide_one(&mut self, tables: &Tables, entry: Entry) -> Option<Box<dyn Slot>> {
+        match entry {
+            Entry::Waiting(slot) => self.decide_waiting(tables, slot),
+            Entry::Decided(decided) if Arc::ptr_eq(&decided.marks, &self.marks) => {
+                let Decided { slot, outcome, .. } = decided;
+                if let Some(key) = slot.key() {
+                    self.apart.decided(key);
+                }
+                self.leave(tables, slot, outcome)
+            }
+            // It was decided before the engine was opened anew.
+            stale @ Entry::Decided(_) => {
+                stale.refuse();
+                None
+            }
+        }
+    }
+
+    fn decide_waiting(&mut self, tables: &Tables, slot: Box<dyn Slot>) -> Option<Box<dyn Slot>> {
+        let mut slot = self.apart.wait_behind(slot)?;
+        let (marks, space, changes, out) =
+            (&*self.marks, &self.shared.space, &mut self.changes, &mut self.out);
+        let loaded = slot.load(&Stored { tables, marks, space, changes, out });
+        if let Some(loaded) = loaded.as_ref().ok().filter(|loaded| loaded.is_large) {
+            self.apart.take(slot, loaded.is_in_batch);
             return None;
         }
-        if slot.deadline() <= Instant::now() {
-            slot.answer(Err(EngineError::TimedOut.into()));
-            return None;
-        }
-        let (marks, changes, out) = (&self.marks, &mut self.changes, &mut self.out);
-        let decided = slot.decide(&mut Stored { tables, marks, space: &self.shared.space, changes, out });
+        let slot = begun(slot)?;
+        self.leave(tables, slot, loaded.map(drop))
+    }
+
+    /// Lets a write leave its changes, unless it failed before.
+    fn leave(
+        &mut self,
+        tables: &Tables,
+        mut slot: Box<dyn Slot>,
+        outcome: Result<(), Failure>,
+    ) -> Option<Box<dyn Slot>> {
+        let (marks, space, changes, out) =
+            (&*self.marks, &self.shared.space, &mut self.changes, &mut self.out);
+        let decided = outcome.and_then(|()| slot.decide(&mut Stored { tables, marks, space, changes, out }));
         if self.out.capacity() > OUT_OCTETS_MAX {
             self.out = Vec::new();
         }
@@ -162,6 +210,22 @@ impl Committer {
             Err(failure) => {
                 slot.answer(Err(failure));
                 None
+            }
+        }
+    }
+
+    /// Hands writes of large objects to helpers, once what the batch holds of them is kept.
+    fn decide_apart(&mut self, tables: &Arc<Tables>) {
+        self.apart.batch_kept();
+        while self.apart.has_turns() && self.shared.queue.apart() < HELPERS {
+            let Some(slot) = self.apart.next() else { return };
+            self.shared.queue.hand_out();
+            let job = Job { slot, tables: Arc::clone(tables), marks: Arc::clone(&self.marks) };
+            // Helpers wait for jobs as long as this thread does for writes.
+            if let Err(unsent) = self.helpers.send(job) {
+                let Job { slot, marks, .. } = unsent.0;
+                let outcome = Err(EngineError::WritesRefused.into());
+                self.shared.queue.hand_back(Decided { slot, outcome, marks });
             }
         }
     }
@@ -194,20 +258,15 @@ impl Committer {
         Ok(())
     }
 
-    /// Refuses a write that was not begun.
-    fn refuse(&self, slot: Box<dyn Slot>) -> Result<(), Failed> {
+    /// Refuses a write of which nothing was written, and those behind it.
+    fn refuse(&mut self, entry: Entry) -> Result<(), Failed> {
         self.refuse_waiting();
-        refuse(slot);
+        entry.refuse();
         Err(Failed)
     }
 
-    fn refuse_waiting(&self) {
-        self.shared.queue.refuse().into_iter().for_each(refuse);
-    }
-}
-
-fn refuse(slot: Box<dyn Slot>) {
-    if slot.begin() {
-        slot.answer(Err(Failure::Engine(EngineError::WritesRefused)));
+    fn refuse_waiting(&mut self) {
+        self.shared.queue.refuse().into_iter().for_each(Entry::refuse);
+        self.apart.take_all().for_each(|slot| refuse(slot, EngineError::WritesRefused));
     }
 }

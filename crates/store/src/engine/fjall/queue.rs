@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use super::options::FjallOptions;
-use super::slot::Slot;
+use super::slot::{Decided, Entry, Slot};
 use crate::engine::EngineError;
 
 pub(super) struct Queue {
@@ -29,16 +29,24 @@ pub(super) struct Queue {
 
 #[derive(Default)]
 struct State {
-    slots: VecDeque<Box<dyn Slot>>,
+    entries: VecDeque<Entry>,
+    /// The writes that are being decided apart, and come back.
+    apart: usize,
     is_closed: bool,
+}
+
+impl State {
+    const fn is_over(&self) -> bool {
+        self.is_closed && self.apart == 0
+    }
 }
 
 /// The event that ended a wait.
 pub(super) enum Taken {
-    Slot(Box<dyn Slot>),
+    Entry(Entry),
     /// The time has passed.
     Nothing,
-    /// The queue is closed and empty.
+    /// The queue is closed and empty, and nothing comes back to it.
     Closed,
 }
 
@@ -90,34 +98,62 @@ impl Queue {
         if self.refuses() || state.is_closed {
             return Err(EngineError::WritesRefused);
         }
-        state.slots.push_back(slot);
+        state.entries.push_back(Entry::Waiting(slot));
         drop(state);
         self.changed.notify_one();
         Ok(())
     }
 
-    /// Waits for the next slot, for so long.
+    /// The writes that are being decided apart.
+    pub(super) fn apart(&self) -> usize {
+        self.lock().apart
+    }
+
+    /// Notes that a write is decided apart. The queue does not end before it comes back.
+    pub(super) fn hand_out(&self) {
+        self.lock().apart += 1;
+    }
+
+    /// Takes a write back that was decided apart, before all others.
+    pub(super) fn hand_back(&self, decided: Decided) {
+        let mut state = self.lock();
+        state.apart -= 1;
+        // Nobody may come for it any more.
+        let refused = if self.refuses() {
+            Some(decided)
+        } else {
+            state.entries.push_front(Entry::Decided(decided));
+            None
+        };
+        drop(state);
+        self.changed.notify_all();
+        if let Some(decided) = refused {
+            Entry::Decided(decided).refuse();
+        }
+    }
+
+    /// Waits for the next write, for so long.
     pub(super) fn take(&self, time: Duration) -> Taken {
-        let is_idle = |state: &mut State| state.slots.is_empty() && !state.is_closed;
+        let is_idle = |state: &mut State| state.entries.is_empty() && !state.is_over();
         let waited = self.changed.wait_timeout_while(self.lock(), time, is_idle);
         let mut state = waited.map_or_else(|error| error.into_inner().0, |(state, _)| state);
-        match state.slots.pop_front() {
-            Some(slot) => Taken::Slot(slot),
-            None if state.is_closed => Taken::Closed,
+        match state.entries.pop_front() {
+            Some(entry) => Taken::Entry(entry),
+            None if state.is_over() => Taken::Closed,
             None => Taken::Nothing,
         }
     }
 
-    /// The next slot, if one waits.
-    pub(super) fn take_waiting(&self) -> Option<Box<dyn Slot>> {
-        self.lock().slots.pop_front()
+    /// The next write, if one waits.
+    pub(super) fn take_waiting(&self) -> Option<Entry> {
+        self.lock().entries.pop_front()
     }
 
     /// Takes no writes any more, and returns those that wait.
-    pub(super) fn refuse(&self) -> VecDeque<Box<dyn Slot>> {
+    pub(super) fn refuse(&self) -> VecDeque<Entry> {
         let mut state = self.lock();
         self.refuses.store(true, Ordering::SeqCst);
-        std::mem::take(&mut state.slots)
+        std::mem::take(&mut state.entries)
     }
 
     /// Takes writes again.

@@ -28,11 +28,41 @@ pub(super) trait Work: Send + 'static {
     /// The outcome for its caller.
     type Done: Send + 'static;
 
+    /// The name of the object that it writes, if it is one.
+    fn key(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Reads what is stored, before it decides.
+    fn load(&mut self, _: &Stored<'_>) -> Result<Loaded, Failure> {
+        Ok(Loaded::default())
+    }
+
     /// Leaves changes.
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure>;
 
+    /// Decides with what the tables hold, which nothing else changes until then, and keeps what `decide`
+    /// leaves.
+    fn decide_apart(&mut self, _: &Tables, _: &Marks) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The octets that were decided apart.
+    fn octets_decided(&self) -> usize {
+        0
+    }
+
     /// Returns the outcome, when the changes are kept.
     fn done(self) -> Self::Done;
+}
+
+/// The facts of what is stored that say where a write is decided.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Loaded {
+    /// The record is long.
+    pub(super) is_large: bool,
+    /// The record is one of the batch, and in no table yet.
+    pub(super) is_in_batch: bool,
 }
 
 /// The stored state that a write decides with.
@@ -46,13 +76,14 @@ pub(super) struct Stored<'a> {
 }
 
 impl Stored<'_> {
-    /// Returns true if the disk has room for the new record in the place of one of so many bytes, or if it
-    /// says that the object was deleted.
-    pub(super) fn has_room(&self, before: usize) -> bool {
-        let octets = (self.changes.octets() + self.out.len()) as u64;
-        let grows = self.out.len() > before + SAME_OCTETS;
+    /// Returns true if the disk has room for a new record in the place of another one, or if it says that the
+    /// object was deleted.
+    pub(super) fn has_room(&self, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
+        let (before, after) = (before.map_or(0, <[u8]>::len), after.unwrap_or_default());
+        let octets = (self.changes.octets() + after.len()) as u64;
+        let grows = after.len() > before + SAME_OCTETS;
         let has_room = self.space.has(octets, grows, || self.tables.unwritten_octets());
-        has_room || Record::read(self.out).is_ok_and(|record| record.is_deleted())
+        has_room || Record::read(after).is_ok_and(|record| record.is_deleted())
     }
 }
 
@@ -69,11 +100,49 @@ pub(super) trait Slot: Send {
     fn begin(&self) -> bool;
     fn deadline(&self) -> Instant;
     fn durability(&self) -> Durability;
-    /// The octets that its caller holds for it.
+    /// The octets that its caller holds for it, or those that were decided apart if these are more.
     fn octets(&self) -> usize;
+    /// As those of [`Work`].
+    fn key(&self) -> Option<&[u8]>;
+    fn load(&mut self, stored: &Stored<'_>) -> Result<Loaded, Failure>;
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure>;
+    fn decide_apart(&mut self, tables: &Tables, marks: &Marks) -> Result<(), Failure>;
     /// Ends the write. The caller may be gone.
     fn answer(self: Box<Self>, outcome: Result<(), Failure>);
+}
+
+/// A write in the queue.
+pub(super) enum Entry {
+    /// One that is not begun.
+    Waiting(Box<dyn Slot>),
+    /// One that was decided apart.
+    Decided(Decided),
+}
+
+/// A write that was decided apart.
+pub(super) struct Decided {
+    pub(super) slot: Box<dyn Slot>,
+    pub(super) outcome: Result<(), Failure>,
+    /// The actor that it was decided for.
+    pub(super) marks: Arc<Marks>,
+}
+
+impl Entry {
+    pub(super) fn octets(&self) -> usize {
+        match self {
+            Self::Waiting(slot) | Self::Decided(Decided { slot, .. }) => slot.octets(),
+        }
+    }
+
+    /// Refuses a write of which nothing was written.
+    pub(super) fn refuse(self) {
+        match self {
+            Self::Waiting(slot) if !slot.begin() => {}
+            Self::Waiting(slot) | Self::Decided(Decided { slot, .. }) => {
+                slot.answer(Err(EngineError::WritesRefused.into()));
+            }
+        }
+    }
 }
 
 struct Queued<W: Work> {
@@ -119,7 +188,19 @@ impl<W: Work> Slot for Queued<W> {
     }
 
     fn octets(&self) -> usize {
-        self.room.octets()
+        self.room.octets().max(self.work.octets_decided())
+    }
+
+    fn key(&self) -> Option<&[u8]> {
+        self.work.key()
+    }
+
+    fn load(&mut self, stored: &Stored<'_>) -> Result<Loaded, Failure> {
+        self.work.load(stored)
+    }
+
+    fn decide_apart(&mut self, tables: &Tables, marks: &Marks) -> Result<(), Failure> {
+        self.work.decide_apart(tables, marks)
     }
 
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure> {

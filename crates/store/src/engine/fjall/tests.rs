@@ -1,5 +1,7 @@
 //! Failures of the disk, planted.
 
+use std::pin::pin;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use super::faults::Step;
@@ -100,6 +102,54 @@ async fn after_a_failed_write_the_engine_is_opened_anew() {
         let engine = open(&folder);
         assert_eq!(get(&engine, b"k").await.expect("a read").as_deref(), Some(&b"after"[..]));
     }
+}
+
+/// Writes a large value once it may go on.
+struct Held {
+    begun: Sender<()>,
+    go_on: Receiver<()>,
+}
+
+impl Decide for Held {
+    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
+        self.begun.send(()).expect("a test that waits");
+        // A test that fails goes away.
+        let _ = self.go_on.recv();
+        Put(LARGE).decide(stored, mark, out)
+    }
+}
+
+const LARGE: &[u8] = &[7; 512 * 1024];
+
+/// A decision on a large object that is under way when another write fails is not written, nor are those that
+/// wait for it, and the object is written again afterwards.
+#[tokio::test]
+async fn a_failed_write_ends_the_decisions_under_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    put(&engine, b"before", b"before").await.expect("a write");
+    put(&engine, b"large", LARGE).await.expect("a write");
+    let ((begun, is_begun), (go, go_on)) = (channel(), channel());
+    let durability = Durability::Flushed;
+    let terms = WriteTerms { n: 3, w: 2, pw: 0, dw: 1, node_confirms: 0, durability, deadline: far() };
+    let mut held = pin!(engine.write(BUCKET.object(b"large"), Held { begun, go_on }, &terms));
+    let mut waiting = pin!(put(&engine, b"large", b"waits"));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(held.as_mut().poll(&mut context).is_pending(), "it is queued");
+    is_begun.recv_timeout(Duration::from_secs(60)).expect("it is begun");
+    assert!(waiting.as_mut().poll(&mut context).is_pending(), "it is queued");
+    engine.shared.faults.plant(Step::Commit, 1);
+    let failed = put(&engine, b"k", b"failed").await;
+    assert!(matches!(failed, Err(EngineError::Unknown(_))), "{failed:?}");
+    let waited = waiting.await;
+    assert!(matches!(waited, Err(EngineError::WritesRefused)), "{waited:?}");
+    go.send(()).expect("it goes on");
+    let held = held.await;
+    assert!(matches!(held, Err(EngineError::WritesRefused)), "{:?}", held.map(|_| ()));
+    wait_for_writes(&engine).await;
+    assert_eq!(get(&engine, b"large").await.expect("a read").as_deref(), Some(LARGE));
+    put(&engine, b"large", b"after").await.expect("a write");
+    assert_eq!(get(&engine, b"large").await.expect("a read").as_deref(), Some(&b"after"[..]));
 }
 
 #[tokio::test]

@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ::fjall::Slice;
 
 use super::keys;
-use super::slot::{Failure, Stored, Work};
-use super::tables::Table;
+use super::slot::{Failure, Loaded, Stored, Work};
+use super::tables::{Table, Tables};
+use crate::engine::marks::Marks;
 use crate::engine::{Decide, EngineError, Verdict, Written};
 use crate::model::octets::{Octets, put_counted};
 use crate::model::{Damaged, Record};
@@ -14,38 +15,95 @@ use crate::model::{Damaged, Record};
 /// The octet with which the keys of settings begin.
 const SETTING: u8 = 1;
 
+/// The octets from which a record is decided on apart. A smaller one costs less than a millisecond.
+const LARGE_OCTETS: usize = 256 * 1024;
+
 /// A write of an object.
 pub(super) struct ObjectWrite<D> {
     /// The name of the object, in one piece.
-    pub(super) name: Vec<u8>,
-    pub(super) decide: D,
-    pub(super) record: Option<Slice>,
+    name: Vec<u8>,
+    decide: D,
+    /// The record that is stored, and then the one that takes its place.
+    record: Option<Slice>,
+    /// The decision that was made apart.
+    apart: Option<Decision>,
+}
+
+/// A decision with the records before and after it.
+struct Decision {
+    verdict: Verdict,
+    before: Option<Slice>,
+    after: Option<Slice>,
+}
+
+impl<D: Decide> ObjectWrite<D> {
+    pub(super) const fn new(name: Vec<u8>, decide: D) -> Self {
+        Self { name, decide, record: None, apart: None }
+    }
+
+    fn decision(
+        &mut self,
+        before: Option<Slice>,
+        marks: &Marks,
+        out: &mut Vec<u8>,
+    ) -> Result<Decision, Failure> {
+        let record = before.as_deref().map(Record::read).transpose().map_err(EngineError::from)?;
+        let mark = marks.next();
+        out.clear();
+        let decided = catch_unwind(AssertUnwindSafe(|| self.decide.decide(record, mark, out)));
+        let verdict = decided.map_err(Failure::Panicked)?;
+        // Large values are not held twice.
+        self.decide.release();
+        let after = (verdict == Verdict::Write).then(|| Slice::from(&out[..]));
+        Ok(Decision { verdict, before, after })
+    }
 }
 
 impl<D: Decide> Work for ObjectWrite<D> {
     type Done = Written<D, Slice>;
 
-    fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure> {
+    fn key(&self) -> Option<&[u8]> {
+        Some(&self.name)
+    }
+
+    fn load(&mut self, stored: &Stored<'_>) -> Result<Loaded, Failure> {
         let mut memory = Vec::new();
         let key = keys::fold(&self.name, &mut memory);
         let record = stored.changes.value(stored.tables, Table::Objects, key)?;
-        let before = record.as_deref().map(Record::read).transpose().map_err(EngineError::from)?;
-        let (mark, out) = (stored.marks.next(), &mut *stored.out);
-        out.clear();
-        let decided = catch_unwind(AssertUnwindSafe(|| self.decide.decide(before, mark, out)));
-        let verdict = decided.map_err(Failure::Panicked)?;
-        self.decide.release();
-        self.record = match verdict {
-            Verdict::Keep => record,
-            Verdict::Remove => stored.changes.replace(&self.name, record, None)?,
-            Verdict::Write => {
-                if !stored.has_room(record.as_ref().map_or(0, |before| before.len())) {
-                    return Err(EngineError::NoRoom.into());
-                }
-                stored.changes.replace(&self.name, record, Some(&*stored.out))?
+        let is_large = record.as_ref().is_some_and(|record| record.len() >= LARGE_OCTETS);
+        // One that waits for its turn does not hold what it will read again.
+        self.record = record.filter(|_| !is_large);
+        Ok(Loaded { is_large, is_in_batch: is_large && stored.changes.holds(Table::Objects, key) })
+    }
+
+    fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure> {
+        let decision = match self.apart.take() {
+            Some(decision) => decision,
+            None => {
+                let before = self.record.take();
+                self.decision(before, stored.marks, stored.out)?
             }
         };
+        let Decision { verdict, before, after } = decision;
+        self.record = match verdict {
+            Verdict::Keep => before,
+            Verdict::Write if !stored.has_room(before.as_deref(), after.as_deref()) => {
+                return Err(EngineError::NoRoom.into());
+            }
+            Verdict::Remove | Verdict::Write => stored.changes.replace(&self.name, before, after)?,
+        };
         Ok(())
+    }
+
+    fn decide_apart(&mut self, tables: &Tables, marks: &Marks) -> Result<(), Failure> {
+        let mut memory = Vec::new();
+        let before = tables.value(Table::Objects, keys::fold(&self.name, &mut memory))?;
+        self.apart = Some(self.decision(before, marks, &mut Vec::new())?);
+        Ok(())
+    }
+
+    fn octets_decided(&self) -> usize {
+        self.apart.as_ref().and_then(|decision| decision.after.as_ref()).map_or(0, |after| after.len())
     }
 
     fn done(self) -> Written<D, Slice> {
