@@ -148,6 +148,11 @@ impl Stream {
         self.with_slot(|slot| slot.answer.note_user(user.clone()));
     }
 
+    /// Returns the user that was noted.
+    pub fn user(&self) -> Option<Arc<str>> {
+        self.with_slot(|slot| slot.answer.user()).flatten()
+    }
+
     /// Adds the fields that were kept for the answer. They stay, for a head that may leave in the place of this one.
     pub fn add_answer_headers(&self, headers: &mut FieldSection) {
         self.with_slot(|slot| slot.answer.add_headers(headers));

@@ -145,6 +145,17 @@ impl<S> Exchange<S> {
         self.responder.note_user(user);
     }
 
+    /// Returns the user that a layer has [named](Self::note_user), if there is one. Allocates nothing.
+    ///
+    /// ```
+    /// # fn example(exchange: alula::Exchange) {
+    /// let place = exchange.user().map_or("everybody".into(), |user| user.to_string());
+    /// # }
+    /// ```
+    pub fn user(&self) -> Option<Arc<str>> {
+        self.responder.user()
+    }
+
     /// Lets the peer of this exchange be as slow as it likes, both ways, from when an answer of 2xx has begun: for uploads and
     /// downloads that wait for people, where `Limits::body_rate_min` and `Limits::stall_timeout` would end them. Until then,
     /// and after any other answer, both limits hold. To read slow content, [split](Self::split) the exchange, begin the answer

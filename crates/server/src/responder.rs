@@ -59,6 +59,10 @@ impl Responder {
         }
     }
 
+    pub(crate) fn user(&self) -> Option<Arc<str>> {
+        self.stream.as_ref()?.user()
+    }
+
     pub(crate) fn take_request(&mut self) -> Request {
         let request = self.request.take();
         if request.is_filtered() {

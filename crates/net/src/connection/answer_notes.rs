@@ -42,6 +42,10 @@ impl AnswerNotes {
         self.user = Some(user);
     }
 
+    pub(crate) fn user(&self) -> Option<Arc<str>> {
+        self.user.clone()
+    }
+
     pub(crate) fn keep_headers(&mut self, headers: Box<Head>) {
         self.headers = Some(headers);
     }
