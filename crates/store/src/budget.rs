@@ -1,40 +1,68 @@
-//! The octets of content that all requests under way may hold together.
+//! The bytes of content that all requests under way may hold together.
+//!
+//! Rule: small contents are counted and take no lock. Others have a share of the [`Room`], which says whose turn it is.
 
+mod pace;
+mod peer;
+mod room;
+#[cfg(test)]
+mod tests;
+
+use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-/// The octets of one permit: 4 GiB of permits are 16 TiB of octets.
-const UNIT_OCTETS: u64 = 4_096;
+pub(crate) use self::pace::Pace;
+pub(crate) use self::peer::Peer;
+use self::room::{Room, Ticket, Turn};
 
-/// The octets up to which a request has no share: connections have a few of them at most, which servers bound by themselves, and a count
-/// that all connections write would cost each request.
+/// The bytes up to which a request has no share: a connection takes as much for itself.
+pub(crate) const FREE_OCTETS_MAX: u64 = 4 * 1024;
+
+/// The bytes up to which a request is counted, and waits for nobody while those of its size are few.
 pub(crate) const SMALL_OCTETS_MAX: u64 = 64 * 1024;
 
-/// The octets of a second that a transfer has to come to, and the time that it has beside, while others wait for its share.
-const PACE_OCTETS: u64 = 256 * 1024;
-const PACE_GRACE: Duration = Duration::from_secs(60);
+/// The part of all bytes that small contents may take beside them, without a lock: a quarter.
+const SMALL_PART: u64 = 4;
 
-/// The time after which a slow transfer looks again whether others wait.
-const LOOK: Duration = Duration::from_secs(1);
+/// The time after which one that waits has others refused that hold more than it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A bound on octets, of which each request takes a share.
+/// A bound on bytes, of which each request takes a share. Clones are handles of one.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget(Arc<Shared>);
+
 #[derive(Debug)]
-pub(crate) struct Budget {
-    units: Arc<Semaphore>,
-    units_max: u32,
+struct Shared {
+    room: Mutex<Room>,
+    is_in_use: AtomicBool,
     waiting: AtomicUsize,
+    small: AtomicU64,
+    small_max: u64,
 }
 
-/// The octets of one request, given back when it is dropped.
+/// The bytes of one request on the account of a peer, given back when it is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Share(Option<OwnedSemaphorePermit>);
+pub(crate) struct Share {
+    peer: Peer,
+    held: Held,
+}
 
-/// There is no room for so many octets, or there was none in time.
+#[derive(Debug, Default)]
+enum Held {
+    #[default]
+    Nothing,
+    /// So many bytes that are counted alone.
+    Small(Budget, u64),
+    Room(Budget, Ticket),
+}
+
+/// There is no room for so many bytes, there was none in time, or another had to have it.
 #[derive(Debug)]
 pub(crate) struct Spent;
 
@@ -43,173 +71,230 @@ pub(crate) struct Spent;
 pub(crate) struct TooSlow;
 
 impl Budget {
-    /// A budget of so many octets.
-    pub(crate) fn new(octets_max: u64) -> Self {
-        let units_max = units(octets_max).max(1);
-        Self { units: Arc::new(Semaphore::new(units_max as usize)), units_max, waiting: AtomicUsize::new(0) }
+    /// A budget of so many bytes, for objects that have so many at most.
+    pub(crate) fn new(octets_max: u64, object_octets_max: u64) -> Self {
+        Self(Arc::new(Shared {
+            room: Mutex::new(Room::new(octets_max.max(1), object_octets_max)),
+            is_in_use: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
+            small: AtomicU64::new(0),
+            small_max: octets_max / SMALL_PART,
+        }))
     }
 
-    /// Returns true while a request has a share.
+    /// Returns true while a request has a share of the room.
     pub(crate) fn is_in_use(&self) -> bool {
-        self.units.available_permits() < self.units_max as usize
+        self.0.is_in_use.load(Ordering::Relaxed)
     }
 
-    /// Waits for so many octets. Requests are served in their order. Allocates nothing.
+    fn others_wait(&self) -> bool {
+        self.0.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// As [`share_for`](Self::share_for), on nobody's account.
     pub(crate) async fn share(&self, octets: u64, deadline: Instant) -> Result<Share, Spent> {
-        if octets <= SMALL_OCTETS_MAX {
-            return Ok(Share::default());
-        }
-        // A request that is larger than the budget takes all of it.
-        let units = units(octets).min(self.units_max);
-        let _waits = Waits::begin(&self.waiting);
-        let taken = Arc::clone(&self.units).acquire_many_owned(units);
-        let taken = timeout_at(deadline, taken).await.map_err(|_| Spent)?.map_err(|_| Spent)?;
-        Ok(Share(Some(taken)))
+        self.share_for(&Peer::Nobody, octets, deadline).await
     }
 
-    /// Awaits a transfer that holds a share. While others wait for a share, it has to keep a pace: those who hold one and do not move would
-    /// keep everybody out. One without a share has none to keep. Allocates nothing.
+    /// Waits for so many bytes on the account of a peer. Allocates only where others have shares.
+    pub(crate) async fn share_for(
+        &self,
+        peer: &Peer,
+        octets: u64,
+        deadline: Instant,
+    ) -> Result<Share, Spent> {
+        let mut share = Share::of(peer);
+        self.extend(&mut share, octets, octets, deadline).await?;
+        Ok(share)
+    }
+
+    /// Waits until a share has so many bytes, of a content that may come to `claim`. It may get more than it asked for at once.
+    pub(crate) async fn extend(
+        &self,
+        share: &mut Share,
+        octets: u64,
+        claim: u64,
+        deadline: Instant,
+    ) -> Result<(), Spent> {
+        if self.counts(share, octets) {
+            return Ok(());
+        }
+        let ticket = self.ticket(share);
+        let is_ready = self.changed(|room| {
+            let is_first = room.waiting() == 0;
+            room.wait(ticket, octets, claim);
+            is_first && room.give_at_once(ticket)
+        });
+        if is_ready {
+            return Ok(());
+        }
+        let _wait = Wait { budget: self, ticket };
+        let mut turn = pin!(poll_fn(|cx| self.poll_turn(ticket, cx)));
+        let soon = deadline.min(Instant::now() + PATIENCE);
+        let turn = match timeout_at(soon, turn.as_mut()).await {
+            Ok(turn) => Ok(turn),
+            Err(_) => {
+                self.changed(|room| room.urge(ticket));
+                timeout_at(deadline, turn).await
+            }
+        };
+        match turn {
+            Ok(Turn::HasRoom) => Ok(()),
+            _ => Err(Spent),
+        }
+    }
+
+    fn poll_turn(&self, ticket: Ticket, cx: &Context<'_>) -> Poll<Turn> {
+        match self.lock().look(ticket, cx.waker()) {
+            Turn::Waits => Poll::Pending,
+            turn => Poll::Ready(turn),
+        }
+    }
+
+    /// Takes what a share lacks of so many bytes, if it is there: two requests that wait for what the other holds would wait without end.
+    pub(crate) fn grow(&self, share: &mut Share, octets: u64) -> Result<(), Spent> {
+        if self.counts(share, octets) {
+            return Ok(());
+        }
+        let had_room = share.has_room();
+        let ticket = self.ticket(share);
+        match self.changed(|room| room.take(ticket, octets)) {
+            true => Ok(()),
+            false => {
+                if !had_room {
+                    share.held = Held::Nothing;
+                }
+                Err(Spent)
+            }
+        }
+    }
+
+    /// Awaits a transfer of which nothing is seen until it has ended. While others wait for a share, it has to keep a pace. One that is
+    /// small has none to keep. Allocates nothing.
     pub(crate) async fn paced<F: Future>(
         &self,
         share_octets: u64,
         transfer: F,
     ) -> Result<F::Output, TooSlow> {
-        let mut transfer = pin!(transfer);
         if share_octets <= SMALL_OCTETS_MAX {
             return Ok(transfer.await);
         }
-        let mut end = Instant::now() + PACE_GRACE + Duration::from_secs(share_octets / PACE_OCTETS);
-        loop {
-            match timeout_at(end, transfer.as_mut()).await {
-                Ok(output) => return Ok(output),
-                Err(_) if self.waiting.load(Ordering::Relaxed) > 0 => return Err(TooSlow),
-                Err(_) => end = Instant::now() + LOOK,
+        Pace::of_whole(self, share_octets).part(transfer).await
+    }
+
+    /// The pace of a transfer that begins now and holds room.
+    pub(crate) fn pace(&self) -> Pace<'_> {
+        Pace::begin(self)
+    }
+
+    /// Returns true if a share needs no room for so many bytes: they are few, or counted.
+    pub(crate) fn counts(&self, share: &mut Share, octets: u64) -> bool {
+        let counted = match share.held {
+            Held::Nothing => 0,
+            Held::Small(_, octets) => octets,
+            Held::Room(..) => return false,
+        };
+        if octets <= counted || octets <= FREE_OCTETS_MAX {
+            return true;
+        }
+        let (small, more) = (&self.0.small, octets - counted);
+        if octets > SMALL_OCTETS_MAX || small.fetch_add(more, Ordering::Relaxed) + more > self.0.small_max {
+            if octets <= SMALL_OCTETS_MAX {
+                small.fetch_sub(more, Ordering::Relaxed);
             }
+            return false;
         }
+        match &mut share.held {
+            Held::Small(_, counted) => *counted = octets,
+            held => *held = Held::Small(self.clone(), octets),
+        }
+        true
     }
 
-    /// Takes what a share lacks of so many octets, if it is there: two requests that wait for what the other holds would wait without end.
-    pub(crate) fn grow(&self, share: &mut Share, octets: u64) -> Result<(), Spent> {
-        if octets <= SMALL_OCTETS_MAX {
-            return Ok(());
+    /// The number of a share in the room, which it enters if it is not there.
+    fn ticket(&self, share: &mut Share) -> Ticket {
+        if let Held::Room(_, ticket) = share.held {
+            return ticket;
         }
-        let has = share.0.as_ref().map_or(0, |taken| taken.num_permits() as u32);
-        let missing = units(octets).min(self.units_max).saturating_sub(has);
-        if missing == 0 {
-            return Ok(());
+        let ticket = self.lock().enter(share.peer.clone());
+        share.held = Held::Room(self.clone(), ticket);
+        ticket
+    }
+
+    /// Changes the room, and gives what has become free to those whose turn it is.
+    fn changed<T>(&self, change: impl FnOnce(&mut Room) -> T) -> T {
+        let mut room = self.lock();
+        let changed = change(&mut room);
+        self.note(&room);
+        // Wakers may drop tasks, whose shares are given back: they are woken without the lock.
+        while let Some(waker) = room.settle() {
+            self.note(&room);
+            drop(room);
+            waker.as_ref().map(Waker::wake_by_ref);
+            drop(waker);
+            room = self.lock();
         }
-        let more = Arc::clone(&self.units).try_acquire_many_owned(missing).map_err(|_| Spent)?;
-        match &mut share.0 {
-            Some(taken) => taken.merge(more),
-            none => *none = Some(more),
-        }
-        Ok(())
+        changed
+    }
+
+    fn note(&self, room: &Room) {
+        self.0.is_in_use.store(room.is_in_use(), Ordering::Relaxed);
+        self.0.waiting.store(room.waiting(), Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Room> {
+        self.0.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One who waits, until it is dropped.
-struct Waits<'a>(&'a AtomicUsize);
-
-impl<'a> Waits<'a> {
-    fn begin(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::Relaxed);
-        Self(waiting)
-    }
+/// A wait, until it has ended.
+struct Wait<'b> {
+    budget: &'b Budget,
+    ticket: Ticket,
 }
 
-impl Drop for Waits<'_> {
+impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.budget.changed(|room| room.stop_waiting(self.ticket));
     }
 }
 
 impl Share {
-    /// Gives back what is more than so many octets.
+    /// A share of nothing yet, on the account of a peer.
+    pub(crate) fn of(peer: &Peer) -> Self {
+        Self { peer: peer.clone(), held: Held::Nothing }
+    }
+
+    /// Returns true for one of the room, whose transfer keeps a pace.
+    pub(crate) fn has_room(&self) -> bool {
+        matches!(self.held, Held::Room(..))
+    }
+
+    /// Gives back what is more than so many bytes.
     pub(crate) fn shrink(&mut self, octets: u64) {
-        if octets <= SMALL_OCTETS_MAX {
-            self.0 = None;
-        } else if let Some(taken) = &mut self.0 {
-            let more = taken.num_permits().saturating_sub(units(octets) as usize);
-            drop(taken.split(more));
+        match &mut self.held {
+            _ if octets <= FREE_OCTETS_MAX => self.held = Held::Nothing,
+            Held::Small(budget, counted) => {
+                let more = counted.saturating_sub(octets);
+                if more > 0 {
+                    *counted -= more;
+                    budget.0.small.fetch_sub(more, Ordering::Relaxed);
+                }
+            }
+            Held::Room(budget, ticket) => budget.changed(|room| room.shrink(*ticket, octets)),
+            Held::Nothing => {}
         }
     }
 }
 
-fn units(octets: u64) -> u32 {
-    u32::try_from(octets.div_ceil(UNIT_OCTETS)).unwrap_or(u32::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn soon() -> Instant {
-        Instant::now() + std::time::Duration::from_secs(1)
-    }
-
-    const UNITS: u64 = 100;
-
-    const fn octets(units: u64) -> u64 {
-        units * UNIT_OCTETS
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn octets_are_given_back() {
-        let budget = Budget::new(octets(UNITS));
-        let share = budget.share(octets(80), soon()).await.expect("room");
-        assert!(budget.share(octets(30), soon()).await.is_err());
-        budget.share(SMALL_OCTETS_MAX, soon()).await.expect("no share");
-        drop(share);
-        budget.share(octets(UNITS), soon()).await.expect("room");
-        budget.share(octets(10 * UNITS), soon()).await.expect("all of it");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_share_shrinks() {
-        let budget = Budget::new(octets(UNITS));
-        let mut share = budget.share(octets(UNITS), soon()).await.expect("all of it");
-        share.shrink(octets(60));
-        let other = budget.share(octets(40), soon()).await.expect("room");
-        assert!(budget.share(octets(20), soon()).await.is_err());
-        drop(other);
-        share.shrink(1);
-        assert!(!budget.is_in_use());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_transfer_keeps_a_pace_while_others_wait() {
-        let budget = Budget::new(octets(UNITS));
-        let far = Instant::now() + Duration::from_secs(24 * 3600);
-        let share = budget.share(octets(UNITS), soon()).await.expect("all of it");
-        let never = std::future::pending::<()>;
-        // Nobody waits: it may take its time.
-        let alone =
-            timeout_at(Instant::now() + Duration::from_secs(3600), budget.paced(octets(UNITS), never()));
-        alone.await.expect_err("it goes on");
-        let (slow, waiting) = tokio::join!(
-            async {
-                let slow = budget.paced(octets(UNITS), never()).await;
-                drop(share);
-                slow
-            },
-            budget.share(octets(UNITS), far),
-        );
-        slow.expect_err("another one waits");
-        let _share = waiting.expect("its room");
-        let small = budget.paced(SMALL_OCTETS_MAX, async { 7 }).await;
-        assert_eq!(small.expect("it has no share"), 7);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_share_grows_while_there_is_room() {
-        let budget = Budget::new(octets(UNITS));
-        let mut share = budget.share(1, soon()).await.expect("no share");
-        budget.grow(&mut share, octets(60)).expect("room");
-        let other = budget.share(octets(30), soon()).await.expect("room");
-        assert!(budget.grow(&mut share, octets(80)).is_err());
-        drop(other);
-        budget.grow(&mut share, octets(80)).expect("room");
-        drop(share);
-        budget.share(octets(UNITS), soon()).await.expect("room");
+impl Drop for Held {
+    fn drop(&mut self) {
+        match self {
+            Self::Nothing => {}
+            Self::Small(budget, octets) => {
+                budget.0.small.fetch_sub(*octets, Ordering::Relaxed);
+            }
+            Self::Room(budget, ticket) => budget.changed(|room| room.leave(*ticket)),
+        }
     }
 }

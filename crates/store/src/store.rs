@@ -73,7 +73,8 @@ impl<E: Engine> Store<E> {
         }
         let mut secret = [0; 16];
         getrandom::fill(&mut secret).map_err(OpenError::Random)?;
-        let (budget, reaper) = (Arc::new(Budget::new(config.octets_in_flight_max)), Reaper::default());
+        let budget = Arc::new(Budget::new(config.octets_in_flight_max, config.object_octets_max));
+        let reaper = Reaper::default();
         let (secret, reap_after) = (Vtag::from_bits(u128::from_ne_bytes(secret)), config.reap_after);
         let statistics = Statistics::new();
         let searches = Searches::new();

@@ -1,10 +1,11 @@
 //! Large objects share a bound: they wait for each other, and a slow transfer gives way.
 #![forbid(unsafe_code)]
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use alula::testing::TestServer;
-use alula::{Client, Content};
+use alula::testing::{TestServer, Wire};
+use alula::{Client, Content, Routes, TransportFacts};
 use alula_store::engine::Memory;
 use alula_store::{Config, Store};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -12,14 +13,63 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 const OBJECT_OCTETS: u64 = 1024 * 1024;
 const URL: &str = "http://store.example/buckets/b/keys/k";
 
+/// A store over one version of HTTP.
+struct Site {
+    routes: Routes,
+    is_http2: bool,
+}
+
+impl Site {
+    /// A store with so many octets for all that is under way, over each version.
+    async fn both(octets: u64) -> [Self; 2] {
+        let mut config = Config::default();
+        config.object_octets_max = OBJECT_OCTETS + 4096;
+        config.octets_in_flight_max = octets;
+        let store = Store::open(Memory::new(), config).await.expect("a store");
+        let routes = store.routes().expect("routes");
+        [false, true].map(|is_http2| Self { routes: routes.clone(), is_http2 })
+    }
+
+    fn server(&self, address: &str) -> TestServer {
+        let peer = SocketAddr::new(address.parse().expect("an address"), 50_000);
+        let server = TestServer::new(self.routes.clone()).facts(TransportFacts::new().peer(peer));
+        if self.is_http2 { server.http2() } else { server }
+    }
+
+    /// A client of an address.
+    fn from(&self, address: &str) -> Client {
+        self.server(address).client()
+    }
+}
+
 /// A client for each version, of a store in which one object is under way at a time.
 async fn clients() -> [Client; 2] {
-    let mut config = Config::default();
-    config.object_octets_max = OBJECT_OCTETS + 4096;
-    config.octets_in_flight_max = OBJECT_OCTETS + 4096;
-    let store = Store::open(Memory::new(), config).await.expect("a store");
-    let routes = store.routes().expect("routes");
-    [TestServer::new(routes.clone()).client(), TestServer::new(routes).http2().client()]
+    Site::both(OBJECT_OCTETS + 4096).await.map(|site| site.from("192.0.2.1"))
+}
+
+/// A content that comes in pieces of 64 KiB, with a pause before each.
+fn in_pieces(pause: Duration, is_stated: bool) -> Content {
+    let (mut end, other) = tokio::io::duplex(64 * 1024);
+    tokio::spawn(async move {
+        for _ in 0..OBJECT_OCTETS / (64 * 1024) {
+            tokio::time::sleep(pause).await;
+            if end.write_all(&[7; 64 * 1024]).await.is_err() {
+                return;
+            }
+        }
+    });
+    if is_stated { Content::reader_of(other, OBJECT_OCTETS) } else { Content::reader(other) }
+}
+
+/// A content of which so many octets come, and no more.
+fn half_sent(octets: u64, is_stated: bool) -> Content {
+    let (mut end, other) = tokio::io::duplex(OBJECT_OCTETS as usize);
+    tokio::spawn(async move {
+        tokio::io::copy(&mut tokio::io::repeat(7).take(octets), &mut end).await.expect("room");
+        std::future::pending::<()>().await;
+        drop(end);
+    });
+    if is_stated { Content::reader_of(other, OBJECT_OCTETS) } else { Content::reader(other) }
 }
 
 fn whole() -> Content {
@@ -39,9 +89,18 @@ fn slow(is_stated: bool) -> Content {
 }
 
 async fn put(client: &Client, content: Content) -> u16 {
+    put_within(client, content, 600_000).await
+}
+
+async fn put_within(client: &Client, content: Content, millis: u64) -> u16 {
     let media_type = "application/octet-stream";
-    let put = client.put(format!("{URL}?timeout=600000")).content(content.media_type(media_type));
+    let put = client.put(format!("{URL}?timeout={millis}")).content(content.media_type(media_type));
     put.send().await.expect("an answer").status().as_u16()
+}
+
+async fn read_or_fail(client: &Client) -> Option<usize> {
+    let mut answer = client.get(URL).send().await.ok()?;
+    Some(answer.bytes().await.ok()?.len())
 }
 
 /// The length of the object.
@@ -84,5 +143,104 @@ async fn a_write_that_dribbles_gives_way() {
             assert_eq!(read(&client).await, OBJECT_OCTETS);
             assert_eq!(slow.await.expect("no panic"), 408);
         }
+    }
+}
+
+/// Twelve that have sent half and go on by 600 octets a second hold nobody up for long.
+#[tokio::test(start_paused = true)]
+async fn slow_writes_keep_nobody_out() {
+    for site in Site::both(4 * OBJECT_OCTETS).await {
+        for is_stated in [true, false] {
+            let many = site.from("192.0.2.1");
+            let slow: Vec<_> = std::iter::repeat_with(|| {
+                let many = many.clone();
+                tokio::spawn(async move { put(&many, slow(is_stated)).await })
+            })
+            .take(12)
+            .collect();
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let (one, begun) = (site.from("192.0.2.2"), tokio::time::Instant::now());
+            for _ in 0..10 {
+                assert_eq!(put_within(&one, whole(), 20_000).await, 204);
+                let read = one.get(format!("{URL}?timeout=20000")).send().await.expect("an answer");
+                assert_eq!(read.status(), 200);
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+            slow.iter().for_each(tokio::task::JoinHandle::abort);
+        }
+    }
+}
+
+/// A length that is stated and does not come takes no room.
+#[tokio::test(start_paused = true)]
+async fn a_length_that_is_stated_takes_no_room() {
+    for site in Site::both(4 * OBJECT_OCTETS).await {
+        let many = site.from("192.0.2.1");
+        let silent: Vec<_> = std::iter::repeat_with(|| {
+            let many = many.clone();
+            tokio::spawn(async move { put(&many, half_sent(0, true)).await })
+        })
+        .take(12)
+        .collect();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(put_within(&site.from("192.0.2.2"), whole(), 500).await, 204);
+        silent.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}
+
+/// Writes of which each has sent half when there is no room for more all end, whether they come from one or from many.
+#[tokio::test(start_paused = true)]
+async fn writes_that_are_half_sent_all_end() {
+    for site in Site::both(4 * OBJECT_OCTETS).await {
+        for peers in [1, 40] {
+            let mut all = tokio::task::JoinSet::new();
+            for number in 0..40 {
+                let client = site.from(&format!("192.0.2.{}", number % peers));
+                all.spawn(async move {
+                    put(&client, in_pieces(Duration::from_millis(200), number % 2 == 0)).await
+                });
+            }
+            while let Some(status) = all.join_next().await {
+                assert_eq!(status.expect("no panic"), 204);
+            }
+        }
+    }
+}
+
+/// Answers that nobody reads keep nobody out.
+#[tokio::test(start_paused = true)]
+async fn answers_that_nobody_reads_keep_nobody_out() {
+    for site in Site::both(4 * OBJECT_OCTETS).await {
+        assert_eq!(put(&site.from("192.0.2.1"), whole()).await, 204);
+        let mut unread = Vec::new();
+        for _ in 0..12 {
+            let client = site.server("192.0.2.1").to_client(Wire::new().silent_after(40_000)).client();
+            unread.push(tokio::spawn(async move { read_or_fail(&client).await }));
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let one = site.from("192.0.2.2");
+        for _ in 0..10 {
+            let mut answer = one.get(format!("{URL}?timeout=20000")).send().await.expect("an answer");
+            assert_eq!(answer.status(), 200);
+            assert_eq!(answer.bytes().await.expect("it is whole").len() as u64, OBJECT_OCTETS);
+        }
+        unread.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}
+
+/// An answer whose peer takes pauses is whole while nobody waits for its room.
+#[tokio::test(start_paused = true)]
+async fn a_paused_reader_is_whole_while_nobody_waits() {
+    for site in Site::both(4 * OBJECT_OCTETS).await {
+        let client = site.from("192.0.2.1");
+        assert_eq!(put(&client, whole()).await, 204);
+        let mut answer = client.get(URL).send().await.expect("an answer");
+        let mut octets = 0;
+        while octets < OBJECT_OCTETS / 2 {
+            octets += answer.chunk().await.expect("content").map_or(0, |chunk| chunk.len() as u64);
+        }
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        octets += answer.bytes().await.expect("it is whole").len() as u64;
+        assert_eq!(octets, OBJECT_OCTETS);
     }
 }

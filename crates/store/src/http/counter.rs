@@ -6,7 +6,8 @@ use super::datatype::{Asked, Reader, Shows, carry_out_small, load_state};
 use super::fail::{Fail, Outcome};
 use super::options::Options;
 use super::target::Target;
-use super::{json_content, negotiation};
+use super::{json_content, negotiation, peer};
+use crate::budget::Peer;
 use crate::engine::{Engine, EngineError, ObjectName, ReadTerms};
 use crate::model::Record;
 use crate::model::types::{Operation, State, Value};
@@ -32,7 +33,7 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
         store.shared().properties.of(bucket).ok_or_else(|| Fail::unknown_type(bucket.bucket_type))?;
     let terms = options.read_terms(&properties)?;
     store.shared().statistics.count(Counted::CounterRead);
-    let number = number_in(store.shared(), target.object(), &terms).await?;
+    let number = number_in(store.shared(), &peer::of(&exchange, &store), target.object(), &terms).await?;
     negotiation::check(exchange.request(), TEXT)?;
     let reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, TEXT);
     Ok(reply.send(number.to_string()).await?)
@@ -60,7 +61,9 @@ pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
     let shows = if returnvalue { Shows::Number } else { Shows::Nothing };
     store.shared().statistics.count(Counted::CounterWrite);
     let change = (Reader::untyped_counter(), shows);
-    let answered = carry_out_small(store.shared(), target.object(), change, asked, &terms).await?;
+    let answered =
+        carry_out_small(store.shared(), &peer::of(&exchange, &store), target.object(), change, asked, &terms)
+            .await?;
     let status = if returnvalue { Status::OK } else { Status::NO_CONTENT };
     let reply = exchange.respond(status).header(KnownName::CONTENT_TYPE, TEXT);
     Ok(reply.send(answered.content).await?)
@@ -69,11 +72,12 @@ pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
 /// The number of a counter.
 async fn number_in<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
 ) -> Result<i128, Fail> {
     // Others than counters may lie beside it, and what says that it is one may be of any length.
-    let (octets, _share) = load_state(shared, name, terms).await?;
+    let (octets, _share) = load_state(shared, peer, name, terms).await?;
     let record =
         octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(EngineError::from)?;
     let kept = Reader::untyped_counter().read(record).map_err(EngineError::from)?;

@@ -16,9 +16,10 @@ use alula::{Answer, Exchange, KnownName, Status};
 use super::fail::{Fail, Outcome};
 use super::new_key::new_key;
 use super::options::Options;
+use super::sending::Paced;
 use super::target::{DEFAULT_TYPE, Target};
-use super::{json_content, negotiation};
-use crate::budget::Share;
+use super::{json_content, negotiation, peer};
+use crate::budget::{Peer, Share};
 use crate::engine::{Engine, EngineError, ObjectName, ReadTerms};
 use crate::model::types::{Kind, Precision};
 use crate::model::{Damaged, Record};
@@ -59,6 +60,7 @@ fn kind_of(record: Record<'_>) -> Option<Kind> {
 /// but what the engine does.
 pub(super) async fn load_object<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
 ) -> Result<(Option<E::Octets>, Share), Fail> {
@@ -66,17 +68,18 @@ pub(super) async fn load_object<E: Engine>(
         let record = Record::read(octets).ok().filter(|record| kind_of(*record).is_some());
         record.map_or(0, charge::of_read)
     };
-    charge::load(shared, name, terms, charge).await
+    charge::load(shared, peer, name, terms, charge).await
 }
 
 /// Loads the object of a data type with the share of what is read of it. Allocates nothing but what the
 /// engine does.
 pub(super) async fn load_state<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
 ) -> Result<(Option<E::Octets>, Share), Fail> {
-    charge::load(shared, name, terms, |octets| Record::read(octets).map_or(0, charge::of_read)).await
+    charge::load(shared, peer, name, terms, |octets| Record::read(octets).map_or(0, charge::of_read)).await
 }
 
 pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
@@ -89,7 +92,8 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let reader = reader_of(&properties)?;
     let (terms, with_context) = (options.read_terms(&properties)?, options.include_context);
     count(&store, Counted::read(reader.kind()));
-    let (octets, mut share) = load_state(store.shared(), target.object(), &terms).await?;
+    let peer = peer::of(&exchange, &store);
+    let (octets, mut share) = load_state(store.shared(), &peer, target.object(), &terms).await?;
     let record = octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(damaged)?;
     let kept = reader.read(record).map_err(damaged)?;
     let state = kept.state().ok_or_else(|| missing(reader.kind(), record.is_some()))?;
@@ -100,8 +104,8 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     drop(kept);
     drop(octets);
     share.shrink(answer.capacity() as u64);
-    let sent = send(exchange, Status::OK, None, &answer);
-    store.shared().budget.paced(answer.capacity() as u64, sent).await?
+    let paced = Paced { budget: &store.shared().budget, share: &share };
+    send(exchange, Status::OK, None, &answer, paced).await
 }
 
 pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outcome {
@@ -140,7 +144,8 @@ async fn carry_out<E: Engine>(exchange: &mut Exchange<Store<E>>, target: &Target
     drop(options);
     check_types(exchange)?;
     let content = json_content::read(exchange, OPERATION_OCTETS_MAX).await?;
-    carry_out::carry_out(store.shared(), target.object(), (reader, shows), content, &terms).await
+    let peer = peer::of(exchange, &store);
+    carry_out::carry_out(store.shared(), &peer, target.object(), (reader, shows), content, &terms).await
 }
 
 /// Answers a change, whose share is held until its content is sent.
@@ -151,9 +156,8 @@ async fn answer<E: Engine>(
     answered: &Answered,
 ) -> Outcome {
     let store = exchange.state();
-    let octets = answered.content.capacity() as u64;
-    let sent = send(exchange, status, location, &answered.content);
-    store.shared().budget.paced(octets, sent).await?
+    let paced = Paced { budget: &store.shared().budget, share: &answered.share };
+    send(exchange, status, location, &answered.content, paced).await
 }
 
 fn count<E: Engine>(store: &Store<E>, counted: Option<Counted>) {
@@ -206,11 +210,17 @@ fn damaged(damaged: Damaged) -> Fail {
     EngineError::from(damaged).into()
 }
 
-async fn send<S>(exchange: Exchange<S>, status: Status, location: Option<&[u8]>, content: &[u8]) -> Outcome {
+async fn send<S>(
+    exchange: Exchange<S>,
+    status: Status,
+    location: Option<&[u8]>,
+    content: &[u8],
+    paced: Paced<'_>,
+) -> Outcome {
     let reply = exchange.respond(status).header(KnownName::CONTENT_TYPE, JSON);
     let reply = match location {
         Some(location) => reply.header(KnownName::LOCATION, location),
         None => reply,
     };
-    Ok(reply.send(content).await?)
+    paced.send_parts(reply, &[content]).await
 }

@@ -19,8 +19,8 @@ use super::object::{put_boundary, put_head};
 use super::options::Options;
 use super::random::random;
 use super::target::{DEFAULT_TYPE, Form, Target};
-use super::{links, loading, query};
-use crate::budget::Share;
+use super::{links, loading, peer, query};
+use crate::budget::{Peer, Share};
 use crate::engine::{BucketName, Engine, EngineError, ObjectName, ReadTerms};
 use crate::model::{Attribute, Damaged, Record, Vtag};
 use crate::statistics::Counted;
@@ -59,15 +59,15 @@ pub(super) async fn walk<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let properties = target.properties(&shared.properties)?;
     let terms = Options::read(exchange.request())?.read_terms(&properties)?;
     shared.statistics.count(Counted::LinkWalk);
-    let login = Reader::begin(&exchange)?;
+    let (login, peer) = (Reader::begin(&exchange)?, peer::of(&exchange, &state));
     let reader = Reader::finish(login).await?;
-    let reached = reached(shared, &target, &steps, &terms, &reader).await?;
+    let reached = reached(shared, &peer, &target, &steps, &terms, &reader).await?;
     // One that was seen in another response would let those who write objects end a part of this one.
     let boundary = Boundary(Vtag::from_bits(u128::from_ne_bytes(random()?)));
     let expires = httpdate::fmt_http_date(SystemTime::now() + EXPIRES_AFTER);
     let reply = exchange.respond(Status::OK).header("expires", expires);
     let reply = reply.header(KnownName::CONTENT_TYPE, boundary.media_type(0));
-    let mut writer = Writer { body: reply.stream().await?, form: target.form, boundary };
+    let mut writer = Writer { body: reply.stream().await?, form: target.form, boundary, peer };
     writer.write_all(shared, &reached, &terms).await?;
     Ok(writer.body.finish().await?)
 }
@@ -130,16 +130,17 @@ struct Reached {
 /// The objects of each step that keeps them, each once, in the order of the links. Their reader must be allowed to read all that are reached.
 async fn reached<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     target: &Target,
     steps: &[Step<'_>],
     terms: &ReadTerms,
     reader: &Reader,
 ) -> Result<Reached, Fail> {
     let start = target.object();
-    let mut bounds = Bounds::new(&shared.budget);
+    let mut bounds = Bounds::new(&shared.budget, peer);
     let mut from = Names::default();
     from.add(start, 0)?;
-    if load(shared, start, terms).await?.0.is_none() {
+    if load(shared, peer, start, terms).await?.0.is_none() {
         return Err(Fail::not_found());
     }
     let (mut all, mut kept, mut kept_bytes) = (Vec::new(), 0, 0);
@@ -150,7 +151,7 @@ async fn reached<E: Engine>(
                 return Err(EngineError::TimedOut.into());
             }
             bounds.count_read()?;
-            let (Some(octets), _share) = load(shared, object_of(name)?, terms).await? else { continue };
+            let (Some(octets), _share) = load(shared, peer, object_of(name)?, terms).await? else { continue };
             bounds.count_bytes(octets.as_ref().len())?;
             let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
             next.add_links(&record, step, reader, held, &mut bounds)?;
@@ -219,12 +220,13 @@ fn object_of(name: &Name) -> Result<ObjectName<'_>, Fail> {
 /// The record of an object that is there, with its share.
 async fn load<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
 ) -> Result<(Option<E::Octets>, Share), Fail> {
     // Engines answer at once from memory; others on this thread have their turn.
     tokio::task::consume_budget().await;
-    let (octets, share) = loading::load(shared, name, terms).await?;
+    let (octets, share) = loading::load(shared, peer, name, terms).await?;
     let is_there =
         |octets: &E::Octets| Record::read(octets.as_ref()).is_ok_and(|record| !record.is_deleted());
     Ok((octets.filter(is_there), share))
@@ -249,6 +251,7 @@ struct Writer {
     body: BodyWriter,
     form: Form,
     boundary: Boundary,
+    peer: Peer,
 }
 
 impl Writer {
@@ -267,7 +270,7 @@ impl Writer {
             self.body.write(&head).await?;
             for name in names {
                 let name = object_of(name)?;
-                if let (Some(octets), _share) = load(shared, name, terms).await? {
+                if let (Some(octets), _share) = load(shared, &self.peer, name, terms).await? {
                     let octets = octets.as_ref();
                     let written = self.write_object(number, name, octets);
                     // The names are held meanwhile, too.

@@ -4,7 +4,7 @@ use super::charge;
 use super::kept::Reader;
 use super::operation::{self, Asked};
 use super::update::{Shows, Update};
-use crate::budget::{SMALL_OCTETS_MAX, Share};
+use crate::budget::{Peer, SMALL_OCTETS_MAX, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms, WriteTerms};
 use crate::http::fail::Fail;
 use crate::statistics::Counted;
@@ -14,25 +14,26 @@ use crate::store::Shared;
 pub(crate) struct Answered {
     pub(crate) content: Vec<u8>,
     /// Given back when the answer is sent.
-    _share: Share,
+    pub(crate) share: Share,
 }
 
 /// Reads an operation and carries it out.
 pub(super) async fn carry_out<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     (reader, shows): (Reader, Shows),
     content: alula::Bytes,
     terms: &WriteTerms,
 ) -> Result<Answered, Fail> {
     let operation_octets = charge::of_operation(content.len());
-    let mut share = Share::default();
+    let mut share = Share::of(peer);
     if operation_octets > SMALL_OCTETS_MAX {
         // A large operation is held while it waits for more room: it takes all of its room at once, before
         // there is anything to hold.
         let stored = shared.engine.octets(name, &read_terms(terms)).await?;
         let octets = operation_octets + charge::of_change_of(stored, shows != Shows::Nothing);
-        share = shared.budget.share(octets, terms.deadline).await?;
+        share = shared.budget.share_for(peer, octets, terms.deadline).await?;
     }
     let asked =
         operation::parse(reader.kind(), &content).map_err(|error| Fail::bad_request(format!("{error}\n")))?;
@@ -41,24 +42,26 @@ pub(super) async fn carry_out<E: Engine>(
         shared.statistics.count(counted);
     }
     let update = Update::new((reader, shows), (asked, operation_octets), shared, share);
-    write(shared, name, update, terms).await
+    write(shared, peer, name, update, terms).await
 }
 
 /// Carries out an operation of a few octets.
 pub(crate) async fn carry_out_small<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     (reader, shows): (Reader, Shows),
     asked: Asked,
     terms: &WriteTerms,
 ) -> Result<Answered, Fail> {
-    let update = Update::new((reader, shows), (asked, 0), shared, Share::default());
-    write(shared, name, update, terms).await
+    let update = Update::new((reader, shows), (asked, 0), shared, Share::of(peer));
+    write(shared, peer, name, update, terms).await
 }
 
 /// Writes until there is room for the state that is stored: a decision finds it, and waits for nothing.
 async fn write<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     mut update: Update,
     terms: &WriteTerms,
@@ -68,10 +71,10 @@ async fn write<E: Engine>(
         let Some(octets) = update.lacks() else { break };
         // Those who wait hold nothing that others wait for.
         update.set_share(Share::default());
-        update.set_share(shared.budget.share(octets, terms.deadline).await?);
+        update.set_share(shared.budget.share_for(peer, octets, terms.deadline).await?);
     }
     let (content, share) = update.into_answer()?;
-    Ok(Answered { content, _share: share })
+    Ok(Answered { content, share })
 }
 
 const fn read_terms(terms: &WriteTerms) -> ReadTerms {

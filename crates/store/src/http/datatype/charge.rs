@@ -4,7 +4,7 @@
 //! has a share of that from the moment before it decodes; once the JSON is made, the state is gone and the
 //! share is that of the JSON.
 
-use crate::budget::{SMALL_OCTETS_MAX, Share};
+use crate::budget::{Peer, SMALL_OCTETS_MAX, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms};
 use crate::http::fail::Fail;
 use crate::http::loading::load as load_record;
@@ -57,18 +57,19 @@ fn decoded(record: Record<'_>, octets: u64) -> u64 {
 /// Allocates nothing but what the engine does.
 pub(crate) async fn load<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
     charge: impl Fn(&[u8]) -> u64,
 ) -> Result<(Option<E::Octets>, Share), Fail> {
-    let (mut stored, mut share) = load_record(shared, name, terms).await?;
+    let (mut stored, mut share) = load_record(shared, peer, name, terms).await?;
     loop {
         let octets = stored.as_ref().map_or(0, |octets| charge(octets.as_ref()));
         if octets <= SMALL_OCTETS_MAX || shared.budget.grow(&mut share, octets).is_ok() {
             return Ok((stored, share));
         }
         drop((stored, share));
-        share = shared.budget.share(octets, terms.deadline).await?;
+        share = shared.budget.share_for(peer, octets, terms.deadline).await?;
         stored = shared.engine.get(name, terms).await?;
     }
 }

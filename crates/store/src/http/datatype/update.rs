@@ -282,7 +282,7 @@ mod tests {
         fn change(&mut self, reader: Reader, json: &str) -> Result<State<'_>, Fail> {
             let asked = parse(reader.kind(), json.as_bytes()).expect("an operation");
             let config = Config::default();
-            let budget = Arc::new(Budget::new(config.octets_in_flight_max));
+            let budget = Arc::new(Budget::new(config.octets_in_flight_max, config.object_octets_max));
             let room = Room { budget, share: Share::default(), operation_octets: 0 };
             let mut update = Update::within((reader, Shows::Nothing), asked, &config, room);
             let mut out = Vec::new();

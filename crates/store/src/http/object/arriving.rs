@@ -1,16 +1,26 @@
 //! The content of a write while it arrives, within the octets in flight.
+//!
+//! Rule: a content takes room for what has arrived and a step, whatever length is stated for it: one that is stated and does not come
+//! keeps nobody out.
+
+use std::time::Duration;
 
 use alula::{Body, FieldSection, KnownName, Scratch, Status};
 use tokio::time::Instant;
 
 use super::super::fail::Fail;
-use crate::budget::{Budget, SMALL_OCTETS_MAX, Share};
+use crate::budget::{Budget, FREE_OCTETS_MAX, Pace, Peer, SMALL_OCTETS_MAX, Share};
 
-/// The room that a content may take, and the time until which it waits for it.
+/// The room for a large content at first, and the most of it that is taken ahead.
+const STEP_OCTETS_MIN: u64 = 2 * SMALL_OCTETS_MAX;
+const STEP_OCTETS_MAX: u64 = 8 * 1024 * 1024;
+
+/// The room that a content may take, on whose account, and the time for which it waits for it.
 pub(super) struct Room<'a> {
     pub(super) budget: &'a Budget,
+    pub(super) peer: &'a Peer,
     pub(super) octets_max: u64,
-    pub(super) deadline: Instant,
+    pub(super) time: Duration,
 }
 
 /// The length that a request states for its content.
@@ -31,54 +41,95 @@ pub(super) async fn content(
     stated: Option<u64>,
     room: Room<'_>,
 ) -> Result<(Scratch, Share), Fail> {
-    match stated {
-        Some(octets) => {
-            let share = room.budget.share(octets, room.deadline).await?;
-            let value = room.budget.paced(octets, all(body, Scratch::lend(), octets, octets)).await??;
-            Ok((value, share))
+    let mut arriving = Arriving::begin(stated, room).await?;
+    while let Some(chunk) = arriving.chunk(body).await? {
+        arriving.add(chunk).await?;
+    }
+    Ok(arriving.end())
+}
+
+/// A content of which a part is there.
+struct Arriving<'a> {
+    room: Room<'a>,
+    /// The octets that come at most.
+    expected: u64,
+    value: Scratch,
+    share: Share,
+    /// The octets for which there is room.
+    octets: u64,
+    /// The pace of one that holds room others wait for.
+    pace: Option<Pace<'a>>,
+}
+
+impl<'a> Arriving<'a> {
+    /// Begins with the room for a small content. One that is known to be large waits for its first step, and holds nothing meanwhile.
+    async fn begin(stated: Option<u64>, room: Room<'a>) -> Result<Self, Fail> {
+        let (value, share, octets) = (Scratch::lend(), Share::of(room.peer), FREE_OCTETS_MAX);
+        let expected = stated.unwrap_or(room.octets_max);
+        let mut arriving = Self { room, expected, value, share, octets, pace: None };
+        match stated {
+            Some(stated) if stated > SMALL_OCTETS_MAX => arriving.extend(STEP_OCTETS_MIN.min(stated)).await?,
+            Some(stated) if stated > FREE_OCTETS_MAX => arriving.extend(stated).await?,
+            _ => {}
         }
-        None => content_without_length(body, room).await,
+        Ok(arriving)
     }
-}
 
-/// Reads a content that may become as long as any. It takes the room for that once it is no small one, and gives back the rest.
-async fn content_without_length(body: &mut Body, room: Room<'_>) -> Result<(Scratch, Share), Fail> {
-    let mut value = Scratch::lend();
-    while let Some(chunk) = body.chunk().await? {
-        let octets = value.len() + chunk.len();
-        if octets as u64 > SMALL_OCTETS_MAX {
-            let mut share = room.budget.share(room.octets_max, room.deadline).await?;
-            add(&mut value, chunk, room.octets_max, room.octets_max)?;
-            let rest = all(body, value, room.octets_max, room.octets_max);
-            let value = room.budget.paced(room.octets_max, rest).await??;
-            share.shrink(value.len() as u64);
-            return Ok((value, share));
+    /// The room to ask for where there is too little for so many octets.
+    fn next_step(&self, octets: u64) -> u64 {
+        let step = match octets <= SMALL_OCTETS_MAX {
+            true => SMALL_OCTETS_MAX,
+            false => self.octets + self.octets.clamp(SMALL_OCTETS_MAX, STEP_OCTETS_MAX),
+        };
+        step.min(self.expected).max(octets)
+    }
+
+    /// Waits for room.
+    async fn extend(&mut self, octets: u64) -> Result<(), Fail> {
+        let Room { budget, time, .. } = self.room;
+        if budget.counts(&mut self.share, octets) {
+            self.octets = octets;
+            return Ok(());
         }
-        add(&mut value, chunk, room.octets_max, room.octets_max)?;
+        let began = Instant::now();
+        budget.extend(&mut self.share, octets, self.expected, began + time).await?;
+        self.octets = octets;
+        self.room.time = time.saturating_sub(began.elapsed());
+        self.pace.get_or_insert_with(|| budget.pace()).go_on();
+        Ok(())
     }
-    Ok((value, Share::default()))
-}
 
-/// Adds the rest of a content, of which so many octets are expected at most.
-async fn all(body: &mut Body, mut value: Scratch, expected: u64, octets_max: u64) -> Result<Scratch, Fail> {
-    while let Some(chunk) = body.chunk().await? {
-        add(&mut value, chunk, expected, octets_max)?;
+    async fn chunk<'b>(&mut self, body: &'b mut Body) -> Result<Option<&'b [u8]>, Fail> {
+        match &mut self.pace {
+            Some(pace) => Ok(pace.part(body.chunk()).await??),
+            None => Ok(body.chunk().await?),
+        }
     }
-    Ok(value)
-}
 
-/// Adds a part: there is room for twice as much as before, but for no more than is expected to come.
-fn add(value: &mut Vec<u8>, chunk: &[u8], expected: u64, octets_max: u64) -> Result<(), Fail> {
-    let octets = value.len() + chunk.len();
-    if octets as u64 > octets_max {
-        return Err(too_large(octets_max));
+    async fn add(&mut self, chunk: &[u8]) -> Result<(), Fail> {
+        let octets = (self.value.len() + chunk.len()) as u64;
+        if octets > self.room.octets_max {
+            return Err(too_large(self.room.octets_max));
+        }
+        if octets > self.octets {
+            self.extend(self.next_step(octets)).await?;
+        }
+        if octets > self.value.capacity() as u64 {
+            let wanted = (2 * self.value.capacity() as u64).min(self.octets).min(self.expected).max(octets);
+            let more = wanted as usize - self.value.len();
+            self.value.reserve_exact(more);
+        }
+        self.value.extend_from_slice(chunk);
+        if let Some(pace) = &mut self.pace {
+            pace.moved(chunk.len());
+        }
+        Ok(())
     }
-    if octets > value.capacity() {
-        let wanted = (2 * value.capacity() as u64).min(expected).max(octets as u64);
-        value.reserve_exact(wanted as usize - value.len());
+
+    fn end(mut self) -> (Scratch, Share) {
+        self.share.shrink(self.value.len() as u64);
+        (self.value, self.share)
     }
-    value.extend_from_slice(chunk);
-    Ok(())
 }
 
 fn too_large(octets_max: u64) -> Fail {

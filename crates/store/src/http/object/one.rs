@@ -7,6 +7,7 @@ use alula::{FieldError, FieldSection, KnownName, Reply, Scratch};
 
 use super::super::fail::Outcome;
 use super::super::links::{LINE_BYTES_MAX, SEPARATOR};
+use super::super::sending::Paced;
 use super::super::target::Target;
 use super::super::vclock::VCLOCK;
 use super::super::{fail::Fail, links};
@@ -22,10 +23,11 @@ pub(super) async fn send(
     target: &Target,
     record: &Record<'_>,
     content: &Content<'_>,
+    paced: Paced<'_>,
 ) -> Outcome {
     let headers = reply.headers_mut();
     describe(headers, target, record, content).map_err(Fail::from)?;
-    Ok(reply.send_parts(&[content.value()]).await?)
+    paced.send_parts(reply, &[content.value()]).await
 }
 
 /// Returns the reply with the fields of a content, for other octets in place of its value.

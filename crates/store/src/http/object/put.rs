@@ -12,13 +12,15 @@ use super::super::loading::load;
 use super::super::negotiation::{self, IDENTITY};
 use super::super::new_key::new_key;
 use super::super::options::Options;
+use super::super::peer;
+use super::super::sending::Paced;
 use super::super::target::{Form, Target};
 use super::super::vclock::{self, VCLOCK};
 use super::arriving::{self, Room};
 use super::incoming::Incoming;
 use super::shown::{Shown, charge_fields};
 use super::{entries, incoming, one, siblings};
-use crate::budget::Share;
+use crate::budget::{Peer, Share};
 use crate::engine::{
     Decide, Engine, EngineError, Mark, ObjectName, ReadTerms, RowLength, Verdict, WriteTerms, Written,
 };
@@ -50,11 +52,12 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     let time = terms.deadline - Instant::now();
     let stated = arriving::stated_octets(request.headers(), rules.octets_max)?;
     negotiate(request.headers())?;
+    let peer = peer::of(&exchange, &state);
     if conditions.are_for_writes() {
         // Refused before the content is asked for; what is stored meanwhile is checked again with the write.
-        check_early(shared, target.object(), &conditions, &terms).await?;
+        check_early(shared, &peer, target.object(), &conditions, &terms).await?;
     }
-    let room = Room { budget: &shared.budget, octets_max: rules.octets_max, deadline: terms.deadline };
+    let room = Room { budget: &shared.budget, peer: &peer, octets_max: rules.octets_max, time };
     let (value, share) = arriving::content(exchange.body(), stated, room).await?;
     check_sum(exchange.request().headers(), &value)?;
     // The time that the content took to arrive is not the engine's.
@@ -66,7 +69,7 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
         return Err(refusal.into());
     }
     let record = match record {
-        Some(octets) if returns_content => held(shared, &target, octets, decide.share, &terms).await?,
+        Some(octets) if returns_content => held(shared, &peer, &target, octets, decide.share, &terms).await?,
         _ => None,
     };
     match record {
@@ -77,8 +80,8 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
                 // What was stored is stored, though there is no room to show it.
                 return done(exchange, &target, made).await;
             }
-            let shown = show(exchange, shared, &target, octets.as_ref(), made);
-            shared.budget.paced(octets_len, shown).await?
+            let paced = Paced { budget: &shared.budget, share: &share };
+            show(exchange, shared, &target, octets.as_ref(), made, paced).await
         }
         None => done(exchange, &target, made).await,
     }
@@ -87,6 +90,7 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
 /// A record that was written, with its share while it is sent. One for which there is no room is not kept while it waits for some.
 async fn held<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     target: &Target,
     octets: E::Octets,
     mut share: Share,
@@ -96,7 +100,7 @@ async fn held<E: Engine>(
         return Ok(Some((octets, share)));
     }
     drop((octets, share));
-    let (stored, share) = load(shared, target.object(), &read_terms(terms)).await?;
+    let (stored, share) = load(shared, peer, target.object(), &read_terms(terms)).await?;
     Ok(stored.map(|octets| (octets, share)))
 }
 
@@ -168,11 +172,12 @@ fn negotiate(headers: &FieldSection) -> Result<(), Fail> {
 
 async fn check_early<E: Engine>(
     shared: &Shared<E>,
+    peer: &Peer,
     name: ObjectName<'_>,
     conditions: &Conditions,
     terms: &WriteTerms,
 ) -> Result<(), Fail> {
-    let (stored, _share) = load(shared, name, &read_terms(terms)).await?;
+    let (stored, _share) = load(shared, peer, name, &read_terms(terms)).await?;
     let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
     let record = record.map_err(EngineError::from)?;
     conditions.check_write(record.as_ref()).map_err(Fail::Page)
@@ -288,6 +293,7 @@ async fn show<E: Engine>(
     target: &Target,
     octets: &[u8],
     made: Status,
+    paced: Paced<'_>,
 ) -> Outcome {
     let record = Record::read(octets).map_err(EngineError::from)?;
     let shown = Shown::of(record, None).ok_or(Fail::not_found())?;
@@ -295,7 +301,7 @@ async fn show<E: Engine>(
         // What was stored is stored, whatever form is not taken.
         let form = shown.negotiated(exchange.request().headers()).unwrap_or(super::shown::Form::Text);
         let reply = exchange.respond(Status::MULTIPLE_CHOICES);
-        return siblings::send(reply, target, &record, form, shared.secret).await;
+        return siblings::send(reply, target, &record, form, shared.secret, paced).await;
     };
     // Riak answers 204 without a field of the object, so that a client would not know its context.
     let is_empty = made == Status::OK && content.value().is_empty();
@@ -303,7 +309,7 @@ async fn show<E: Engine>(
     if made == Status::CREATED {
         reply = reply.header(KnownName::LOCATION, &location(target)[..]);
     }
-    one::send(reply, target, &record, &content).await
+    one::send(reply, target, &record, &content, paced).await
 }
 
 /// Answers without content.

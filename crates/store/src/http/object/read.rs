@@ -6,6 +6,8 @@ use super::super::conditions::{Conditions, Present};
 use super::super::datatype;
 use super::super::fail::{Fail, Outcome};
 use super::super::options::Options;
+use super::super::peer;
+use super::super::sending::Paced;
 use super::super::target::Target;
 use super::one::{self, DELETED};
 use super::shown::{Shown, charge_fields};
@@ -20,8 +22,8 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
     let shared = state.shared();
     let target = Target::of(&exchange)?;
     let Asked { terms, vtag, conditions } = Asked::of(exchange.request(), &target, shared)?;
-    let (stored, mut share) = datatype::load_object(shared, target.object(), &terms).await?;
-    let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
+    let peer = peer::of(&exchange, &state);
+    let (stored, mut share) = datatype::load_object(shared, &peer, target.object(), &terms).await?;
     let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
     match record.map_err(EngineError::from)? {
         Some(record) if !record.is_deleted() => {
@@ -36,23 +38,21 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
             if let Some((value, content)) = datatype::json_of_value(record).zip(first_kept(record)) {
                 let reply = one::described(exchange.respond(Status::OK), &target, &record, &content)?;
                 drop(stored);
-                let octets = value.capacity() as u64;
-                share.shrink(octets);
-                return shared.budget.paced(octets, async { Ok(reply.send(value).await?) }).await?;
+                share.shrink(value.capacity() as u64);
+                return Paced { budget: &shared.budget, share: &share }.send_parts(reply, &[&value]).await;
             }
+            let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
             charge_fields(&shared.budget, &mut share, octets, &record)?;
-            let send = async {
-                match shown {
-                    Shown::One(content) => {
-                        one::send(exchange.respond(Status::OK), &target, &record, &content).await
-                    }
-                    Shown::Siblings(_) => {
-                        let reply = exchange.respond(Status::MULTIPLE_CHOICES);
-                        siblings::send(reply, &target, &record, form, shared.secret).await
-                    }
+            let paced = Paced { budget: &shared.budget, share: &share };
+            match shown {
+                Shown::One(content) => {
+                    one::send(exchange.respond(Status::OK), &target, &record, &content, paced).await
                 }
-            };
-            shared.budget.paced(octets, send).await?
+                Shown::Siblings(_) => {
+                    let reply = exchange.respond(Status::MULTIPLE_CHOICES);
+                    siblings::send(reply, &target, &record, form, shared.secret, paced).await
+                }
+            }
         }
         Some(deleted) => missing(exchange, Some(deleted.context(&mut Scratch::lend()))).await,
         None => missing(exchange, None).await,

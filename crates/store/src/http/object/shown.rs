@@ -133,7 +133,7 @@ mod tests {
 
     #[tokio::test]
     async fn long_fields_take_room_beside_their_record() {
-        let budget = Budget::new(1_000_000);
+        let budget = Budget::new(1_000_000, 0);
         let soon = Instant::now() + Duration::from_secs(60);
         let _other = budget.share(500_000, soon).await.expect("room");
         let octets = 100_000;

@@ -11,6 +11,7 @@ use alula::{KnownName, Reply, Scratch};
 
 use super::super::fail::{Fail, Outcome};
 use super::super::links;
+use super::super::sending::Paced;
 use super::super::target::{self, Target};
 use super::one::{DELETED, INDEX, META, put_context, put_modified, put_tag, write_date};
 use super::shown::{Form, coding, media_type};
@@ -27,6 +28,7 @@ pub(super) async fn send(
     record: &Record<'_>,
     form: Form,
     secret: Vtag,
+    paced: Paced<'_>,
 ) -> Outcome {
     let headers = reply.headers_mut();
     let mut text = Scratch::lend();
@@ -37,7 +39,7 @@ pub(super) async fn send(
     text.clear();
     match form {
         Form::Text => send_text(reply, record, &mut text).await,
-        Form::Multipart => send_multipart(reply, target, record, secret, &mut text).await,
+        Form::Multipart => send_multipart(reply, target, record, secret, &mut text, paced).await,
     }
 }
 
@@ -56,6 +58,7 @@ async fn send_multipart(
     record: &Record<'_>,
     secret: Vtag,
     text: &mut Vec<u8>,
+    paced: Paced<'_>,
 ) -> Outcome {
     let vtags = record.contents().map(|content| content.vtag());
     let boundary = Vtag::of_siblings(vtags.chain([secret])).text();
@@ -77,10 +80,15 @@ async fn send_multipart(
         start = end;
         [head, value]
     });
-    send_all(reply, 2 * (record.contents().len() + 1), parts).await
+    send_all(reply, 2 * (record.contents().len() + 1), parts, paced).await
 }
 
-async fn send_all<'a>(reply: Reply, count: usize, parts: impl Iterator<Item = &'a [u8]>) -> Outcome {
+async fn send_all<'a>(
+    reply: Reply,
+    count: usize,
+    parts: impl Iterator<Item = &'a [u8]>,
+    paced: Paced<'_>,
+) -> Outcome {
     let (mut few, many): ([&[u8]; 2 * PARTS_ON_STACK], Vec<&[u8]>);
     let parts = if count <= 2 * PARTS_ON_STACK {
         few = [&[]; 2 * PARTS_ON_STACK];
@@ -90,7 +98,7 @@ async fn send_all<'a>(reply: Reply, count: usize, parts: impl Iterator<Item = &'
         many = parts.collect();
         &many[..]
     };
-    Ok(reply.send_parts(parts).await?)
+    paced.send_parts(reply, parts).await
 }
 
 /// The ends of the heads of parts in one buffer.

@@ -3,7 +3,7 @@
 //! Objects, their links and the steps of a walk multiply: two kilobytes of path over 500 objects with 500 links each are 25 million links.
 
 use super::super::fail::Fail;
-use crate::budget::{Budget, Share};
+use crate::budget::{Budget, Peer, Share};
 
 /// The objects that a step may reach, and those that all steps together may keep: each is read again for the response.
 const OBJECTS_MAX: usize = 10_000;
@@ -28,8 +28,8 @@ pub(super) struct Bounds<'a> {
 }
 
 impl<'a> Bounds<'a> {
-    pub(super) fn new(budget: &'a Budget) -> Self {
-        Self { budget, share: Share::default(), reads: 0, read_bytes: 0, links: 0 }
+    pub(super) fn new(budget: &'a Budget, peer: &Peer) -> Self {
+        Self { budget, share: Share::of(peer), reads: 0, read_bytes: 0, links: 0 }
     }
 
     /// Counts an object that is about to be read.

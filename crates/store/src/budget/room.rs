@@ -1,0 +1,415 @@
+//! The room of all requests: what each holds, what each waits for, and whose turn it is.
+//!
+//! Rule 1: a request that waits stands behind those whose peer holds less beside them; among equals the oldest goes
+//! first.
+//! Rule 2: what is given to contents that grow leaves as much as the one that lacks most: the first that waits can
+//! have that to its end, so that they never all wait for each other. One at a time has it.
+//! Rule 3: a peer that holds room leaves a fair part to those that hold none.
+//! Rule 4: one that holds room and waits for more is refused for the sake of one that has waited for long, and whose
+//! peer would still hold less.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::task::Waker;
+
+use super::peer::Peer;
+
+/// The requests that wait; more are refused, those of the peer that has most of them first.
+const WAITING_MAX: usize = 1_024;
+
+/// A request with room, or in wait for some, by the order in which they came.
+pub(super) type Ticket = u64;
+
+/// The room of all requests.
+#[derive(Debug)]
+pub(super) struct Room {
+    bytes_max: u64,
+    /// The part that is left to peers that hold nothing.
+    fair_bytes: u64,
+    used: u64,
+    /// The bytes of those that were refused and have not gone yet.
+    returning: u64,
+    next: Ticket,
+    holders: HashMap<Ticket, Holder>,
+    waiting: BTreeSet<Ticket>,
+    peers: HashMap<Peer, Account>,
+    /// The requests that hold room and do not wait.
+    moving: usize,
+    /// What contents that grow lack of their longest, with the number of those that lack it; without the owner of the
+    /// reserve.
+    lacking: BTreeMap<u64, usize>,
+    /// The one that has what is left for the first in wait.
+    owner: Option<Ticket>,
+}
+
+#[derive(Debug)]
+struct Holder {
+    peer: Peer,
+    bytes: u64,
+    /// The most that it will ask for.
+    claim: u64,
+    /// It has waited for long.
+    is_urgent: bool,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Moving,
+    /// It waits for so many bytes in all.
+    Waits(u64, Option<Waker>),
+    Refused,
+}
+
+/// What a peer holds.
+#[derive(Debug, Default)]
+struct Account {
+    bytes: u64,
+    requests: usize,
+    waiting: usize,
+}
+
+/// The outcome of a wait so far.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Waits,
+    HasRoom,
+    Refused,
+}
+
+impl Room {
+    pub(super) fn new(bytes_max: u64, object_bytes_max: u64) -> Self {
+        let fair_bytes = object_bytes_max.min(bytes_max / 4);
+        Self {
+            bytes_max,
+            fair_bytes,
+            used: 0,
+            returning: 0,
+            next: 0,
+            holders: HashMap::new(),
+            waiting: BTreeSet::new(),
+            peers: HashMap::new(),
+            moving: 0,
+            lacking: BTreeMap::new(),
+            owner: None,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Returns true if nothing is held, waited for or noted.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        let counts = (self.used, self.returning, self.moving, self.owner);
+        let tables = self.holders.is_empty() && self.waiting.is_empty() && self.peers.is_empty();
+        counts == (0, 0, 0, None) && tables && self.lacking.is_empty()
+    }
+
+    pub(super) fn is_in_use(&self) -> bool {
+        self.used > 0
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Adds a request that holds nothing yet.
+    pub(super) fn enter(&mut self, peer: Peer) -> Ticket {
+        let ticket = self.next;
+        self.next += 1;
+        self.peers.entry(peer.clone()).or_default().requests += 1;
+        self.holders
+            .insert(ticket, Holder { peer, bytes: 0, claim: 0, is_urgent: false, state: State::Moving });
+        ticket
+    }
+
+    /// Removes a request, with all that it holds.
+    pub(super) fn leave(&mut self, ticket: Ticket) {
+        self.stop_waiting(ticket);
+        self.set_bytes(ticket, 0);
+        let Some(holder) = self.holders.remove(&ticket) else { return };
+        if let Some(account) = self.peers.get_mut(&holder.peer) {
+            account.requests -= 1;
+            if account.requests == 0 {
+                self.peers.remove(&holder.peer);
+            }
+        }
+    }
+
+    /// Gives back what a request holds beyond so many bytes, which is all that it will ask for.
+    pub(super) fn shrink(&mut self, ticket: Ticket, bytes: u64) {
+        let held = self.bytes_of(ticket);
+        self.set_claim(ticket, 0);
+        self.set_bytes(ticket, held.min(bytes));
+        if self.owner == Some(ticket) {
+            self.owner = None;
+        }
+    }
+
+    /// Has a request hold so many bytes if that leaves what has to be left. It passes those that wait.
+    pub(super) fn take(&mut self, ticket: Ticket, bytes: u64) -> bool {
+        let bytes = bytes.min(self.bytes_max);
+        let fits = bytes <= self.bytes_of(ticket) || self.fits(ticket, bytes);
+        if fits {
+            self.set_bytes(ticket, bytes.max(self.bytes_of(ticket)));
+        }
+        fits
+    }
+
+    /// Lets a request wait until it holds so many bytes, of a content that may come to `claim`.
+    pub(super) fn wait(&mut self, ticket: Ticket, bytes: u64, claim: u64) {
+        let (bytes, claim) = (bytes.min(self.bytes_max), claim.min(self.bytes_max));
+        self.set_claim(ticket, claim);
+        let Some(holder) = self.holders.get_mut(&ticket) else { return };
+        if bytes <= holder.bytes || matches!(holder.state, State::Refused) {
+            return;
+        }
+        (holder.state, holder.is_urgent) = (State::Waits(bytes, None), false);
+        self.moving -= usize::from(holder.bytes > 0);
+        if let Some(account) = self.peers.get_mut(&holder.peer) {
+            account.waiting += 1;
+        }
+        self.waiting.insert(ticket);
+    }
+
+    /// Gives a request what it waits for, if nobody else waits and that leaves what has to be left.
+    pub(super) fn give_at_once(&mut self, ticket: Ticket) -> bool {
+        let wanted = self.wanted(ticket);
+        let fits = self.fits(ticket, wanted);
+        if fits {
+            self.give(ticket, wanted);
+        }
+        fits
+    }
+
+    /// Notes that a request has waited for long.
+    pub(super) fn urge(&mut self, ticket: Ticket) {
+        if let Some(holder) = self.holders.get_mut(&ticket) {
+            holder.is_urgent = true;
+        }
+    }
+
+    /// Ends the wait of a request, which keeps what it holds.
+    pub(super) fn stop_waiting(&mut self, ticket: Ticket) {
+        if !self.waiting.remove(&ticket) {
+            return;
+        }
+        let Some(holder) = self.holders.get_mut(&ticket) else { return };
+        holder.state = State::Moving;
+        self.moving += usize::from(holder.bytes > 0);
+        if let Some(account) = self.peers.get_mut(&holder.peer) {
+            account.waiting -= 1;
+        }
+    }
+
+    /// Returns how a wait stands, and keeps the waker of one that goes on.
+    pub(super) fn look(&mut self, ticket: Ticket, waker: &Waker) -> Turn {
+        match self.holders.get_mut(&ticket).map(|holder| &mut holder.state) {
+            Some(State::Waits(_, kept)) => {
+                match kept {
+                    Some(kept) => kept.clone_from(waker),
+                    None => *kept = Some(waker.clone()),
+                }
+                Turn::Waits
+            }
+            Some(State::Moving) => Turn::HasRoom,
+            Some(State::Refused) | None => Turn::Refused,
+        }
+    }
+
+    /// Gives room to one whose turn it is, or refuses one; `None` once nothing more can be done. The waker is for its
+    /// task.
+    pub(super) fn settle(&mut self) -> Option<Option<Waker>> {
+        if self.waiting.len() > WAITING_MAX {
+            return self.most_waiting().map(|ticket| self.refuse(ticket));
+        }
+        let order = self.order();
+        let &(_, first) = order.first()?;
+        let wanted = self.wanted(first);
+        if self.fits(first, wanted) {
+            return Some(self.give(first, wanted));
+        }
+        let holds = |&&(_, ticket): &&(u64, Ticket)| self.bytes_of(ticket) > 0;
+        let next = [Some(first), order.iter().find(holds).map(|(_, ticket)| *ticket)];
+        if let Some(owner) = next.into_iter().flatten().find(|ticket| self.may_own(*ticket)) {
+            let claim = self.claim_of(owner);
+            self.change(owner, |room| room.owner = Some(owner));
+            return Some(self.give(owner, claim));
+        }
+        let last = order.iter().rev().filter(holds).map(|(_, ticket)| *ticket).find(|last| *last != first)?;
+        self.gives_way(last, first).then(|| self.refuse(last))
+    }
+
+    /// Those that wait, with what their peers hold beside them.
+    fn order(&self) -> Vec<(u64, Ticket)> {
+        let mut order: Vec<_> = self.waiting.iter().map(|&ticket| (self.beside(ticket), ticket)).collect();
+        order.sort_unstable();
+        order
+    }
+
+    /// The youngest request in wait of the peer that has most of them.
+    fn most_waiting(&self) -> Option<Ticket> {
+        let waiting_of = |ticket: &Ticket| self.account_of(*ticket).map_or(0, |account| account.waiting);
+        self.waiting.iter().copied().max_by_key(|ticket| (waiting_of(ticket), *ticket))
+    }
+
+    /// Returns true if a request may come to so many bytes, and leave what has to be left.
+    fn fits(&mut self, ticket: Ticket, bytes: u64) -> bool {
+        let lacks = self.lacks(ticket);
+        self.set_lacking(lacks, false);
+        let most_lacking = self.lacking.last_key_value().map_or(0, |(lacking, _)| *lacking);
+        self.set_lacking(lacks, true);
+        let lacks_then = self.claim_of(ticket).saturating_sub(bytes);
+        let owned = self.owner.map_or(0, |owner| self.bytes_of(owner));
+        let for_growth = most_lacking.max(lacks_then).saturating_sub(owned);
+        let left = for_growth.max(self.fair_part(ticket));
+        bytes - self.bytes_of(ticket) + left <= self.free()
+    }
+
+    /// Returns true if a request may have what is left for the first in wait.
+    fn may_own(&self, ticket: Ticket) -> bool {
+        let lacks = self.claim_of(ticket) - self.bytes_of(ticket);
+        let is_alone = self.moving == 0;
+        let left = if is_alone { 0 } else { self.fair_part(ticket) };
+        self.owner.is_none() && lacks + left <= self.free()
+    }
+
+    /// The part that the peer of a request leaves to others.
+    fn fair_part(&self, ticket: Ticket) -> u64 {
+        if self.beside(ticket) > 0 { self.fair_bytes } else { 0 }
+    }
+
+    /// Returns true if the one has to go so that the other can have room.
+    fn gives_way(&self, one: Ticket, other: Ticket) -> bool {
+        if self.used - self.returning + self.wanted(other) - self.bytes_of(other) <= self.bytes_max
+            && self.returning > 0
+        {
+            // Enough is on its way.
+            return false;
+        }
+        let others = self.account_of(other).map_or(0, |account| account.bytes);
+        let then = others + self.wanted(other) - self.bytes_of(other);
+        let is_urgent = self.holders.get(&other).is_some_and(|holder| holder.is_urgent);
+        let is_stuck = self.moving == 0 && self.owner.is_none() && self.returning == 0;
+        (is_urgent && self.beside(one) >= then) || is_stuck
+    }
+
+    fn give(&mut self, ticket: Ticket, bytes: u64) -> Option<Waker> {
+        let waker = self.take_waker(ticket);
+        self.stop_waiting(ticket);
+        self.set_bytes(ticket, bytes);
+        waker
+    }
+
+    fn refuse(&mut self, ticket: Ticket) -> Option<Waker> {
+        let waker = self.take_waker(ticket);
+        self.stop_waiting(ticket);
+        self.set_claim(ticket, 0);
+        if let Some(holder) = self.holders.get_mut(&ticket) {
+            holder.state = State::Refused;
+            self.moving -= usize::from(holder.bytes > 0);
+            self.returning += holder.bytes;
+        }
+        waker
+    }
+
+    fn take_waker(&mut self, ticket: Ticket) -> Option<Waker> {
+        match &mut self.holders.get_mut(&ticket)?.state {
+            State::Waits(_, waker) => waker.take(),
+            _ => None,
+        }
+    }
+
+    /// The bytes that a request in wait wants to hold.
+    fn wanted(&self, ticket: Ticket) -> u64 {
+        match self.holders.get(&ticket).map(|holder| &holder.state) {
+            Some(State::Waits(bytes, _)) => *bytes,
+            _ => self.bytes_of(ticket),
+        }
+    }
+
+    /// The bytes that the peer of a request holds beside it.
+    fn beside(&self, ticket: Ticket) -> u64 {
+        self.account_of(ticket).map_or(0, |account| account.bytes) - self.bytes_of(ticket)
+    }
+
+    fn account_of(&self, ticket: Ticket) -> Option<&Account> {
+        self.peers.get(&self.holders.get(&ticket)?.peer)
+    }
+
+    fn bytes_of(&self, ticket: Ticket) -> u64 {
+        self.holders.get(&ticket).map_or(0, |holder| holder.bytes)
+    }
+
+    fn claim_of(&self, ticket: Ticket) -> u64 {
+        self.holders.get(&ticket).map_or(0, |holder| holder.claim.max(holder.bytes)).max(self.wanted(ticket))
+    }
+
+    const fn free(&self) -> u64 {
+        self.bytes_max - self.used
+    }
+
+    /// What a request lacks of all that it will ask for, if it grows beside the owner of the reserve.
+    fn lacks(&self, ticket: Ticket) -> u64 {
+        match self.holders.get(&ticket) {
+            Some(holder) if holder.bytes > 0 && self.owner != Some(ticket) => {
+                holder.claim.saturating_sub(holder.bytes)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Notes, or forgets, that a request lacks so many bytes.
+    fn set_lacking(&mut self, bytes: u64, is_lacking: bool) {
+        if bytes == 0 {
+            return;
+        }
+        let count = self.lacking.entry(bytes).or_default();
+        *count = if is_lacking { *count + 1 } else { count.saturating_sub(1) };
+        if *count == 0 {
+            self.lacking.remove(&bytes);
+        }
+    }
+
+    /// Changes a request, and what is noted of it.
+    fn change(&mut self, ticket: Ticket, change: impl FnOnce(&mut Self)) {
+        let lacks = self.lacks(ticket);
+        self.set_lacking(lacks, false);
+        change(self);
+        let lacks = self.lacks(ticket);
+        self.set_lacking(lacks, true);
+    }
+
+    fn set_claim(&mut self, ticket: Ticket, claim: u64) {
+        self.change(ticket, |room| {
+            if let Some(holder) = room.holders.get_mut(&ticket) {
+                holder.claim = claim;
+            }
+        });
+    }
+
+    fn set_bytes(&mut self, ticket: Ticket, bytes: u64) {
+        self.change(ticket, |room| room.replace_bytes(ticket, bytes));
+    }
+
+    fn replace_bytes(&mut self, ticket: Ticket, bytes: u64) {
+        let Some(holder) = self.holders.get_mut(&ticket) else { return };
+        let held = std::mem::replace(&mut holder.bytes, bytes);
+        match holder.state {
+            State::Moving => {
+                self.moving = self.moving + usize::from(bytes > 0) - usize::from(held > 0);
+            }
+            State::Refused => self.returning = self.returning + bytes - held,
+            State::Waits(..) => {}
+        }
+        self.used = self.used + bytes - held;
+        if let Some(account) = self.peers.get_mut(&holder.peer) {
+            account.bytes = account.bytes + bytes - held;
+        }
+        if self.owner == Some(ticket) && bytes < held {
+            self.owner = None;
+        }
+    }
+}
