@@ -34,7 +34,7 @@ pub fn value_json(value: &Value<'_>) -> Vec<u8> {
 
 /// Returns the list that a bucket has of its own after a content was put to its properties, as it is kept.
 pub fn properties(json: &[u8]) -> Option<Vec<u8>> {
-    properties::set_over_defaults(&properties::list_of_content(json)?)
+    properties::set_over_defaults(&properties::list_of_content(json).ok()?)
 }
 
 /// Returns the patterns of all paths.

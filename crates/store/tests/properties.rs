@@ -54,6 +54,18 @@ async fn an_untyped_bucket_has_the_defaults() {
     .await;
 }
 
+/// A content of 256 KiB once took 80 MB: an object of JSON takes some hundred times its octets, and was copied three times.
+#[tokio::test]
+async fn contents_have_a_bounded_number_of_values() {
+    over_both(&types(), async |wire| {
+        let many = |count: usize| json!({"props": {"other": vec![json!({"a": 1}); count]}}).to_string();
+        let answer = wire.put("/buckets/b/props", &many(10_000)).is(400).await;
+        answer.has_text("The content has more than 1024 values\n");
+        wire.put("/buckets/b/props", &many(100)).is(204).await;
+    })
+    .await;
+}
+
 /// Riak §9.1
 #[tokio::test]
 async fn a_typed_bucket_has_siblings_and_what_its_type_sets() {

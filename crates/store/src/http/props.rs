@@ -85,8 +85,7 @@ async fn asked_list<S>(exchange: &mut Exchange<S>) -> Result<List, Fail> {
         return Err(Fail::text(Status::UNSUPPORTED_MEDIA_TYPE, text));
     }
     let content = json_content::read(exchange, CONTENT_OCTETS_MAX).await?;
-    let wrong = || Fail::bad_request("The content must be JSON of the form {\"props\":{\"NAME\":VALUE}}\n");
-    list_of_content(&content).ok_or_else(wrong)
+    list_of_content(&content).map_err(|reason| Fail::bad_request(format!("{reason}\n")))
 }
 
 /// Carries a change out to its end, whether the client waits for it or not: what is kept and what is in effect stay the same.

@@ -111,7 +111,7 @@ impl<'a> Step<'a> {
 #[cfg(feature = "fuzzing")]
 pub(super) fn steps_of(path: &[u8]) -> Option<usize> {
     let steps = path.split(|octet| *octet == b'/').filter(|segment| !segment.is_empty());
-    Step::all(steps).map(|steps| steps.len())
+    Step::all(steps.take(STEPS_MAX + 1)).map(|steps| steps.len()).filter(|steps| *steps <= STEPS_MAX)
 }
 
 /// The name of an object, in one piece. Clones share it.

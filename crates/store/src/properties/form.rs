@@ -1,5 +1,7 @@
 //! The form of each property, whatever it is set over.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::list::List;
@@ -9,13 +11,56 @@ use crate::model::types::Kind;
 /// The kinds that a type may have.
 const DATATYPES: [Kind; 5] = [Kind::Counter, Kind::Set, Kind::GrowSet, Kind::Map, Kind::Distinct];
 
-/// The list in the content of a request, `{"props":{…}}`, or `None`.
-pub(crate) fn list_of_content(json: &[u8]) -> Option<List> {
-    let content: List = serde_json::from_slice(json).ok()?;
-    match content.into_iter().find(|(name, _)| name == "props")? {
-        (_, Value::Object(list)) => Some(list),
-        _ => None,
+/// The values and lists that a content may have. An object of one member takes some hundred times the bytes of its JSON while it is read, held
+/// against its rules and kept; a list of a bucket has some sixty.
+pub(crate) const VALUES_MAX: usize = 1_024;
+
+/// The reason for which a content is no list of properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoList {
+    /// It is not JSON of the form `{"props":{…}}`.
+    Form,
+    /// It has more than [`VALUES_MAX`] values.
+    Values,
+}
+
+impl fmt::Display for NoList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form => f.write_str("The content must be JSON of the form {\"props\":{\"NAME\":VALUE}}"),
+            Self::Values => write!(f, "The content has more than {VALUES_MAX} values"),
+        }
     }
+}
+
+/// Returns the list in the content of a request, `{"props":{…}}`.
+///
+/// # Errors
+/// A [`NoList`]. One of many values is found before any is made.
+pub(crate) fn list_of_content(json: &[u8]) -> Result<List, NoList> {
+    if values(json) > VALUES_MAX {
+        return Err(NoList::Values);
+    }
+    let content: List = serde_json::from_slice(json).map_err(|_| NoList::Form)?;
+    match content.into_iter().find(|(name, _)| name == "props") {
+        Some((_, Value::Object(list))) => Ok(list),
+        _ => Err(NoList::Form),
+    }
+}
+
+/// Returns at least the number of values: what begins an array or an object, and what stands between values, counted outside of strings.
+fn values(json: &[u8]) -> usize {
+    let (mut count, mut is_string, mut is_escaped) = (1, false, false);
+    for octet in json {
+        match octet {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_string => is_escaped = true,
+            b'"' => is_string = !is_string,
+            b',' | b'[' | b'{' if !is_string => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Splits a list in the properties that have their form, and in reasons for those that have not. Those that say which list it is are
@@ -119,16 +164,26 @@ mod tests {
 
     #[test]
     fn a_content_has_one_form() {
-        assert_eq!(list_of_content(br#"{"props":{"n_val":1}}"#), Some(list(json!({"n_val": 1}))));
-        assert_eq!(list_of_content(br#" {"a":1,"props":{}} "#), Some(List::new()));
+        assert_eq!(list_of_content(br#"{"props":{"n_val":1}}"#), Ok(list(json!({"n_val": 1}))));
+        assert_eq!(list_of_content(br#" {"a":1,"props":{}} "#), Ok(List::new()));
         let others =
             ["", "{", "[]", "{}", r#"{"props":[]}"#, r#"{"props":1}"#, r#"{"Props":{}}"#, "{\"props\":{}}x"];
         for json in others {
-            assert_eq!(list_of_content(json.as_bytes()), None, "{json}");
+            assert_eq!(list_of_content(json.as_bytes()), Err(NoList::Form), "{json}");
         }
-        assert_eq!(list_of_content(b"{\"props\":{\"a\":\"\xff\"}}"), None);
-        let deep = format!(r#"{{"props":{{"a":{}1{}}}}}"#, "[".repeat(5_000), "]".repeat(5_000));
-        assert_eq!(list_of_content(deep.as_bytes()), None);
+        assert_eq!(list_of_content(b"{\"props\":{\"a\":\"\xff\"}}"), Err(NoList::Form));
+        let deep = |depth| format!(r#"{{"props":{{"a":{}1{}}}}}"#, "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(list_of_content(deep(1_000).as_bytes()), Err(NoList::Form));
+        assert_eq!(list_of_content(deep(5_000).as_bytes()), Err(NoList::Values));
+    }
+
+    #[test]
+    fn contents_have_a_bounded_number_of_values() {
+        let many = |count: usize| format!(r#"{{"props":{{"a":[{}1]}}}}"#, "1,".repeat(count - 4));
+        assert!(list_of_content(many(VALUES_MAX).as_bytes()).is_ok());
+        assert_eq!(list_of_content(many(VALUES_MAX + 1).as_bytes()), Err(NoList::Values));
+        let text = format!(r#"{{"props":{{"a":"{}"}}}}"#, r#"{[,\"]}"#.repeat(2 * VALUES_MAX));
+        assert!(list_of_content(text.as_bytes()).is_ok(), "a text is one value");
     }
 
     #[test]

@@ -2,13 +2,12 @@
 //!
 //! The content of a request is an operation for the kind of the type, and beside it the context of what the client was given.
 
-use std::collections::BTreeSet;
+mod reading;
+
 use std::fmt;
 
-use serde_json::{Map, Value};
-
+use crate::model::ContextError;
 use crate::model::types::{FieldName, Kind, Operation};
-use crate::model::{Context, ContextError};
 
 /// The operation that a client asks for, with its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,133 +38,7 @@ pub(crate) enum Malformed {
 /// # Errors
 /// A [`Malformed`].
 pub(crate) fn parse(kind: Kind, json: &[u8]) -> Result<Asked, Malformed> {
-    let mut content: Value =
-        serde_json::from_slice(json).map_err(|error| Malformed::Json(error.to_string()))?;
-    let context = content.as_object_mut().and_then(|members| members.remove("context"));
-    Ok(Asked { context: context.map(read_context).transpose()?, operation: read(kind, content)? })
-}
-
-fn read_context(context: Value) -> Result<Vec<u8>, Malformed> {
-    let Value::String(text) = context else { return Err(Malformed::Context(ContextError::Text)) };
-    let mut octets = Vec::new();
-    Context::from_text(text.as_bytes(), &mut octets).map_err(Malformed::Context)?;
-    Ok(octets)
-}
-
-fn read(kind: Kind, operation: Value) -> Result<Operation, Malformed> {
-    match kind {
-        Kind::Counter => read_counter(operation).map(Operation::Add),
-        Kind::Set => read_set(operation),
-        Kind::GrowSet => read_adds(kind, operation).map(Operation::Grow),
-        Kind::Distinct => read_adds(kind, operation).map(Operation::Count),
-        Kind::Map => read_map(operation),
-        Kind::Register => read_register(operation).map(Operation::Assign),
-        Kind::Flag => read_flag(&operation).map(Operation::Turn),
-    }
-}
-
-fn read_counter(operation: Value) -> Result<i64, Malformed> {
-    let wrong = Malformed::Operation(Kind::Counter);
-    match operation {
-        Value::Number(_) => whole(&operation),
-        Value::String(word) if word == "increment" => Ok(1),
-        Value::String(word) if word == "decrement" => Ok(-1),
-        Value::Object(members) => match only_member(members).ok_or(wrong.clone())? {
-            (name, number) if name == "increment" => whole(&number),
-            (name, number) if name == "decrement" => whole(&number)?.checked_neg().ok_or(Malformed::Number),
-            _ => Err(wrong),
-        },
-        _ => Err(wrong),
-    }
-}
-
-fn whole(number: &Value) -> Result<i64, Malformed> {
-    match number {
-        Value::Number(number) => number.as_i64().ok_or(Malformed::Number),
-        _ => Err(Malformed::Operation(Kind::Counter)),
-    }
-}
-
-/// The elements that an operation on a set names.
-#[derive(Debug, Default)]
-struct Elements {
-    adds: Vec<Vec<u8>>,
-    removes: Vec<Vec<u8>>,
-}
-
-impl Elements {
-    /// Reads members of these names; `update` has such members again, once or in an array.
-    fn read(&mut self, kind: Kind, operation: Value, names: &[&str]) -> Result<(), Malformed> {
-        let wrong = || Malformed::Operation(kind);
-        let Value::Object(members) = operation else { return Err(wrong()) };
-        if members.is_empty() {
-            return Err(wrong());
-        }
-        for (name, value) in members.into_iter() {
-            match name.as_str() {
-                known if !names.contains(&known) => return Err(wrong()),
-                "add" => self.adds.push(string(value).ok_or_else(wrong)?),
-                "remove" => self.removes.push(string(value).ok_or_else(wrong)?),
-                "add_all" => self.adds.extend(strings(value).ok_or_else(wrong)?),
-                "remove_all" => self.removes.extend(strings(value).ok_or_else(wrong)?),
-                _ => {
-                    for operation in one_or_more(value) {
-                        self.read(kind, operation, names)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn read_set(operation: Value) -> Result<Operation, Malformed> {
-    let mut elements = Elements::default();
-    elements.read(Kind::Set, operation, &["add", "add_all", "remove", "remove_all", "update"])?;
-    // What is added too is there afterwards, whatever was there before.
-    let adds: BTreeSet<_> = elements.adds.iter().collect();
-    elements.removes.retain(|element| !adds.contains(element));
-    Ok(Operation::Set { adds: elements.adds, removes: elements.removes })
-}
-
-fn read_adds(kind: Kind, operation: Value) -> Result<Vec<Vec<u8>>, Malformed> {
-    let mut elements = Elements::default();
-    elements.read(kind, operation, &["add", "add_all"])?;
-    Ok(elements.adds)
-}
-
-fn read_map(operation: Value) -> Result<Operation, Malformed> {
-    let wrong = || Malformed::Operation(Kind::Map);
-    let Value::Object(members) = operation else { return Err(wrong()) };
-    if members.is_empty() {
-        return Err(wrong());
-    }
-    let (mut updates, mut removes) = (Vec::new(), Vec::new());
-    for (name, value) in members {
-        match name.as_str() {
-            "update" => updates = read_updates(value)?,
-            "remove" => removes = one_or_more(value).map(read_field_name).collect::<Result<_, _>>()?,
-            _ => return Err(wrong()),
-        }
-    }
-    Ok(Operation::Map { updates, removes })
-}
-
-fn read_updates(updates: Value) -> Result<Vec<(FieldName, Operation)>, Malformed> {
-    let Value::Object(fields) = updates else { return Err(Malformed::Operation(Kind::Map)) };
-    let update = |(name, operation): (String, Value)| {
-        let name = field_name(&name)?;
-        let operation = read(name.kind, operation)?;
-        Ok((name, operation))
-    };
-    fields.into_iter().map(update).collect()
-}
-
-fn read_field_name(name: Value) -> Result<FieldName, Malformed> {
-    match name {
-        Value::String(name) => field_name(&name),
-        _ => Err(Malformed::Operation(Kind::Map)),
-    }
+    reading::read(kind, json)
 }
 
 /// The field of a name such as `age_counter`.
@@ -173,50 +46,6 @@ fn field_name(text: &str) -> Result<FieldName, Malformed> {
     let parts = text.rsplit_once('_').and_then(|(name, kind)| Some((name, Kind::named(kind)?)));
     let (name, kind) = parts.ok_or_else(|| Malformed::FieldName(text.to_owned()))?;
     Ok(FieldName { name: name.as_bytes().to_vec(), kind })
-}
-
-fn read_register(operation: Value) -> Result<Vec<u8>, Malformed> {
-    let assigned = match operation {
-        Value::Object(members) => {
-            only_member(members).filter(|(name, _)| name == "assign").map(|(_, value)| value)
-        }
-        other => Some(other),
-    };
-    assigned.and_then(string).ok_or(Malformed::Operation(Kind::Register))
-}
-
-fn read_flag(operation: &Value) -> Result<bool, Malformed> {
-    match operation.as_str() {
-        Some("enable") => Ok(true),
-        Some("disable") => Ok(false),
-        _ => Err(Malformed::Operation(Kind::Flag)),
-    }
-}
-
-fn only_member(members: Map<String, Value>) -> Option<(String, Value)> {
-    let mut members = members.into_iter();
-    members.next().filter(|_| members.len() == 0)
-}
-
-fn one_or_more(value: Value) -> impl Iterator<Item = Value> {
-    match value {
-        Value::Array(values) => values.into_iter(),
-        value => vec![value].into_iter(),
-    }
-}
-
-fn string(value: Value) -> Option<Vec<u8>> {
-    match value {
-        Value::String(text) => Some(text.into_bytes()),
-        _ => None,
-    }
-}
-
-fn strings(value: Value) -> Option<Vec<Vec<u8>>> {
-    match value {
-        Value::Array(values) => values.into_iter().map(string).collect(),
-        _ => None,
-    }
 }
 
 impl fmt::Display for Malformed {
@@ -238,6 +67,7 @@ impl fmt::Display for Malformed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Context;
 
     fn operation(kind: Kind, json: &str) -> Result<Operation, Malformed> {
         parse(kind, json.as_bytes()).map(|asked| asked.operation)
@@ -307,7 +137,7 @@ mod tests {
             (r#"{"add_all":["b","a"],"remove_all":["c","d"]}"#, set(&["b", "a"], &["c", "d"])),
             (r#"{"add_all":[]}"#, set(&[], &[])),
             (r#"{"update":{"add":"a","remove":"b"}}"#, set(&["a"], &["b"])),
-            (r#"{"update":[{"add":"a"},{"remove_all":["b"]}],"add":"c"}"#, set(&["c", "a"], &["b"])),
+            (r#"{"update":[{"add":"a"},{"remove_all":["b"]}],"add":"c"}"#, set(&["a", "c"], &["b"])),
             (r#"{"add":"a","remove":"a"}"#, set(&["a"], &[])),
         ] {
             assert_eq!(operation(Kind::Set, json), expected, "{json}");
@@ -367,6 +197,31 @@ mod tests {
         );
         let one = Operation::Map { updates: Vec::new(), removes: vec![field("x", Kind::Set)] };
         assert_eq!(operation(Kind::Map, r#"{"remove":"x_set"}"#), Ok(one));
+    }
+
+    #[test]
+    fn the_last_of_two_operations_on_a_field_counts() {
+        let json = r#"{"update":{"b_counter":1,"a_flag":"enable","b_counter":2,"b_counter":3}}"#;
+        let updates = vec![
+            (field("a", Kind::Flag), Operation::Turn(true)),
+            (field("b", Kind::Counter), Operation::Add(3)),
+        ];
+        assert_eq!(operation(Kind::Map, json), Ok(Operation::Map { updates, removes: Vec::new() }));
+    }
+
+    #[test]
+    fn a_fault_of_the_syntax_goes_before_others() {
+        for (json, malformed) in [
+            (r#"{"other":1}"#, Some(Malformed::Operation(Kind::Set))),
+            (r#"{"other":1"#, None),
+            (r#"{"add":7} x"#, None),
+            (r#"{"context":"?","other":[}"#, None),
+        ] {
+            match (operation(Kind::Set, json), malformed) {
+                (Err(found), Some(malformed)) => assert_eq!(found, malformed, "{json}"),
+                (found, _) => assert!(matches!(found, Err(Malformed::Json(_))), "{json}: {found:?}"),
+            }
+        }
     }
 
     #[test]
