@@ -5,10 +5,12 @@ use std::cmp::Ordering;
 use alula_store::fuzzing::{IndexQuery, continuation, continuation_text, json_string};
 
 use crate::input::Input;
-use crate::memory::bounded;
+use crate::memory::{bounded, bounded_by};
 
 /// A text is held once or twice.
 const FOR_TEXTS: u64 = 1024;
+/// A control character is six in JSON, in a buffer that grows to twice as much.
+const NAME_MULTIPLE: u64 = 12;
 /// A compiled pattern takes 256 KiB at most, and its parts while it is compiled.
 const FOR_QUERIES: u64 = 2 * 1024 * 1024;
 
@@ -40,7 +42,7 @@ fn any_result(octets: &[u8]) {
 
 /// A string is one line, can be cut at no `}`, and stands for these octets and no others.
 fn any_name(octets: &[u8]) {
-    let string = bounded(octets.len(), FOR_TEXTS, || json_string(octets));
+    let string = bounded_by(NAME_MULTIPLE, octets.len(), FOR_TEXTS, || json_string(octets));
     let string = String::from_utf8(string).expect("JSON is UTF-8");
     assert!(!string.contains(|letter: char| letter == '}' || letter < ' '));
     assert_eq!(unquoted(&string), octets);

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// The bytes that a parser may hold for each byte that it reads.
+/// The bytes that most parsers may hold for each byte that they read.
 const MULTIPLE_MAX: u64 = 8;
 
 /// The memory that a parser took for an input.
@@ -35,13 +35,18 @@ pub fn take_worst() -> Use {
 /// # Panics
 /// When it holds more than these and eight times its input at once, counting its result.
 pub(crate) fn bounded<R>(input: usize, for_any: u64, parser: impl FnOnce() -> R) -> R {
+    bounded_by(MULTIPLE_MAX, input, for_any, parser)
+}
+
+/// As [`bounded`], by another multiple: that by which the store charges the parser, or a form of output that is longer by itself.
+pub(crate) fn bounded_by<R>(multiple: u64, input: usize, for_any: u64, parser: impl FnOnce() -> R) -> R {
     let (result, peak) = alula_tally::peak(parser);
     let input = input as u64;
     let beyond = Use { input, peak: peak.saturating_sub(for_any) };
     if beyond.multiple() >= WORST.get().multiple() {
         WORST.set(beyond);
     }
-    assert!(beyond.peak <= MULTIPLE_MAX * input, "{peak} bytes were held at once to read {input}");
+    assert!(beyond.peak <= multiple * input, "{peak} bytes were held at once to read {input}");
     result
 }
 

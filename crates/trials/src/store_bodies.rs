@@ -6,10 +6,14 @@ use alula_store::fuzzing;
 use alula_store::model::types::{Change, Kind, Operation, State, Value};
 use alula_store::model::{Actor, Context, Dot, Moment};
 
-use crate::memory::bounded;
+use crate::memory::{bounded, bounded_by};
 
-/// A tree of a few values, and a sentence about what is wrong.
-const FOR_ANY: u64 = 16 * 1024;
+/// A tree of a thousand objects, which is held against its rules and kept.
+const FOR_PROPERTIES: u64 = 4 * 1024 * 1024;
+/// A few values, and a sentence about what is wrong.
+const FOR_OPERATIONS: u64 = 16 * 1024;
+/// An element of one letter has four letters in JSON, and a vector of its own in one that grows to twice as much. The store charges twice this.
+const OPERATION_MULTIPLE: u64 = 16;
 
 /// The first octet says what the others are.
 pub fn store_bodies(data: &[u8]) {
@@ -21,14 +25,14 @@ pub fn store_bodies(data: &[u8]) {
 }
 
 fn properties(json: &[u8]) {
-    let kept = bounded(json.len(), FOR_ANY, || fuzzing::properties(json));
+    let kept = bounded(json.len(), FOR_PROPERTIES, || fuzzing::properties(json));
     let Some(kept) = kept else { return };
     let again = [b"{\"props\":", &kept[..], b"}"].concat();
     assert_eq!(fuzzing::properties(&again), Some(kept));
 }
 
 fn operation(kind: Kind, json: &[u8]) {
-    let asked = bounded(json.len(), FOR_ANY, || fuzzing::operation(kind, json));
+    let asked = bounded_by(OPERATION_MULTIPLE, json.len(), FOR_OPERATIONS, || fuzzing::operation(kind, json));
     let Some((operation, context)) = asked else { return };
     assert_eq!(operation.kind(), kind);
     let context = context.as_deref().map(|octets| Context::read(octets).expect("a context that was read"));
