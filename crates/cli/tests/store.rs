@@ -305,6 +305,30 @@ fn lists_are_refused_and_objects_bounded_where_it_is_asked_for() {
 }
 
 #[test]
+fn properties_that_do_nothing_are_refused_or_told_of() {
+    let hooks = r#"{"props":{"precommit":[{"mod":"m","fun":"f"}]}}"#;
+    let fields = |json| ["-H", "content-type: application/json", "-d", json];
+    let server = Echo::storing(&[MEMORY]);
+    let status = |server: &Echo, json| {
+        let flags = [&fields(json)[..], &["-o", "/dev/null", "-w", "%{response_code}"]].concat();
+        server.ask("put", "/buckets/b/props", &flags).text().to_owned()
+    };
+    assert_eq!(status(&server, hooks), "400");
+    for _ in 0..2 {
+        assert_eq!(status(&server, r#"{"props":{"expiry_secs":60}}"#), "204");
+    }
+    let told =
+        "alula: objects do not expire: expiry_secs is kept as a property, and nothing is done with it\n";
+    assert_eq!(server.stop().0, told);
+    let server = Echo::storing(&[MEMORY, "--ignore-hooks"]);
+    assert_eq!(status(&server, hooks), "204");
+    assert_eq!(server.stop().0, "");
+    let made = format!("--type=t={}", r#"{"postcommit":[{"mod":"m","fun":"f"}]}"#);
+    let refused = run(&["store", MEMORY, "--listen=127.0.0.1:0", &made]).expect(2);
+    assert!(refused.stderr.contains("--ignore-hooks"), "{}", refused.stderr);
+}
+
+#[test]
 fn files_outlive_the_program() {
     let folder = Folder::new("store-files");
     let data = folder.path("data");

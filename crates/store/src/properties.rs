@@ -20,6 +20,7 @@ mod setting;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unheeded;
 
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub(crate) use error::SetError;
 pub(crate) use form::list_of_content;
 pub(crate) use list::List;
 pub(crate) use resolved::{Properties, Quorum, SyncOnWrite};
+pub(crate) use unheeded::Unheeded;
 
 use crate::engine::{BucketName, Engine, EngineError};
 use setting::Setting;
@@ -46,6 +48,7 @@ pub(crate) struct PropertyTable {
     new_settings: Vec<Setting>,
     /// Held from reading a list to its being in effect.
     changing: Mutex<()>,
+    unheeded: Unheeded,
 }
 
 impl PropertyTable {
@@ -56,9 +59,10 @@ impl PropertyTable {
     pub(crate) fn new(
         types: &[(String, Map<String, Value>)],
         settings: &[Setting],
+        unheeded: Unheeded,
     ) -> Result<Self, PropertyError> {
-        let (table, new_settings) = opening::open(types, settings)?;
-        Ok(Self { table: ArcSwap::from_pointee(table), new_settings, changing: Mutex::new(()) })
+        let (table, new_settings) = opening::open(types, settings, &unheeded)?;
+        Ok(Self { table: ArcSwap::from_pointee(table), new_settings, changing: Mutex::new(()), unheeded })
     }
 
     /// The settings that are to be kept before the store opens, so that a later start knows the data types of this one.
@@ -101,11 +105,12 @@ impl PropertyTable {
         let _changing = self.begin(deadline).await?;
         let table = self.table.load_full();
         let bucket_type = table.of_type(bucket.bucket_type).ok_or(SetError::UnknownType)?;
-        let own = rules::set(asked, &bucket_type.own_of(bucket.bucket), bucket_type.list())?;
+        let own = rules::set(asked, &bucket_type.own_of(bucket.bucket), bucket_type.list(), &self.unheeded)?;
         let value = (!own.is_empty()).then(|| setting::value(&own));
         let after = table.with_bucket(bucket, own).ok_or(SetError::Full)?;
         engine.set(&setting::bucket_name(bucket), value.as_deref(), deadline).await?;
         self.table.store(Arc::new(after));
+        self.unheeded.warn_of(asked);
         Ok(())
     }
 
@@ -141,9 +146,10 @@ impl PropertyTable {
         let _changing = self.begin(deadline).await?;
         let table = self.table.load_full();
         let bucket_type = table.of_type(name).ok_or(SetError::UnknownType)?;
-        let own = rules::set(asked, bucket_type.own(), bucket_type.inherited())?;
+        let own = rules::set(asked, bucket_type.own(), bucket_type.inherited(), &self.unheeded)?;
         engine.set(&setting::type_name(name), Some(&setting::value(&own)), deadline).await?;
         self.table.store(Arc::new(table.with_type(name, bucket_type.with_own(own))));
+        self.unheeded.warn_of(asked);
         Ok(())
     }
 
@@ -156,7 +162,7 @@ impl PropertyTable {
 #[cfg(feature = "fuzzing")]
 pub(crate) fn set_over_defaults(asked: &List) -> Option<Vec<u8>> {
     let defaults = defaults::of(false);
-    let own = rules::set(asked, &List::new(), &defaults).ok()?;
+    let own = rules::set(asked, &List::new(), &defaults, &Unheeded::default()).ok()?;
     Properties::of(&list::merged(&defaults, &own));
     Some(setting::value(&own))
 }

@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::config::Config;
 use crate::engine::{Engine, EngineError};
 use crate::model::Vtag;
-use crate::properties::{PropertyError, PropertyTable};
+use crate::properties::{PropertyError, PropertyTable, Unheeded};
 use crate::reaper::Reaper;
 use crate::searches::Searches;
 use crate::statistics::Statistics;
@@ -66,8 +66,9 @@ impl<E: Engine> Store<E> {
     /// Outside a runtime of tokio.
     pub async fn open(engine: E, config: Config) -> Result<Self, OpenError> {
         let deadline = Instant::now() + OPENING_MAX;
+        let unheeded = Unheeded::new(config.ignore_hooks, config.warn);
         let settings = engine.settings(deadline).await.map_err(OpenError::Engine)?;
-        let properties = PropertyTable::new(&config.types, &settings).map_err(OpenError::Type)?;
+        let properties = PropertyTable::new(&config.types, &settings, unheeded).map_err(OpenError::Type)?;
         for (name, value) in properties.new_settings() {
             engine.set(name, Some(value), deadline).await.map_err(OpenError::Engine)?;
         }

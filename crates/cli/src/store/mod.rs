@@ -16,6 +16,7 @@ use alula_store::{
     Config, OpenError, Referers, Store,
     engine::{Engine, EngineMetrics, Measured},
 };
+use anstyle::Style;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -23,6 +24,7 @@ use crate::{
     exit::{Exit, Failure, Outcome},
     hooks::{self, Lines, SlowLog, Watching},
     listening::{self, Bound, ListenOptions, Service},
+    terminal,
 };
 use engine::StoreLocation;
 use users::OpenUsers;
@@ -95,12 +97,18 @@ fn config(args: &StoreArgs) -> Config {
     config.reap_after = args.reap_after.0;
     config.durability = args.durability.into();
     config.lists = !args.no_lists;
+    config.ignore_hooks = args.ignore_hooks;
+    config.warn = Some(warn);
     config.referers = match &args.watch.cors {
         origins if args.no_referer_check || origins.iter().any(|origin| origin == ANY) => Referers::Any,
         origins if origins.is_empty() => Referers::Own,
         origins => Referers::OwnAnd(origins.clone()),
     };
     config
+}
+
+fn warn(sentence: &str) {
+    terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes());
 }
 
 /// Returns what judges the pages that write: those of the origins that are named may. `--cors` without a name

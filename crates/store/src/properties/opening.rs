@@ -7,6 +7,7 @@ use super::error::PropertyError;
 use super::list::{List, merged};
 use super::setting::{Owner, Setting};
 use super::table::Table;
+use super::unheeded::Unheeded;
 use super::{defaults, form, rules, setting};
 use crate::engine::BucketName;
 use crate::model::types::{Kind, Precision};
@@ -28,6 +29,7 @@ struct Kept<'a> {
 pub(super) fn open(
     types: &[(String, Map<String, Value>)],
     settings: &[Setting],
+    unheeded: &Unheeded,
 ) -> Result<(Table, Vec<Setting>), PropertyError> {
     let kept = Kept::read(settings)?;
     let (mut table, mut new_settings) = (Table::default(), Vec::new());
@@ -35,7 +37,8 @@ pub(super) fn open(
     let has_default = types.iter().any(|(name, _)| name == DEFAULT);
     for (name, asked) in types.iter().chain((!has_default).then_some(&untyped)) {
         let kept_list = kept.list_of(name);
-        let bucket_type = made(name, asked, kept_list)?;
+        let bucket_type = made(name, asked, kept_list, unheeded)?;
+        unheeded.warn_of(&merged(asked, bucket_type.own()));
         if kept_list.is_none() && name != DEFAULT {
             new_settings.push((setting::type_name(name.as_bytes()), setting::value(bucket_type.own())));
         }
@@ -44,7 +47,10 @@ pub(super) fn open(
         }
         table.put_type(name.as_bytes(), bucket_type);
     }
-    kept.buckets.into_iter().for_each(|(bucket, own)| table.put_bucket(bucket, own));
+    for (bucket, own) in kept.buckets {
+        unheeded.warn_of(&own);
+        table.put_bucket(bucket, own);
+    }
     Ok((table, new_settings))
 }
 
@@ -80,9 +86,14 @@ fn read_list(owner: &[u8], value: &[u8]) -> Result<List, PropertyError> {
 }
 
 /// The type of this name, with the list that was set over HTTP if one was. The own list of a new type notes its data type.
-fn made(name: &str, asked: &List, kept: Option<&List>) -> Result<BucketType, PropertyError> {
+fn made(
+    name: &str,
+    asked: &List,
+    kept: Option<&List>,
+    unheeded: &Unheeded,
+) -> Result<BucketType, PropertyError> {
     let defaults = defaults::of(name != DEFAULT);
-    let mut configured = rules::make(asked, &defaults).map_err(|reasons| {
+    let mut configured = rules::make(asked, &defaults, unheeded).map_err(|reasons| {
         PropertyError::new(format!("the bucket type {name} cannot be: {}", Value::Object(reasons)))
     })?;
     if configured.get("datatype").is_some_and(|kind| kind == Kind::Distinct.name()) {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::form;
 use super::list::{List, is_true, merged};
 use super::resolved::precision;
+use super::unheeded::Unheeded;
 
 /// The most properties of a list whose form this store does not know. Clients that send a whole list back have five of them; the rest is
 /// room for what programs note of their buckets.
@@ -20,8 +21,9 @@ const IMMUTABLE: [&str; 3] = ["consistent", "datatype", "write_once"];
 ///
 /// # Errors
 /// A reason for each property that is refused.
-pub(super) fn make(asked: &List, defaults: &List) -> Result<List, List> {
+pub(super) fn make(asked: &List, defaults: &List, unheeded: &Unheeded) -> Result<List, List> {
     let (asked, mut wrong) = form::read(asked);
+    wrong.extend(unheeded.refused(&asked, defaults));
     if is_true(&asked, "consistent") {
         wrong.insert("consistent".into(), "is not supported".into());
     }
@@ -34,11 +36,12 @@ pub(super) fn make(asked: &List, defaults: &List) -> Result<List, List> {
 ///
 /// # Errors
 /// A reason for each property that is refused.
-pub(super) fn set(asked: &List, own: &List, inherited: &List) -> Result<List, List> {
+pub(super) fn set(asked: &List, own: &List, inherited: &List, unheeded: &Unheeded) -> Result<List, List> {
     let (asked, mut wrong) = form::read(asked);
     let before = merged(inherited, own);
     let after = merged(own, &asked);
     wrong.extend(refused_changes(&asked, &before));
+    wrong.extend(unheeded.refused(&asked, &before));
     wrong.extend(conflicts(&asked, &merged(inherited, &after)));
     wrong.extend(excess(&asked, &after));
     if wrong.is_empty() { Ok(after) } else { Err(wrong) }
@@ -103,7 +106,9 @@ mod tests {
     }
 
     fn set_over_untyped(asked: Value, own: Value) -> Result<Value, Value> {
-        set(&list(asked), &list(own), &defaults::of(false)).map(Value::Object).map_err(Value::Object)
+        set(&list(asked), &list(own), &defaults::of(false), &Unheeded::default())
+            .map(Value::Object)
+            .map_err(Value::Object)
     }
 
     #[test]
@@ -138,7 +143,8 @@ mod tests {
     #[test]
     fn unknown_properties_are_few_and_short() {
         let many = |count| (0..count).map(|number| (format!("x{number}"), json!(1))).collect::<List>();
-        let over_defaults = |asked: &List| set(asked, &List::new(), &defaults::of(false));
+        let over_defaults =
+            |asked: &List| set(asked, &List::new(), &defaults::of(false), &Unheeded::default());
         assert!(over_defaults(&many(UNKNOWN_MAX)).is_ok());
         let refused = over_defaults(&many(UNKNOWN_MAX + 1)).expect_err("one too many");
         assert_eq!(refused.len(), UNKNOWN_MAX + 1);
@@ -146,13 +152,14 @@ mod tests {
         // The name takes one octet, and the marks around the text two.
         assert!(over_defaults(&long(UNKNOWN_OCTETS_MAX - 3)).is_ok());
         assert!(over_defaults(&long(UNKNOWN_OCTETS_MAX - 2)).is_err());
-        let more = set(&many(1), &many(UNKNOWN_MAX), &defaults::of(false));
+        let more = set(&many(1), &many(UNKNOWN_MAX), &defaults::of(false), &Unheeded::default());
         assert!(more.is_ok(), "one of those that are there");
     }
 
     #[test]
     fn types_are_made_of_what_fits() {
-        let made = |asked| make(&list(asked), &defaults::of(true)).map_err(Value::Object);
+        let made =
+            |asked| make(&list(asked), &defaults::of(true), &Unheeded::default()).map_err(Value::Object);
         assert!(made(json!({"datatype": "map", "write_once": true, "hll_precision": 16})).is_ok());
         assert_eq!(made(json!({"consistent": true})), Err(json!({"consistent": "is not supported"})));
         let refused = Err(json!({"allow_mult": "must be true where there is a datatype"}));

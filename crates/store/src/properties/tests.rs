@@ -28,7 +28,7 @@ fn deadline() -> Instant {
 /// A start: the table of what the engine has kept, whose new settings are kept.
 async fn start(engine: &Memory, configured: &[(&str, Value)]) -> Result<PropertyTable, PropertyError> {
     let settings = engine.settings(deadline()).await.expect("settings");
-    let table = PropertyTable::new(&types(configured), &settings)?;
+    let table = PropertyTable::new(&types(configured), &settings, Unheeded::default())?;
     for (name, value) in table.new_settings() {
         engine.set(name, Some(value), deadline()).await.expect("kept");
     }

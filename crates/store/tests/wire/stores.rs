@@ -22,13 +22,16 @@ pub(crate) enum Kind {
     Small,
     /// Lists are not enabled.
     WithoutLists,
+    /// Hooks are kept.
+    IgnoringHooks,
 }
 
-const KINDS: [(Kind, &str); 4] = [
+const KINDS: [(Kind, &str); 5] = [
     (Kind::Usual, "usual"),
     (Kind::Reaping, "reaping"),
     (Kind::Small, "small"),
     (Kind::WithoutLists, "without lists"),
+    (Kind::IgnoringHooks, "ignoring hooks"),
 ];
 
 impl Kind {
@@ -46,6 +49,7 @@ impl Kind {
             Self::Reaping => config.reap_after = Some(Duration::from_millis(20)),
             Self::Small => (config.object_octets_max, config.siblings_max) = (1000, 3),
             Self::WithoutLists => config.lists = false,
+            Self::IgnoringHooks => config.ignore_hooks = true,
         }
         config
     }
