@@ -1,6 +1,7 @@
 //! Users, what each of them may do, and how they are known.
 //!
-//! Rule 1: what a users file says never changes. A reload puts another one in its place, and forgets all credentials that were found right.
+//! Rule 1: what a users file says never changes. A reload puts another one in its place, and forgets the credentials
+//! that were found right of users whose name or hash is another one.
 //! Rule 2: names and passwords are looked up, compared and hashed. None of them becomes a path or part of a query.
 //! Rule 3: a peer that has shown no right credentials makes the server hash within bounds of memory, of threads and of requests in wait.
 
@@ -13,6 +14,7 @@ mod login;
 mod password;
 mod permission;
 mod rate;
+mod turns;
 mod users;
 mod users_file;
 mod verified;
@@ -25,6 +27,7 @@ use tokio::time::Instant;
 
 use self::failures::Failures;
 use self::hashing::Hashing;
+use self::turns::Askers;
 use self::verified::Verified;
 
 pub(crate) use self::credentials::Credentials;
@@ -42,6 +45,7 @@ pub struct Access(Arc<Shared>);
 struct Shared {
     current: ArcSwap<Current>,
     hashing: Hashing,
+    askers: Askers,
     /// None where all requests come by one proxy, whose peers are not told apart.
     failures: Option<Failures>,
     takes_clear_text: bool,
@@ -77,15 +81,18 @@ impl Access {
         let current = ArcSwap::from_pointee(Current::new(users)?);
         let (hashing, began) = (Hashing::new(), Instant::now());
         let failures = (!takes_clear_text).then(Failures::new);
-        Ok(Self(Arc::new(Shared { current, hashing, failures, takes_clear_text, began })))
+        let askers = Askers::default();
+        Ok(Self(Arc::new(Shared { current, hashing, askers, failures, takes_clear_text, began })))
     }
 
-    /// Replaces all users. Requests that were let in go on; the credentials that were found right are forgotten, and rates begin anew.
+    /// Replaces all users. Requests that were let in go on, and rates begin anew. Credentials that were found right are remembered of
+    /// users who have the same name and the same hash as before, whatever else of them has changed; of others they are
+    /// forgotten, which counts for the next request.
     ///
     /// # Errors
     /// As [`new`](Self::new): the users stay as they were.
     pub fn replace(&self, users: Users) -> Result<(), getrandom::Error> {
-        self.0.current.store(Arc::new(Current::new(users)?));
+        self.0.current.store(Arc::new(self.current().followed_by(users)));
         Ok(())
     }
 
@@ -106,7 +113,8 @@ impl Access {
     pub fn hashing_on(threads: usize, users: Users) -> Result<Self, getrandom::Error> {
         let current = ArcSwap::from_pointee(Current::new(users)?);
         let (hashing, began) = (Hashing::on(threads), Instant::now());
-        Ok(Self(Arc::new(Shared { current, hashing, failures: None, takes_clear_text: false, began })))
+        let (askers, failures) = (Askers::default(), None);
+        Ok(Self(Arc::new(Shared { current, hashing, askers, failures, takes_clear_text: false, began })))
     }
 
     /// The slow hashes that were computed so far, and the most of them at once: for tests.
@@ -127,6 +135,17 @@ impl Access {
 impl Current {
     fn new(users: Users) -> Result<Self, getrandom::Error> {
         Ok(Self { users, verified: Verified::new()? })
+    }
+
+    /// Returns other users, with what is remembered of those of them who are the same.
+    fn followed_by(&self, users: Users) -> Self {
+        let verified = self.verified.moved(|place| {
+            let before = self.users.users.get(place)?;
+            let after = users.by_name(&before.name)?;
+            let is_same = before.password.is_some() && before.password == users.users[after].password;
+            is_same.then_some(after)
+        });
+        Self { users, verified }
     }
 }
 

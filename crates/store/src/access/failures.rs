@@ -16,6 +16,9 @@ const BURST: u32 = 20;
 /// The wrong passwords that a peer may send in a second thereafter.
 const PER_SECOND: u32 = 1;
 
+/// The time for which a peer that has sent a wrong password comes after others, where many wait.
+const REMEMBERED: Duration = Duration::from_secs(600);
+
 /// The wrong passwords of each peer.
 pub(super) struct Failures {
     rate: Rate,
@@ -28,6 +31,8 @@ struct Slot {
     /// The hash of the peer, which nobody can foresee.
     peer: AtomicU64,
     used: Used,
+    /// The time of its last wrong password, in nanoseconds.
+    last: AtomicU64,
 }
 
 impl Failures {
@@ -43,12 +48,20 @@ impl Failures {
         slot.used.early_by(self.rate, now).filter(|_| is_counted)
     }
 
+    /// Returns true if a peer has sent a wrong password within the last ten minutes.
+    pub(super) fn is_recent(&self, peer: IpAddr, now: Duration) -> bool {
+        let (slot, hash) = self.slot(peer);
+        let last = Duration::from_nanos(slot.last.load(Ordering::Relaxed));
+        slot.peer.load(Ordering::Relaxed) == hash && now.saturating_sub(last) < REMEMBERED
+    }
+
     /// Counts a wrong password.
     pub(super) fn add(&self, peer: IpAddr, now: Duration) {
         let (slot, hash) = self.slot(peer);
         if slot.peer.swap(hash, Ordering::Relaxed) != hash {
             slot.used.clear();
         }
+        slot.last.store(now.as_nanos() as u64, Ordering::Relaxed);
         // More than the rate allows is not counted: the peer waits for no longer than a burst takes.
         let _ = slot.used.take(self.rate, now);
     }
@@ -80,6 +93,8 @@ mod tests {
         assert_eq!(failures.wait(one, now), Some(Duration::from_secs(1)));
         assert_eq!(failures.wait(same, now), Some(Duration::from_secs(1)), "the same network");
         assert_eq!(failures.wait(other, now), None);
+        assert!(failures.is_recent(same, now) && !failures.is_recent(other, now));
+        assert!(!failures.is_recent(same, now + REMEMBERED));
         assert_eq!(failures.wait(peer("192.0.2.1"), now), None);
         for _ in 0..1_000 {
             failures.add(one, now);

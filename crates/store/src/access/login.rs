@@ -12,6 +12,7 @@ use super::grant::Place;
 use super::hashing::Crowded;
 use super::password::Password;
 use super::permission::{Permission, Permissions};
+use super::turns::Asker;
 use super::users::User;
 use super::{Access, Current};
 
@@ -47,6 +48,7 @@ pub(crate) struct Pending {
     current: Arc<Current>,
     credentials: Credentials,
     peer: IpAddr,
+    asker: Asker,
     /// The hash that is worked with: that of the user, or of another where no user has the name.
     password: Arc<Password>,
     /// The user of that name who has a password.
@@ -70,7 +72,8 @@ impl Access {
         }
         let (place, password) = current.password_of(credentials.name()).ok_or(Refusal::Unknown)?;
         let access = self.clone();
-        Ok(Login::Pending(Box::new(Pending { access, current, credentials, peer, password, place })))
+        let asker = self.asker(credentials.name(), peer);
+        Ok(Login::Pending(Box::new(Pending { access, current, credentials, peer, asker, password, place })))
     }
 }
 
@@ -78,6 +81,13 @@ impl Access {
     /// Returns true if a user is known by a certificate.
     pub(crate) fn knows_certificates(&self) -> bool {
         self.0.current.load().users.have_certificates()
+    }
+
+    /// Returns who asks for a hash. Where all come by one proxy, names alone tell them apart.
+    fn asker(&self, name: &str, peer: IpAddr) -> Asker {
+        let failures = self.0.failures.as_ref();
+        let has_failed = failures.is_some_and(|failures| failures.is_recent(peer, self.0.began.elapsed()));
+        self.0.askers.asker((!self.0.takes_clear_text).then_some(peer), name, has_failed)
     }
 
     fn note_failure(&self, peer: IpAddr) {
@@ -127,11 +137,11 @@ impl Login {
 
 impl Pending {
     async fn finish(self) -> Result<Identity, Refusal> {
-        let Self { access, current, credentials, peer, password, place } = self;
+        let Self { access, current, credentials, peer, asker, password, place } = self;
         let memory_kib = password.memory_kib();
         let work = move || (password.is_of(credentials.password()), credentials);
         let (is_right, credentials) =
-            access.0.hashing.run(memory_kib, work).await.map_err(|Crowded| Refusal::Crowded)?;
+            access.0.hashing.run(asker, memory_kib, work).await.map_err(|Crowded| Refusal::Crowded)?;
         let Some(place) = place.filter(|_| is_right) else {
             access.note_failure(peer);
             return Err(Refusal::Unknown);

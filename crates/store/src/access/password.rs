@@ -26,6 +26,12 @@ pub(super) struct Password {
     result: phc::Output,
 }
 
+impl PartialEq for Password {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.costs, &self.salt, &self.result) == (&other.costs, &other.salt, &other.result)
+    }
+}
+
 impl Password {
     /// Reads a hash as `alula store --hash-password` prints it.
     ///

@@ -40,6 +40,15 @@ impl Verified {
         Ok(Self { key: Key::new(HMAC_SHA256, &key), users: Cache::new(credentials_max) })
     }
 
+    /// Returns a table of the same credentials with the places that users have now. Those of whom `place` knows none
+    /// are left out.
+    pub(super) fn moved(&self, place: impl Fn(usize) -> Option<usize>) -> Self {
+        let moved = Self { key: self.key.clone(), users: Cache::new(CREDENTIALS_MAX) };
+        let kept = self.users.iter().filter_map(|(tag, before)| Some((tag, place(before)?)));
+        kept.for_each(|(tag, after)| moved.keep(tag, after));
+        moved
+    }
+
     /// The keyed hash of a name and a password. The place where one ends and the other begins is part of it.
     pub(super) fn tag(&self, name: &str, password: &[u8]) -> Tag {
         let mut context = Context::with_key(&self.key);

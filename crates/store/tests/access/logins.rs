@@ -153,6 +153,42 @@ async fn a_flood_of_wrong_passwords_is_bounded() {
     assert_eq!(most, 1, "at once");
 }
 
+/// A flood for one name, whose peers are not told apart since they come by a proxy, shuts no other name out.
+#[tokio::test]
+async fn a_flood_for_one_name_shuts_no_other_out() {
+    const FLOOD: usize = 200;
+    let text: String = ["ann", "u0", "u1", "u2", "u3"].iter().map(|name| user_with(name, &["get"])).collect();
+    let access = Access::in_clear_text(users(&text)).unwrap();
+    let served = std::sync::Arc::new(Served::with(access).await);
+    let [_, client] = served.clients();
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let mut flood = tokio::task::JoinSet::new();
+    let refused = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    for number in 0..FLOOD {
+        let (served, client) = (served.clone(), client.clone());
+        let (stopped, refused) = (stopped.clone(), refused.clone());
+        flood.spawn(async move {
+            while !*stopped.borrow() {
+                let call = client.get(served.https(KEY)).basic_auth("ann", &number.to_string());
+                if call.send().await.unwrap().status() == 503 {
+                    refused.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                }
+            }
+        });
+    }
+    while refused.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let [other, _] = served.clients();
+    for name in ["u0", "u1", "u2", "u3"] {
+        assert_eq!(served.ask(&other, name, "GET", KEY).await.status(), 404, "{name}");
+    }
+    stop.send(true).unwrap();
+    while let Some(done) = flood.join_next().await {
+        done.unwrap();
+    }
+}
+
 /// A refused write is answered before its content is there: no 100 asks for it, and none of it is waited for.
 #[tokio::test]
 async fn a_refused_write_is_not_read() {

@@ -15,7 +15,7 @@ async fn a_reload_counts_at_once() {
         assert_eq!(served.access.verified(), 1);
         // Another permission.
         served.access.replace(users(&user_with("ann", &["put"]))).unwrap();
-        assert_eq!(served.access.verified(), 0, "what was found right is forgotten");
+        assert_eq!(served.access.verified(), 1, "the password is the same");
         assert_eq!(served.ask(&client, "ann", "GET", KEY).await.status(), 403);
         // Another password, over a connection that is open.
         let hash = hash_password(b"another").unwrap();
@@ -26,6 +26,50 @@ async fn a_reload_counts_at_once() {
         assert_eq!(served.ask(&client, "ann", "GET", KEY).await.status(), 401);
         assert_eq!(served.ask(&client, "bob", "GET", KEY).await.status(), 404);
     }
+}
+
+/// A reload removes a user and changes a password while all users send requests. These two are refused from then on, and
+/// no other has to be hashed anew.
+#[tokio::test]
+async fn a_reload_forgets_no_more_than_has_changed() {
+    const USERS: [&str; 6] = ["u0", "u1", "u2", "u3", "u4", "u5"];
+    let all = |names: &[&str]| names.iter().map(|name| user_with(name, &["get"])).collect::<String>();
+    let served = std::sync::Arc::new(Served::start(&all(&USERS)).await);
+    let [_, client] = served.clients();
+    for name in USERS {
+        assert_eq!(served.ask(&client, name, "GET", KEY).await.status(), 404);
+    }
+    let before = served.access.hashes().0;
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let mut load = tokio::task::JoinSet::new();
+    for name in &USERS[2..] {
+        let (served, client, stopped) = (served.clone(), client.clone(), stopped.clone());
+        load.spawn(async move {
+            let mut asked = 0;
+            while !*stopped.borrow() || asked < 20 {
+                assert_eq!(served.ask(&client, name, "GET", KEY).await.status(), 404, "{name}");
+                asked += 1;
+            }
+        });
+    }
+    // The users stand in another order as well.
+    let another = hash_password(b"another").unwrap();
+    let text = format!("[users.u1]\npassword = '{another}'\n") + &all(&["u5", "u4", "u3", "u2"]);
+    for _ in 0..10 {
+        assert_eq!(served.ask(&client, "u2", "GET", KEY).await.status(), 404);
+        served.access.replace(users(&text)).unwrap();
+        for name in ["u0", "u1"] {
+            assert_eq!(served.ask(&client, name, "GET", KEY).await.status(), 401, "{name}");
+        }
+        served.access.replace(users(&text)).unwrap();
+    }
+    stop.send(true).unwrap();
+    while let Some(done) = load.join_next().await {
+        done.unwrap();
+    }
+    let hashes = served.access.hashes().0 - before;
+    assert_eq!(hashes, 20, "wrong credentials alone were hashed");
+    assert_eq!(served.access.verified(), USERS.len() - 2);
 }
 
 /// A store behind a proxy that ends TLS.
