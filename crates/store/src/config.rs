@@ -19,6 +19,8 @@ pub struct Config {
     pub siblings_max: usize,
     /// The octets of all requests and responses under way together; default 192 MiB. A request waits for its part.
     pub octets_in_flight_max: u64,
+    /// The longest time that a request may ask for by `timeout`, which what is longer and 0 mean; default 5 minutes.
+    pub timeout_max: Duration,
     /// The time after which a deleted object is removed; default 3 s. `None` keeps it.
     pub reap_after: Option<Duration>,
     /// The durability of a write, when it is answered, whose bucket has `sync_on_write` at `backend`; default [`Durability::Flushed`].
@@ -58,6 +60,7 @@ impl Default for Config {
             object_octets_max: 51 * 1024 * 1024,
             siblings_max: 100,
             octets_in_flight_max: 192 * 1024 * 1024,
+            timeout_max: Duration::from_secs(300),
             reap_after: Some(Duration::from_secs(3)),
             durability: Durability::default(),
             lists: true,
@@ -66,5 +69,12 @@ impl Default for Config {
             referers: Referers::default(),
             access: None,
         }
+    }
+}
+
+impl Config {
+    /// The time that a request has which asks for so much. Nothing is the longest, as no limit is.
+    pub(crate) fn time(&self, asked: Duration) -> Duration {
+        if asked.is_zero() { self.timeout_max } else { asked.min(self.timeout_max) }
     }
 }

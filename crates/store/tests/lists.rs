@@ -3,6 +3,8 @@
 mod broken;
 mod seeded;
 
+use std::time::Duration;
+
 use alula::testing::Wire;
 use alula_store::Store;
 use alula_store::engine::{EngineError, Memory};
@@ -86,6 +88,22 @@ async fn buckets_are_those_that_hold_a_key() {
     check(&small().await, &cases).await;
 }
 
+/// Riak §10.1: no time is left, which is the last object.
+#[tokio::test]
+async fn a_list_without_time_ends_with_an_error() {
+    let mut config = config();
+    config.timeout_max = Duration::ZERO;
+    let store = Store::open(Memory::new(), config).await.expect("an engine that opens");
+    let cases = [
+        json("/buckets/b/keys?keys=true", r#"{"error":"timeout"}"#),
+        json("/buckets/b/keys?keys=stream&timeout=100000", r#"{"error":"timeout"}"#),
+        json("/buckets?buckets=true&timeout=0", r#"{"error":"timeout"}"#),
+        json("/buckets?buckets=stream", r#"{"error":"timeout"}"#),
+        json("/riak/b?keys=stream&props=false", r#"{"error":"timeout"}"#),
+    ];
+    check(&store, &cases).await;
+}
+
 #[tokio::test]
 async fn timeouts_are_numbers() {
     let cases = [
@@ -95,11 +113,8 @@ async fn timeouts_are_numbers() {
         text("/buckets/b/keys?timeout=", 400, "Bad timeout value \"\"\n"),
         text("/buckets?buckets=true&timeout=1.5", 400, "Bad timeout value \"1.5\"\n"),
         text("/riak/b?keys=true&timeout=1s", 400, "Bad timeout value \"1s\"\n"),
-        // Riak §10.1: no time is left, which is the last object.
-        json("/buckets/b/keys?keys=true&timeout=0", r#"{"error":"timeout"}"#),
-        json("/buckets/b/keys?keys=stream&timeout=0", r#"{"error":"timeout"}"#),
-        json("/buckets?buckets=true&timeout=0", r#"{"error":"timeout"}"#),
-        json("/buckets?buckets=stream&timeout=0", r#"{"error":"timeout"}"#),
+        // 0 is the longest time.
+        json("/buckets/b/keys?keys=true&timeout=0", r#"{"keys":["a","b/c","d e"]}"#),
     ];
     check(&small().await, &cases).await;
 }
@@ -194,7 +209,7 @@ async fn older_clients_can_leave_properties_out() {
         json("/riak/b?keys=true&props=false", r#"{"keys":["a","b/c","d e"]}"#),
         json("/riak/b?keys=stream&props=false", r#"{}{"keys":["a","b/c","d e"]}{"keys":[]}"#),
         json("/riak/none?keys=stream&props=false", r#"{}{"keys":[]}"#),
-        json("/riak/b?keys=stream&props=false&timeout=0", r#"{"error":"timeout"}"#),
+        json("/riak/b?keys=true&props=false&timeout=0", r#"{"keys":["a","b/c","d e"]}"#),
         // Riak §10.4: neither properties nor keys.
         Case { path: "/riak/b?props=false", status: 404, media_type: "text/html", content: not_found },
         Case {

@@ -22,7 +22,13 @@ struct Site {
 impl Site {
     /// A store with so many octets for all that is under way, over each version.
     async fn both(octets: u64) -> [Self; 2] {
+        Self::both_within(octets, Duration::from_secs(3_600)).await
+    }
+
+    /// As [`both`](Self::both), with a longest time for requests.
+    async fn both_within(octets: u64, timeout_max: Duration) -> [Self; 2] {
         let mut config = Config::default();
+        config.timeout_max = timeout_max;
         config.object_octets_max = OBJECT_OCTETS + 4096;
         config.octets_in_flight_max = octets;
         let store = Store::open(Memory::new(), config).await.expect("a store");
@@ -242,5 +248,27 @@ async fn a_paused_reader_is_whole_while_nobody_waits() {
         tokio::time::sleep(Duration::from_secs(20)).await;
         octets += answer.bytes().await.expect("it is whole").len() as u64;
         assert_eq!(octets, OBJECT_OCTETS);
+    }
+}
+
+/// A time above the longest, and one without end, are the longest.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_request_has_a_bound() {
+    for site in Site::both_within(OBJECT_OCTETS + 4096, Duration::from_secs(5)).await {
+        assert_eq!(put(&site.from("192.0.2.1"), whole()).await, 204);
+        let (slow, late) = (site.from("192.0.2.1"), site.from("192.0.2.2"));
+        for timeout in ["0", "9999999", "5000"] {
+            let holds = tokio::spawn({
+                let slow = slow.clone();
+                async move { put(&slow, in_pieces(Duration::from_millis(400), true)).await }
+            });
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let begun = tokio::time::Instant::now();
+            let answer = late.get(format!("{URL}?timeout={timeout}")).send().await.expect("an answer");
+            assert_eq!(answer.status(), 503, "{timeout}");
+            let waited = begun.elapsed().as_secs_f64();
+            assert!((4.9..5.5).contains(&waited), "{timeout}: {waited}");
+            holds.abort();
+        }
     }
 }

@@ -37,6 +37,14 @@ pub(super) fn seconds_or_none(text: &str) -> Result<Limit, String> {
     duration(text).map(|time| Limit(Some(time).filter(|time| !time.is_zero())))
 }
 
+/// As [`duration`], and more than 0.
+pub(super) fn some_time(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("more than 0".to_owned()),
+        time => Ok(time),
+    }
+}
+
 /// As [`duration`], in seconds without a fraction.
 pub(super) fn whole_seconds(text: &str) -> Result<u32, String> {
     let time = duration(text)?;
@@ -115,6 +123,7 @@ mod tests {
         assert_eq!(seconds_or_none("0"), Ok(Limit(None)));
         assert_eq!(seconds_or_none("1m"), Ok(Limit(Some(Duration::from_secs(60)))));
         assert_eq!((whole_seconds("3"), whole_seconds("2m")), (Ok(3), Ok(120)));
+        assert_eq!((some_time("5m"), some_time("0s").is_err()), (Ok(Duration::from_secs(300)), true));
         assert!(whole_seconds("1.5").is_err() && whole_seconds("1e12").is_err());
         assert!(demo_seconds("0.5").is_err() && demo_seconds("3s").is_ok() && demo_seconds("2h").is_err());
         assert!(delay("1h").is_ok() && delay("61m").is_err());

@@ -7,7 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use serde_json::{Map, Value};
 
 use super::{
-    durations::{milliseconds, slow},
+    durations::{milliseconds, slow, some_time},
     hosts::HostArgs,
     listen,
     servers::ListenArgs,
@@ -53,6 +53,10 @@ pub(crate) struct StoreArgs {
     /// The octets of objects that requests and answers under way may hold together; requests wait for their part.
     #[arg(long, value_name = "OCTETS", default_value = "192M", value_parser = values::octets)]
     pub(crate) memory: NonZeroU64,
+
+    /// The longest time that a request may ask for by its parameter `timeout`: a longer one, and 0, mean this.
+    #[arg(long, value_name = "SECONDS", default_value = "5m", value_parser = some_time)]
+    pub(crate) timeout_max: Duration,
 
     /// The time after which what is left of a deleted object is removed, in milliseconds or with its unit (3s), or `immediate`, or `keep`.
     ///

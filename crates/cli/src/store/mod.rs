@@ -94,6 +94,7 @@ fn config(args: &StoreArgs) -> Config {
     config.object_octets_max = args.object_max.get();
     config.siblings_max = args.siblings_max.into();
     config.octets_in_flight_max = args.memory.get();
+    config.timeout_max = args.timeout_max;
     config.reap_after = args.reap_after.0;
     config.durability = args.durability.into();
     config.lists = !args.no_lists;

@@ -31,7 +31,7 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let bucket = target.bucket();
     let properties =
         store.shared().properties.of(bucket).ok_or_else(|| Fail::unknown_type(bucket.bucket_type))?;
-    let terms = options.read_terms(&properties)?;
+    let terms = options.read_terms(&properties, &store.shared().config)?;
     store.shared().statistics.count(Counted::CounterRead);
     let number = number_in(store.shared(), &peer::of(&exchange, &store), target.object(), &terms).await?;
     negotiation::check(exchange.request(), TEXT)?;

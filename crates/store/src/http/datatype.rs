@@ -90,7 +90,8 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     }
     let properties = properties_of(&store, &target)?;
     let reader = reader_of(&properties)?;
-    let (terms, with_context) = (options.read_terms(&properties)?, options.include_context);
+    let (terms, with_context) =
+        (options.read_terms(&properties, &store.shared().config)?, options.include_context);
     count(&store, Counted::read(reader.kind()));
     let peer = peer::of(&exchange, &store);
     let (octets, mut share) = load_state(store.shared(), &peer, target.object(), &terms).await?;

@@ -39,7 +39,7 @@ pub(super) async fn query<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
         return Err(Fail::unknown_type(target.bucket().bucket_type));
     }
     store.shared().statistics.count(Counted::IndexQuery);
-    let deadline = time::deadline(parameters.timeout());
+    let deadline = time::deadline(parameters.timeout(), &store.shared().config);
     let query = Query { bucket: target.bucket(), range, parameters, deadline };
     let mut results = query.results(exchange.respond(Status::OK));
     match query.put_all(store.shared(), &mut results).await {

@@ -164,8 +164,8 @@ pub(super) async fn send<E: Engine>(
     form: Form,
     before: Before,
 ) -> Outcome {
-    let deadline = time::deadline(asked.timeout);
     let store = exchange.state();
+    let deadline = time::deadline(asked.timeout, &store.shared().config);
     let reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, "application/json");
     let framing = match form {
         Form::Whole => Framing::Object,

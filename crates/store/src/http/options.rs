@@ -14,8 +14,6 @@ use crate::properties::{Properties, Quorum, SyncOnWrite};
 
 /// The time that a request has unless it says another.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The longest time that is kept track of; what is longer, or has no end, is this long.
-pub(super) const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// The parameters in the query of a request. A parameter that is absent, or says `default`, is that of the bucket.
 #[derive(Debug, Default)]
@@ -86,15 +84,15 @@ impl<'r> Options<'r> {
     }
 
     /// The end of the time for the request.
-    pub(super) fn deadline(&self) -> Instant {
-        Instant::now() + self.timeout.unwrap_or(TIMEOUT).min(TIMEOUT_MAX)
+    pub(super) fn deadline(&self, config: &Config) -> Instant {
+        Instant::now() + config.time(self.timeout.unwrap_or(TIMEOUT))
     }
 
     /// Returns the replicas that a read waits for.
     ///
     /// # Errors
     /// 400 if a count is above that of the replicas.
-    pub(super) fn read_terms(&self, properties: &Properties) -> Result<ReadTerms, Fail> {
+    pub(super) fn read_terms(&self, properties: &Properties, config: &Config) -> Result<ReadTerms, Fail> {
         let n = properties.n_val;
         let counts = [
             self.r.unwrap_or(properties.r),
@@ -110,7 +108,7 @@ impl<'r> Options<'r> {
             node_confirms,
             notfound_ok: self.notfound_ok.unwrap_or(properties.notfound_ok),
             basic_quorum: self.basic_quorum.unwrap_or(properties.basic_quorum),
-            deadline: self.deadline(),
+            deadline: self.deadline(config),
         })
     }
 
@@ -119,7 +117,7 @@ impl<'r> Options<'r> {
     /// # Errors
     /// As [`read_terms`](Self::read_terms); the counts of reads are held against that of the replicas as well.
     pub(super) fn write_terms(&self, properties: &Properties, config: &Config) -> Result<WriteTerms, Fail> {
-        self.read_terms(properties)?;
+        self.read_terms(properties, config)?;
         let n = properties.n_val;
         let counts = [
             self.w.unwrap_or(properties.w),
@@ -133,7 +131,7 @@ impl<'r> Options<'r> {
             SyncOnWrite::Backend => config.durability,
             SyncOnWrite::One | SyncOnWrite::All => Durability::Flushed,
         };
-        let deadline = self.deadline();
+        let deadline = self.deadline(config);
         Ok(WriteTerms { n, w: w.max(1), dw: dw.max(1), pw, node_confirms, durability, deadline })
     }
 

@@ -28,8 +28,8 @@ pub(super) async fn write<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
 }
 
 pub(super) async fn reset<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
-    let (target, deadline) = (Target::of(&exchange)?, Options::default().deadline());
-    let store = (*exchange.state()).clone();
+    let (target, store) = (Target::of(&exchange)?, (*exchange.state()).clone());
+    let deadline = Options::default().deadline(&store.shared().config);
     ended(async move {
         let shared = store.shared();
         let reset = shared.properties.reset_bucket(&shared.engine, target.bucket(), deadline).await;
@@ -57,7 +57,8 @@ enum Owner {
 }
 
 async fn set<E: Engine>(mut exchange: Exchange<Store<E>>, owner: Owner) -> Outcome {
-    let (target, deadline) = (Target::of(&exchange)?, Options::default().deadline());
+    let target = Target::of(&exchange)?;
+    let deadline = Options::default().deadline(&exchange.state().shared().config);
     let asked = asked_list(&mut exchange).await?;
     let store = (*exchange.state()).clone();
     let is_known = store.shared().properties.of(target.bucket()).is_some();

@@ -57,7 +57,7 @@ pub(super) async fn walk<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
         return Err(Fail::bad_request(format!("A walk has {STEPS_MAX} steps at most\n")));
     }
     let properties = target.properties(&shared.properties)?;
-    let terms = Options::read(exchange.request())?.read_terms(&properties)?;
+    let terms = Options::read(exchange.request())?.read_terms(&properties, &shared.config)?;
     shared.statistics.count(Counted::LinkWalk);
     let (login, peer) = (Reader::begin(&exchange)?, peer::of(&exchange, &state));
     let reader = Reader::finish(login).await?;

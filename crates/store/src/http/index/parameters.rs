@@ -8,7 +8,7 @@ use super::pattern::Pattern;
 use super::range::Range;
 use crate::http::fail::{Cut, Fail};
 use crate::http::keys::time;
-use crate::http::options::{self, TIMEOUT_MAX};
+use crate::http::options;
 use crate::model::term;
 
 /// The time that a query has unless it says another.
@@ -105,11 +105,7 @@ impl Parameters {
 
     /// The time for the answer.
     pub(crate) fn timeout(&self) -> Duration {
-        match self.timeout {
-            None => TIMEOUT,
-            Some(Duration::ZERO) => TIMEOUT_MAX,
-            Some(timeout) => timeout,
-        }
+        self.timeout.unwrap_or(TIMEOUT)
     }
 }
 
@@ -179,8 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_no_limit() {
-        assert_eq!(read("timeout=0").expect("a number").timeout(), TIMEOUT_MAX);
+    fn a_time_is_a_number() {
         assert_eq!(read("timeout=25").expect("a number").timeout(), Duration::from_millis(25));
         assert!(read("timeout=soon").is_err());
     }

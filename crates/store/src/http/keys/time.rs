@@ -6,8 +6,9 @@ use alula::Request;
 use tokio::time::Instant;
 
 use super::super::fail::Fail;
-use super::super::options::{self, TIMEOUT_MAX};
+use super::super::options;
 use super::super::query;
+use crate::config::Config;
 
 /// Reads the parameter `timeout`, in milliseconds.
 ///
@@ -27,6 +28,6 @@ pub(crate) fn read(value: &[u8]) -> Result<Duration, Fail> {
 }
 
 /// The end of the time that begins now.
-pub(crate) fn deadline(timeout: Duration) -> Instant {
-    Instant::now() + timeout.min(TIMEOUT_MAX)
+pub(crate) fn deadline(timeout: Duration, config: &Config) -> Instant {
+    Instant::now() + config.time(timeout)
 }

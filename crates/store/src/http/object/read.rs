@@ -76,7 +76,7 @@ impl Asked {
         let options = Options::read(request)?;
         let properties = target.properties(&shared.properties)?;
         Ok(Self {
-            terms: options.read_terms(&properties)?,
+            terms: options.read_terms(&properties, &shared.config)?,
             vtag: options.vtag.as_deref().map(Vtag::parse),
             conditions: Conditions::of_read(request.headers()),
         })
