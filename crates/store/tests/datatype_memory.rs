@@ -21,7 +21,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// What a test allocates is counted for the whole process, so that one runs at a time.
+/// Allocations are counted for the whole process, so that one test runs at a time.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 #[global_allocator]

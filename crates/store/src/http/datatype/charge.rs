@@ -12,6 +12,9 @@ use crate::model::Record;
 use crate::model::types::State;
 use crate::store::Shared;
 
+/// The octets of a record that takes no share.
+const FREE_OCTETS_MAX: usize = (SMALL_OCTETS_MAX / (1 + 2 * State::DECODED_FACTOR + JSON_FACTOR)) as usize;
+
 /// The octets of JSON for each octet of a record, at most: a control character takes six.
 const JSON_FACTOR: u64 = 6;
 
@@ -64,7 +67,9 @@ pub(crate) async fn load<E: Engine>(
 ) -> Result<(Option<E::Octets>, Share), Fail> {
     let (mut stored, mut share) = load_record(shared, peer, name, terms).await?;
     loop {
-        let octets = stored.as_ref().map_or(0, |octets| charge(octets.as_ref()));
+        // Nearly all records are too short for a share, whatever they hold.
+        let long = stored.as_ref().map(AsRef::as_ref).filter(|octets| octets.len() > FREE_OCTETS_MAX);
+        let octets = long.map_or(0, &charge);
         if octets <= SMALL_OCTETS_MAX || shared.budget.grow(&mut share, octets).is_ok() {
             return Ok((stored, share));
         }

@@ -35,7 +35,8 @@ pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> O
                 return unchanged(exchange, status, tag.as_bytes()).await;
             }
             // An object that keeps a data type shows its value.
-            if let Some((value, content)) = datatype::json_of_value(record).zip(first_kept(record)) {
+            let value = datatype::json_of_value(record).and_then(|value| Some((value, first_kept(record)?)));
+            if let Some((value, content)) = value {
                 let reply = one::described(exchange.respond(Status::OK), &target, &record, &content)?;
                 drop(stored);
                 share.shrink(value.capacity() as u64);

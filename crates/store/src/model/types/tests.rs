@@ -289,7 +289,7 @@ fn a_counter_beyond_64_bits_comes_back() {
     assert_eq!(counter.value(), 2 * i128::from(i64::MAX) - 1);
 }
 
-/// What an actor has added and taken has 64 bits each, whatever their difference is.
+/// The sums that an actor has added and taken have 64 bits each, whatever their difference is.
 #[test]
 fn a_counter_at_the_end_of_its_sums_is_refused() {
     let mut one = One::new(Kind::Counter);
