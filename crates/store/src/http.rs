@@ -29,6 +29,7 @@ mod resource;
 mod sending;
 mod service;
 mod software;
+mod stand_ins;
 mod target;
 mod unrouted;
 mod vclock;

@@ -22,7 +22,7 @@ use super::keys::pages::Pages;
 use super::keys::results::{Framing, Results};
 use super::keys::time;
 use super::target::Target;
-use super::{negotiation, query};
+use super::{negotiation, query, stand_ins};
 use crate::engine::{BucketName, Engine, EngineError, Item, Page};
 use crate::model::{Vtag, VtagText};
 use crate::searches::Searches;
@@ -156,6 +156,7 @@ fn asked<S>(exchange: &Exchange<S>) -> Result<(Range, Parameters), Fail> {
     let has_high = exchange.route().is_some_and(|route| route.ends_with("{high}"));
     let high = has_high.then(|| exchange.param_octets("high")).transpose()?;
     let (field, low) = (exchange.param_octets("field")?, exchange.param_octets("low")?);
+    let (low, high) = (stand_ins::decoded(low), high.map(stand_ins::decoded));
     let range = Range::read(&field, &low, high.as_deref())?;
     let parameters = Parameters::read(query::pairs(exchange.request()))?;
     parameters.check(&range)?;

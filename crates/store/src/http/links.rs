@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use alula::{FieldSection, KnownName};
 
-use super::{fail::Fail, query, target::Form};
+use super::{fail::Fail, query, stand_ins, target::Form};
 use crate::engine::BucketName;
 use crate::model::{Attribute, Attributes, Content};
 
@@ -68,11 +68,12 @@ fn link_of(link: &[u8]) -> Option<Link<'_>> {
     let segments = [segments.next(), segments.next(), segments.next(), segments.next(), segments.next()];
     match (name, value, segments) {
         (b"rel", b"up", [Some(b"riak" | b"buckets"), Some(bucket), None, ..]) => {
-            Some(Link::Parent(query::decoded(bucket)))
+            Some(Link::Parent(stand_ins::decoded(query::decoded(bucket))))
         }
         (b"riaktag", tag, [Some(b"riak"), Some(bucket), Some(key), None, _])
         | (b"riaktag", tag, [Some(b"buckets"), Some(bucket), Some(b"keys"), Some(key), None]) => {
-            let [bucket, key, tag] = [bucket, key, tag].map(query::decoded);
+            let [bucket, key] = [bucket, key].map(|name| stand_ins::decoded(query::decoded(name)));
+            let tag = query::decoded(tag);
             (!bucket.is_empty() && !key.is_empty()).then_some(Link::Object { bucket, key, tag })
         }
         _ => None,
@@ -127,16 +128,16 @@ fn each_line_of<E>(
 ) -> Result<(), E> {
     text.clear();
     text.extend_from_slice(if form == Form::Old { b"</riak/" } else { b"</buckets/" });
-    write_encoded(bucket, text);
+    write_name(bucket, text);
     text.extend_from_slice(b">; rel=\"up\"");
     for attribute in attributes.flatten() {
         let Attribute::Link { bucket, key, tag } = attribute else { continue };
         let end = text.len();
         text.extend_from_slice(SEPARATOR);
         text.extend_from_slice(if form == Form::Old { b"</riak/" } else { b"</buckets/" });
-        write_encoded(bucket, text);
+        write_name(bucket, text);
         text.extend_from_slice(if form == Form::Old { b"/" } else { b"/keys/" });
-        write_encoded(key, text);
+        write_name(key, text);
         text.extend_from_slice(b">; riaktag=\"");
         write_encoded(tag, text);
         text.push(b'"');
@@ -146,6 +147,11 @@ fn each_line_of<E>(
         }
     }
     visit(text)
+}
+
+/// Appends a name as one segment of a path, which stands for it when it is read again.
+pub(super) fn write_name(name: &[u8], out: &mut Vec<u8>) {
+    write_encoded(&stand_ins::encoded(name), out);
 }
 
 /// Appends octets as one segment of a path (RFC 3986 §2.3).

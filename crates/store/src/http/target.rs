@@ -3,6 +3,7 @@
 use alula::{Exchange, ParamError, Scratch, Status};
 
 use super::fail::Fail;
+use super::stand_ins;
 use crate::engine::{BucketName, ObjectName};
 use crate::properties::{Properties, PropertyTable};
 
@@ -38,7 +39,8 @@ impl Target {
             route if route.starts_with("/riak") => Form::Old,
             _ => Form::Untyped,
         };
-        let captured = |name: &str| -> Result<_, ParamError> { exchange.param_octets(name) };
+        let captured =
+            |name: &str| -> Result<_, ParamError> { exchange.param_octets(name).map(stand_ins::decoded) };
         let bucket_type = match form {
             Form::Typed => captured("type")?,
             _ => DEFAULT_TYPE.into(),

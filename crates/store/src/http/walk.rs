@@ -19,7 +19,7 @@ use super::object::{put_boundary, put_head};
 use super::options::Options;
 use super::random::random;
 use super::target::{DEFAULT_TYPE, Form, Target};
-use super::{links, loading, peer, query};
+use super::{links, loading, peer, query, stand_ins};
 use crate::budget::{Peer, Share};
 use crate::engine::{BucketName, Engine, EngineError, ObjectName, ReadTerms};
 use crate::model::{Attribute, Damaged, Record, Vtag};
@@ -96,7 +96,8 @@ impl<'a> Step<'a> {
         // Riak takes anything else for the default, and its Java client writes 2 for no.
         let keeps = keep == b"1";
         let any = |part: &'a [u8]| (part != b"_").then(|| query::decoded(part));
-        parts.next().is_none().then(|| Self { bucket: any(bucket), tag: any(tag), keeps })
+        let bucket = any(bucket).map(stand_ins::decoded);
+        parts.next().is_none().then(|| Self { bucket, tag: any(tag), keeps })
     }
 
     fn takes(&self, bucket: &[u8], tag: &[u8]) -> bool {
@@ -314,9 +315,9 @@ impl Writer {
         } else {
             b"Location: /buckets/"
         });
-        links::write_encoded(object.bucket.bucket, out);
+        links::write_name(object.bucket.bucket, out);
         out.extend_from_slice(if self.form == Form::Old { b"/" } else { b"/keys/" });
-        links::write_encoded(object.key, out);
+        links::write_name(object.key, out);
         if record.single().is_none() {
             out.extend_from_slice(b"?vtag=");
             out.extend_from_slice(vtag.text().as_bytes());

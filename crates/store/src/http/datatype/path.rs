@@ -17,7 +17,7 @@ fn path(segments: &[&[u8]]) -> Vec<u8> {
     let mut path = Vec::new();
     for segment in segments {
         path.push(b'/');
-        links::write_encoded(segment, &mut path);
+        links::write_name(segment, &mut path);
     }
     path
 }

@@ -1,23 +1,18 @@
 //! Strings of JSON (RFC 8259 §7) for keys, buckets and terms, which are octets and need not be text.
 //!
-//! UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading a list: an
-//! octet that belongs to no character is sent as the private character of its number above U+EF00, from U+EF80 to U+EFFF. UTF-8
-//! of these characters is sent as three such octets, so that a string stands for one key only and a client can tell which.
+//! UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading a list: they have
+//! [stand-ins](crate::http::stand_ins), so that a client can tell which.
 //!
 //! `}` is sent as an escape, which means the same: clients cut a stream of objects at it.
 
-/// The characters that stand for octets.
-const STAND_INS: std::ops::RangeInclusive<char> = '\u{ef80}'..='\u{efff}';
-
-/// The number of the character that would stand for the octet 0.
-const STAND_IN_FOR_ZERO: u32 = 0xef00;
+use crate::http::stand_ins;
 
 /// Appends a string of JSON that stands for these octets.
 pub(crate) fn put_string(octets: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for chunk in octets.utf8_chunks() {
         put_text(chunk.valid(), out);
-        put_stand_ins(chunk.invalid(), out);
+        stand_ins::put(chunk.invalid(), out);
     }
     out.push(b'"');
 }
@@ -36,7 +31,7 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
 }
 
 fn is_escaped(character: char) -> bool {
-    matches!(character, '\0'..='\x1f' | '"' | '\\' | '}') || STAND_INS.contains(&character)
+    matches!(character, '\0'..='\x1f' | '"' | '\\' | '}') || stand_ins::CHARACTERS.contains(&character)
 }
 
 fn put_escaped(character: char, out: &mut Vec<u8>) {
@@ -50,16 +45,7 @@ fn put_escaped(character: char, out: &mut Vec<u8>) {
             let octet = character as u8;
             out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(octet >> 4), digit(octet & 0xf)]);
         }
-        _ => put_stand_ins(character.encode_utf8(&mut [0; 4]).as_bytes(), out),
-    }
-}
-
-/// Appends a character for each octet. All of them are above 0x7f, as they are where UTF-8 is broken.
-fn put_stand_ins(octets: &[u8], out: &mut Vec<u8>) {
-    for octet in octets {
-        let character =
-            char::from_u32(STAND_IN_FOR_ZERO + u32::from(*octet)).unwrap_or(char::REPLACEMENT_CHARACTER);
-        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        _ => stand_ins::put(character.encode_utf8(&mut [0; 4]).as_bytes(), out),
     }
 }
 
@@ -73,17 +59,10 @@ mod tests {
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 
-    /// The octets that a string stands for, as a client finds them.
+    /// The octets that a string stands for in a path.
     fn octets(string: &str) -> Vec<u8> {
         let text: String = serde_json::from_str(string).expect("JSON");
-        let mut out = Vec::new();
-        for character in text.chars() {
-            match u32::from(character) {
-                number @ 0xef80..=0xefff => out.push((number - 0xef00) as u8),
-                _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
-            }
-        }
-        out
+        stand_ins::decoded(text.into_bytes().into()).into_owned()
     }
 
     #[test]

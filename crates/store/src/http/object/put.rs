@@ -329,11 +329,11 @@ fn location(target: &Target) -> Scratch {
     let name = target.object();
     if target.form == Form::Typed {
         path.extend_from_slice(b"/types/");
-        links::write_encoded(name.bucket.bucket_type, &mut path);
+        links::write_name(name.bucket.bucket_type, &mut path);
     }
     path.extend_from_slice(if target.form == Form::Old { b"/riak/" } else { b"/buckets/" });
-    links::write_encoded(name.bucket.bucket, &mut path);
+    links::write_name(name.bucket.bucket, &mut path);
     path.extend_from_slice(if target.form == Form::Old { b"/" } else { b"/keys/" });
-    links::write_encoded(name.key, &mut path);
+    links::write_name(name.key, &mut path);
     path
 }
