@@ -329,6 +329,25 @@ fn properties_that_do_nothing_are_refused_or_told_of() {
 }
 
 #[test]
+fn what_is_kept_in_memory_is_bounded() {
+    let server = Echo::storing(&[MEMORY, "--engine-max=10k", "--ready"]);
+    let put = |path: &str, octets| {
+        let content = "x".repeat(octets);
+        let args = ["-H", TEXT, "-d", &content, "-o", "/dev/null", "-w", "%{response_code}"];
+        server.ask("put", path, &args).text().to_owned()
+    };
+    assert_eq!(put("/buckets/b/keys/first", 5_000), "204");
+    assert_eq!(put("/buckets/b/keys/second", 9_000), "507");
+    assert_eq!(put("/buckets/b/keys/first", 4_000), "204");
+    let (_, text) = server.expect("GET", "/buckets/b/keys/second", &[], 404);
+    assert_eq!(text, "not found\n");
+    server.expect("DELETE", "/buckets/b/keys/first", &[], 204);
+    assert_eq!(put("/buckets/b/keys/second", 9_000), "204");
+    let (stderr, _) = server.stop();
+    assert_eq!(stderr, "");
+}
+
+#[test]
 fn files_outlive_the_program() {
     let folder = Folder::new("store-files");
     let data = folder.path("data");

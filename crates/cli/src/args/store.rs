@@ -36,6 +36,12 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "ENGINE", default_value = "fjall")]
     pub(crate) engine: EngineName,
 
+    /// The octets that --engine memory may hold; half of the memory of this machine unless it is given.
+    ///
+    /// Beyond them writes that grow are answered with 507; deletes and smaller values are taken.
+    #[arg(long, value_name = "OCTETS", value_parser = values::octets)]
+    pub(crate) engine_max: Option<NonZeroU64>,
+
     /// Make a bucket type, with its properties as a JSON object: 'sets={"datatype":"set"}'.
     ///
     /// Several are made by several flags. The datatype of a type, which is one of counter, set, gset, map and hll, cannot be another one later.

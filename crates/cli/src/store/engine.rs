@@ -1,10 +1,11 @@
 //! The engines of the command, and the folder of the one that has files.
 
-use std::{fmt, fs, path::Path};
+use std::{fmt, fs, num::NonZeroU64, path::Path};
 
 use alula_store::engine::{CutTail, Fjall, FjallEvent, FjallOptions, Memory};
 use anstyle::Style;
 
+use super::machine;
 use crate::{
     args::{EngineName, StoreArgs},
     exit::{Exit, Failure},
@@ -24,6 +25,10 @@ pub(super) enum StoreLocation<'a> {
 pub(super) fn place(args: &StoreArgs) -> Result<StoreLocation<'_>, Failure> {
     match (args.engine, &args.data) {
         (EngineName::Memory, None) => Ok(StoreLocation::Memory),
+        (EngineName::Fjall, Some(_)) if args.engine_max.is_some() => Err(Failure::new(
+            Exit::Usage,
+            "--engine-max bounds --engine memory: what is kept in a folder is bounded by its disk",
+        )),
         (EngineName::Fjall, Some(folder)) => Ok(StoreLocation::Folder(folder)),
         (EngineName::Memory, Some(_)) => {
             Err(Failure::new(Exit::Usage, "--engine memory keeps nothing in a folder: leave --data out"))
@@ -48,9 +53,9 @@ pub(super) fn make(folder: &Path) -> Result<bool, Failure> {
     made.map_err(|error| Failure::local(opening(folder), &error))
 }
 
-/// An engine in memory.
-pub(super) fn memory() -> Memory {
-    Memory::new()
+/// An engine in memory, within its bound.
+pub(super) fn memory(args: &StoreArgs) -> Memory {
+    Memory::bounded(args.engine_max.map_or_else(|| machine::memory_octets() / 2, NonZeroU64::get))
 }
 
 /// The engine that keeps its objects in a folder. What it had to cut off there is told on stderr.

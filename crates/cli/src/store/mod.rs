@@ -6,6 +6,7 @@
 mod engine;
 mod hash_password;
 mod hint;
+mod machine;
 mod paths;
 mod users;
 
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
     }
     paths::check(args)?;
     match engine::place(args)? {
-        StoreLocation::Memory => serve(args, true, || Ok(engine::memory())),
+        StoreLocation::Memory => serve(args, true, || Ok(engine::memory(args))),
         StoreLocation::Folder(folder) => {
             let is_new = engine::make(folder)?;
             serve(args, is_new, || engine::open(folder))

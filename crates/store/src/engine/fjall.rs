@@ -15,9 +15,12 @@ mod apart;
 mod batch_mark;
 mod changes;
 mod committer;
+#[cfg(test)]
+mod damage_tests;
 mod disk;
 mod errors;
 mod event;
+mod failure;
 mod faults;
 mod folder;
 mod helpers;
@@ -62,7 +65,7 @@ use tokio::time::Instant;
 use super::memory::check_confirms;
 use super::{Decide, Durability, Engine, EngineError, ObjectName, ReadTerms, WriteTerms, Written};
 use committer::Committer;
-use errors::unreadable;
+use errors::not_read;
 use event::Tell;
 use folder::Folder;
 use opening::Opened;
@@ -193,7 +196,7 @@ impl Engine for Fjall {
         let tables = self.shared.tables()?;
         let mut settings = Vec::new();
         for row in tables.snapshot().iter(tables.table(Table::Settings)) {
-            let (key, row) = row.into_inner().map_err(unreadable)?;
+            let (key, row) = row.into_inner().map_err(not_read)?;
             settings.extend(read_setting(&key, &row).transpose()?);
         }
         settings.sort();

@@ -18,6 +18,14 @@ use crate::model::Record;
 /// may be in vain before one is made under it.
 const LARGE_OCTETS: usize = 256 * 1024;
 const TRIES_UNLOCKED: usize = 3;
+/// The bytes of a row beside its own.
+const ROW_OCTETS: u64 = 64;
+
+/// The bytes by which records of the same content may differ: later dots are longer.
+const SAME_OCTETS: u64 = 32;
+
+/// The part of the bound that is left when the engine says that it takes no writes.
+const FULL_PART: u64 = 64;
 
 /// Objects in memory. They are gone with it.
 #[derive(Debug)]
@@ -27,12 +35,15 @@ pub struct Memory {
 }
 
 /// The maps of the engine. A snapshot reads them as they are when a page is read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Kept {
     records: BTreeMap<Vec<u8>, Arc<[u8]>>,
     entries: BTreeSet<Vec<u8>>,
     deleted: BTreeSet<Vec<u8>>,
     settings: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The bytes of records and of rows, and those at which writes that grow are refused.
+    octets: u64,
+    octets_max: u64,
 }
 
 /// A view of a [`Memory`], page by page: a page is of one moment, and two pages may be of two.
@@ -40,9 +51,23 @@ struct Kept {
 pub struct MemorySnapshot(Arc<Mutex<Kept>>);
 
 impl Memory {
-    /// An empty engine.
+    /// An empty engine without a bound.
     pub fn new() -> Self {
-        Self { kept: Arc::default(), marks: Marks::new() }
+        Self::bounded(u64::MAX)
+    }
+
+    /// An empty engine that holds about so many bytes: those of names, records and index entries, and 64 for each
+    /// of them. A write that grows beyond it is [`EngineError::NoRoom`]; deletes and smaller values are taken.
+    pub fn bounded(octets_max: u64) -> Self {
+        let kept = Kept {
+            records: BTreeMap::new(),
+            entries: BTreeSet::new(),
+            deleted: BTreeSet::new(),
+            settings: BTreeMap::new(),
+            octets: 0,
+            octets_max,
+        };
+        Self { kept: Arc::new(Mutex::new(kept)), marks: Marks::new() }
     }
 
     fn record(&self, name: ObjectName<'_>) -> Option<Arc<[u8]>> {
@@ -112,7 +137,8 @@ impl Engine for Memory {
     }
 
     fn takes_writes(&self) -> bool {
-        true
+        let kept = lock(&self.kept);
+        kept.octets < kept.octets_max - kept.octets_max / FULL_PART
     }
 
     fn label(&self) -> &'static str {
@@ -133,6 +159,16 @@ fn is_same(one: Option<&Arc<[u8]>>, other: Option<&Arc<[u8]>>) -> bool {
     }
 }
 
+/// The bytes of a row, about.
+const fn row_octets(row: &[u8]) -> u64 {
+    row.len() as u64 + ROW_OCTETS
+}
+
+/// The bytes of a record and its name, about; 0 if there is none.
+fn record_octets(name: &[u8], record: Option<&[u8]>) -> u64 {
+    record.map_or(0, |record| record.len() as u64 + row_octets(name))
+}
+
 /// A machine alone confirms for itself.
 pub(super) fn check_confirms(needed: u32) -> Result<(), EngineError> {
     match needed {
@@ -151,10 +187,11 @@ impl Kept {
         verdict: Verdict,
         out: &[u8],
     ) -> Result<Option<Arc<[u8]>>, EngineError> {
+        let before = || Ok::<_, EngineError>(stored.as_deref().zip(read(stored.as_ref())?));
         match verdict {
             Verdict::Keep => Ok(stored),
-            Verdict::Remove => self.replace(name, encoded, read(stored.as_ref())?, None),
-            Verdict::Write => self.replace(name, encoded, read(stored.as_ref())?, Some(out)),
+            Verdict::Remove => self.replace(name, encoded, before()?, None),
+            Verdict::Write => self.replace(name, encoded, before()?, Some(out)),
         }
     }
 
@@ -163,16 +200,25 @@ impl Kept {
         &mut self,
         name: ObjectName<'_>,
         encoded: &[u8],
-        before: Option<Record<'_>>,
+        stored: Option<(&[u8], Record<'_>)>,
         after: Option<&[u8]>,
     ) -> Result<Option<Arc<[u8]>>, EngineError> {
+        let (stored, before) = stored.unzip();
         let record = after.map(Record::read).transpose()?;
         let (gone, come) = (EntryKeys::of(name, before), EntryKeys::of(name, record));
+        let added = come.without(&gone).map(row_octets).sum::<u64>() + record_octets(encoded, after);
+        let freed = gone.without(&come).map(row_octets).sum::<u64>() + record_octets(encoded, stored);
+        let octets = (self.octets + added).saturating_sub(freed);
+        let is_deleted = record.is_some_and(|record| record.is_deleted());
+        if added > freed + SAME_OCTETS && octets > self.octets_max && !is_deleted {
+            return Err(EngineError::NoRoom);
+        }
+        self.octets = octets;
         gone.without(&come).for_each(|entry| {
             self.entries.remove(entry);
         });
         self.entries.extend(come.without(&gone).map(<[u8]>::to_vec));
-        if record.is_some_and(|record| record.is_deleted()) {
+        if is_deleted {
             self.deleted.insert(encoded.to_vec());
         } else {
             self.deleted.remove(encoded);
@@ -311,4 +357,62 @@ fn record(kept: &Mutex<Kept>, name: ObjectName<'_>) -> Option<Arc<[u8]>> {
 /// A writer that panicked left each map whole.
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Durability;
+    use crate::model::{Context, NewContent, Rules, write};
+
+    const RULES: Rules =
+        Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, octets_max: 1 << 20 };
+
+    /// A value of so many octets, or none that says that the object was deleted.
+    struct Put(Option<usize>);
+
+    impl Decide for Put {
+        fn decide(
+            &mut self,
+            stored: Option<Record<'_>>,
+            mark: super::super::Mark,
+            out: &mut Vec<u8>,
+        ) -> Verdict {
+            let super::super::Mark { dot, vtag, now } = mark;
+            let value = &vec![7; self.0.unwrap_or(0)];
+            let new = NewContent { dot, vtag, now, is_deleted: self.0.is_none(), attributes: b"", value };
+            write(stored, Context::EMPTY, &new, &RULES, out).expect("a short value");
+            Verdict::Write
+        }
+    }
+
+    async fn put(engine: &Memory, key: &[u8], octets: Option<usize>) -> Result<(), EngineError> {
+        let deadline = Instant::now() + std::time::Duration::from_secs(60);
+        let durability = Durability::Buffered;
+        let terms = WriteTerms { n: 1, w: 1, pw: 0, dw: 1, node_confirms: 0, durability, deadline };
+        let name = BucketName { bucket_type: b"default", bucket: b"b" }.object(key);
+        engine.write(name, Put(octets), &terms).await.map(drop)
+    }
+
+    #[tokio::test]
+    async fn a_full_engine_takes_what_does_not_grow() {
+        let engine = Memory::bounded(100_000);
+        for key in 0..9u8 {
+            put(&engine, &[key], Some(10_000)).await.expect("room");
+        }
+        let refused = put(&engine, b"new", Some(10_000)).await;
+        assert!(matches!(refused, Err(EngineError::NoRoom)), "{refused:?}");
+        assert!(matches!(put(&engine, &[0], Some(20_000)).await, Err(EngineError::NoRoom)));
+        put(&engine, b"new", Some(8_000)).await.expect("room");
+        assert!(!engine.takes_writes());
+        put(&engine, &[0], Some(10_000)).await.expect("a value of the same length");
+        put(&engine, &[0], Some(9_999)).await.expect("a shorter value");
+        put(&engine, &[1], None).await.expect("a delete");
+        assert!(engine.takes_writes());
+        put(&engine, b"newer", Some(9_000)).await.expect("room again");
+        for key in (0..9u8).map(|key| vec![key]).chain([b"new".to_vec(), b"newer".to_vec()]) {
+            put(&engine, &key, None).await.expect("a delete");
+        }
+        assert!(lock(&engine.kept).octets < 11 * 250, "what was deleted is counted");
+    }
 }

@@ -16,6 +16,7 @@ use super::batch_mark::BatchMark;
 use super::changes::Changes;
 use super::errors::Cause;
 use super::event::FjallEvent;
+use super::failure::FjallFailure;
 use super::faults::Step;
 use super::helpers::{HELPERS, Job};
 use super::queue::Taken;
@@ -246,7 +247,10 @@ impl Committer {
             Ok(Ok(())) => {}
             // A thread of fjall failed before: the batch was not begun.
             Ok(Err(::fjall::Error::Poisoned)) => return Err(EngineError::WritesRefused),
-            Ok(Err(error)) => return Err(EngineError::Unknown(Arc::new(error))),
+            Ok(Err(error)) => {
+                self.shared.space.hear_of_failure(&error);
+                return Err(EngineError::Unknown(Arc::new(FjallFailure(error))));
+            }
             Err(_) => return Err(EngineError::Unknown(Arc::new(Cause::Stopped))),
         }
         self.last_batch = number;

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
+use super::failure::FjallFailure;
 use crate::engine::EngineError;
 
 /// A cause of an error of the engine.
@@ -31,6 +32,11 @@ impl fmt::Display for Cause {
 }
 
 impl StdError for Cause {}
+
+/// The error of a read of fjall.
+pub(super) fn not_read(error: ::fjall::Error) -> EngineError {
+    unreadable(FjallFailure(error))
+}
 
 /// The error of a read with this cause.
 pub(super) fn unreadable(cause: impl StdError + Send + Sync + 'static) -> EngineError {

@@ -36,9 +36,11 @@ pub(super) fn write_out(keyspace: &Keyspace) -> ::fjall::Result<()> {
     keyspace.rotate_memtable().map(drop)
 }
 
-/// Writes all rows of a table anew, without those that were removed. Waits until that is done.
+/// Writes all rows of a table anew, without those that were removed. Waits until that is done. Files of
+/// values of which none is left go with the compaction after the one that finds it out.
 pub(super) fn compact(keyspace: &Keyspace) -> ::fjall::Result<()> {
-    keyspace.major_compact()
+    keyspace.major_compact()?;
+    if keyspace.fragmented_blob_bytes() == 0 { Ok(()) } else { keyspace.major_compact() }
 }
 
 /// Has fjall look for the oldest snapshot that is open, and gives up the files that only older ones needed. A

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::errors::Cause;
+use super::failure::FjallFailure;
 use super::folder::Folder;
 use super::open_error::FjallOpenError;
 use super::options::FjallOptions;
@@ -42,7 +43,7 @@ fn open_whole(folder: &Folder, options: &FjallOptions, cut: Vec<CutTail>) -> Res
         Ok(Err(::fjall::Error::Locked)) => {
             return Err(FjallOpenError::InUse { folder: folder.path().to_path_buf() });
         }
-        Ok(Err(error)) => return Err(failed(folder, Arc::new(error))),
+        Ok(Err(error)) => return Err(failed(folder, Arc::new(FjallFailure(error)))),
         Err(_) => return Err(failed(folder, Arc::new(Cause::Stopped))),
     };
     let mark = tables.last_mark(folder.id()).map_err(|error| failed(folder, Arc::new(error)))?;

@@ -6,6 +6,7 @@ use ::fjall::{Guard, Readable as _, Slice, Snapshot};
 use tokio::time::Instant;
 
 use super::errors::{Cause, unreadable};
+use super::failure::UnreadRow;
 use super::keys;
 use super::sorted_group::{Run, SortedGroup, is_from};
 use super::tables::{Table, Tables};
@@ -90,17 +91,23 @@ impl<'a> Rows<'a> {
         visit: &mut impl FnMut(&[u8]) -> bool,
     ) -> Result<Reached, EngineError> {
         let rows = self.snapshot.range::<&[u8], _>(self.tables.table(self.table), (start, Bound::Unbounded));
+        let mut last: Option<Slice> = None;
         for row in rows {
             self.look_at_time()?;
-            let key = row.key().map_err(unreadable)?;
+            let key = row.key().map_err(|error| self.not_read(last.as_deref().or(inner(start)), error))?;
             if keys::is_long(&key) {
                 return Ok(Reached::Group(keys::start(&key).to_vec()));
             }
             if is_from(low, &key) && !visit(&key) {
                 return Ok(Reached::Stop);
             }
+            last = Some(key);
         }
         Ok(Reached::End)
+    }
+
+    fn not_read(&self, behind: Option<&[u8]>, error: ::fjall::Error) -> EngineError {
+        unreadable(UnreadRow::behind(self.table.name(), behind, error))
     }
 
     /// Visits the long rows of a group, which are sorted by parts that memory takes.
@@ -148,19 +155,20 @@ impl<'a> Rows<'a> {
     fn read_group(&mut self, group: &[u8], push: &mut dyn FnMut(&[u8])) -> Result<(), EngineError> {
         for row in self.snapshot.prefix(self.tables.table(self.table), group) {
             self.look_at_time()?;
-            let whole = self.whole(row)?;
+            let whole = self.whole(group, row)?;
             push(whole.get(group.len()..).unwrap_or_default());
         }
         Ok(())
     }
 
     /// The whole name or entry of a long row. That of an object is in a table of its own, beside no value.
-    fn whole(&self, row: Guard) -> Result<Slice, EngineError> {
+    fn whole(&self, group: &[u8], row: Guard) -> Result<Slice, EngineError> {
+        let not_read = |error| self.not_read(Some(group), error);
         if self.table != Table::Objects {
-            return row.value().map_err(unreadable);
+            return row.value().map_err(not_read);
         }
-        let key = row.key().map_err(unreadable)?;
-        let name = self.snapshot.get(self.tables.table(Table::Names), key).map_err(unreadable)?;
+        let key = row.key().map_err(not_read)?;
+        let name = self.snapshot.get(self.tables.table(Table::Names), key).map_err(not_read)?;
         name.ok_or_else(|| unreadable(Cause::MissingName))
     }
 
@@ -189,6 +197,14 @@ fn in_group<'a>(group: &[u8], low: Bound<&'a [u8]>) -> Bound<&'a [u8]> {
         Bound::Included(low) => low.strip_prefix(group).map_or(Bound::Unbounded, Bound::Included),
         Bound::Excluded(low) => low.strip_prefix(group).map_or(Bound::Unbounded, Bound::Excluded),
         Bound::Unbounded => Bound::Unbounded,
+    }
+}
+
+/// The octets of a bound.
+const fn inner(bound: Bound<&[u8]>) -> Option<&[u8]> {
+    match bound {
+        Bound::Included(octets) | Bound::Excluded(octets) => Some(octets),
+        Bound::Unbounded => None,
     }
 }
 

@@ -7,6 +7,7 @@ use ::fjall::{Readable as _, Slice};
 use tokio::time::Instant;
 
 use super::errors::{Cause, unreadable};
+use super::failure::UnreadRow;
 use super::keys;
 use super::rows::{Progress, Rows};
 use super::tables::{Table, Tables};
@@ -14,6 +15,7 @@ use crate::engine::memory::past;
 use crate::engine::{
     BucketName, EngineError, IndexRange, Item, KeyRange, ObjectName, Page, Snapshot, layout,
 };
+use crate::model::Damaged;
 use crate::model::octets::put_counted;
 
 /// The state of a [`Fjall`](super::Fjall) at one moment. It can no longer be read once the engine was dropped or opened anew after a failed write.
@@ -63,7 +65,8 @@ impl Snapshot for FjallSnapshot {
         let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());
         name.write(&mut whole);
         let key = keys::fold(&whole, &mut folded);
-        self.snapshot.get(self.tables()?.table(Table::Objects), key).map_err(unreadable)
+        let at = |error| unreadable(UnreadRow::at(Table::Objects.name(), key, error));
+        self.snapshot.get(self.tables()?.table(Table::Objects), key).map_err(at)
     }
 
     async fn keys(&self, range: KeyRange<'_>, page: &mut Page, deadline: Instant) -> Result<(), EngineError> {
@@ -109,7 +112,9 @@ impl Snapshot for FjallSnapshot {
                 None => put_counted(bucket_type, &mut low),
             }
             let next = self.first(&tables, &low, deadline)?;
-            let next = next.as_deref().and_then(ObjectName::read).map(|name| name.bucket);
+            // A name that cannot be read is not the end of the list.
+            let next = next.as_deref().map(|name| ObjectName::read(name).ok_or(Damaged)).transpose()?;
+            let next = next.map(|name| name.bucket);
             let Some(next) = next.filter(|next| next.bucket_type == bucket_type) else {
                 page.end();
                 return Ok(());
@@ -136,16 +141,22 @@ impl Snapshot for FjallSnapshot {
         let tables = self.tables()?;
         let mut progress = self.progress();
         let mut rows = Rows::new(&tables, &self.snapshot, Table::Entries, deadline, &mut progress);
-        let (mut term, mut is_full) = (Vec::new(), false);
+        let (mut term, mut is_full, mut is_damaged) = (Vec::new(), false, false);
         rows.visit(start(&low, range.after.is_some()), |entry| {
             let Some(rest) = entry.strip_prefix(&prefix[..]) else { return false };
-            let Some(key) = layout::read_term(rest, &mut term) else { return true };
+            let Some(key) = layout::read_term(rest, &mut term) else {
+                is_damaged = true;
+                return false;
+            };
             if &term[..] > range.high {
                 return false;
             }
             is_full = !page.push(Item { term: &term, key });
             !is_full
         })?;
+        if is_damaged {
+            return Err(Damaged.into());
+        }
         end_unless(is_full, page);
         Ok(())
     }

@@ -26,6 +26,7 @@ use arc_swap::ArcSwap;
 use super::batch_mark::{BatchMark, FolderId};
 use super::disk::Disk;
 use super::errors::unreadable;
+use super::failure::UnreadRow;
 use super::hidden;
 use super::journal::MARK_KEY;
 use super::list_memory::ListMemory;
@@ -64,7 +65,7 @@ impl Table {
     pub(super) const ALL: [Self; 5] =
         [Self::Objects, Self::Names, Self::Entries, Self::Deleted, Self::Settings];
 
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Objects => "objects",
             Self::Names => "names",
@@ -151,12 +152,14 @@ impl Tables {
 
     /// Returns the value of a row.
     pub(super) fn value(&self, table: Table, key: &[u8]) -> Result<Option<Slice>, EngineError> {
-        self.latest.load().get(self.table(table), key).map_err(unreadable)
+        let at = |error| unreadable(UnreadRow::at(table.name(), key, error));
+        self.latest.load().get(self.table(table), key).map_err(at)
     }
 
     /// Returns how long the value of a row is, without reading it; 0 if there is none.
     pub(super) fn octets(&self, table: Table, key: &[u8]) -> Result<u64, EngineError> {
-        let octets = self.latest.load().size_of(self.table(table), key).map_err(unreadable)?;
+        let at = |error| unreadable(UnreadRow::at(table.name(), key, error));
+        let octets = self.latest.load().size_of(self.table(table), key).map_err(at)?;
         Ok(octets.unwrap_or(0).into())
     }
 

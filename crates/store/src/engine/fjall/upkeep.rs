@@ -154,12 +154,13 @@ impl Keeper {
         let removed = self.removed(tables, table);
         let (left, at) = self.left[table as usize];
         let is_tried = removed <= left + left / 2 && self.ticks.wrapping_sub(at) < LEFT_TICKS;
-        if removed == 0 || is_tried {
+        let has_stale_values = keyspace.fragmented_blob_bytes() > keyspace.disk_space() / 2;
+        if (removed == 0 && !has_stale_values) || is_tried {
             return false;
         }
         let rows = keyspace.approximate_len() as u64;
         let is_worth = match self.quiet >= QUIET_TICKS || self.shared.space.is_full() {
-            true => removed >= rows / 8,
+            true => removed >= rows / 8 || has_stale_values,
             false => removed >= BUSY_REMOVED && removed >= rows / 4,
         };
         is_worth && hidden::row_octets(keyspace) <= ROW_OCTETS_MAX

@@ -1,0 +1,102 @@
+//! Failures of fjall in words: what it says itself are the names of its types.
+
+use std::error::Error as StdError;
+use std::{fmt, io};
+
+use crate::engine::ObjectName;
+
+/// The bytes of a row that are shown.
+const SHOWN_OCTETS_MAX: usize = 128;
+
+/// A failure of fjall.
+#[derive(Debug)]
+pub(super) struct FjallFailure(pub(super) ::fjall::Error);
+
+/// A row that cannot be read, or one behind it.
+#[derive(Debug)]
+pub(super) struct UnreadRow {
+    table: &'static str,
+    /// The row, or the one behind which it lies, as it is shown; none at the beginning of a table.
+    row: Option<String>,
+    is_behind: bool,
+    failure: FjallFailure,
+}
+
+impl UnreadRow {
+    /// The row of a key in a table.
+    pub(super) fn at(table: &'static str, key: &[u8], error: ::fjall::Error) -> Self {
+        Self { table, row: Some(shown(key)), is_behind: false, failure: FjallFailure(error) }
+    }
+
+    /// A row behind that of a key, which was read last, or the first of a table.
+    pub(super) fn behind(table: &'static str, key: Option<&[u8]>, error: ::fjall::Error) -> Self {
+        Self { table, row: key.map(shown), is_behind: true, failure: FjallFailure(error) }
+    }
+}
+
+impl FjallFailure {
+    /// The error of the system that it comes from; none for what was read and is not whole.
+    fn system(&self) -> Option<&io::Error> {
+        let mut cause = Some(&self.0 as &(dyn StdError + 'static));
+        while let Some(error) = cause {
+            if let Some(system) = error.downcast_ref::<io::Error>() {
+                let is_whole =
+                    !matches!(system.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData);
+                return Some(system).filter(|_| is_whole);
+            }
+            cause = error.source();
+        }
+        None
+    }
+}
+
+impl fmt::Display for FjallFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.0, self.system()) {
+            (_, Some(system)) => system.fmt(f),
+            (::fjall::Error::Poisoned, None) => f.write_str("an earlier write failed"),
+            (::fjall::Error::InvalidVersion(_), None) => f.write_str("a file is of another version"),
+            _ => f.write_str("a file is damaged"),
+        }
+    }
+}
+
+impl fmt::Display for UnreadRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { table, row, is_behind, failure } = self;
+        match failure.system() {
+            Some(_) => write!(f, "a block of the table `{table}` cannot be read"),
+            None => write!(f, "a block of the table `{table}` is damaged"),
+        }?;
+        match (row, is_behind) {
+            (Some(row), false) => write!(f, ", that of {row}"),
+            (Some(row), true) => write!(f, ", behind {row}"),
+            (None, _) => f.write_str(", the first one"),
+        }?;
+        failure.system().map_or(Ok(()), |system| write!(f, ": {system}"))
+    }
+}
+
+impl StdError for FjallFailure {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl StdError for UnreadRow {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.failure)
+    }
+}
+
+/// The beginning of a row: that of an object as its type, its bucket and its key, of others what can be
+/// shown.
+fn shown(row: &[u8]) -> String {
+    let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let whole = match ObjectName::read(row) {
+        Some(name) => [name.bucket.bucket_type, name.bucket.bucket, name.key].map(text).join("/"),
+        None => text(row).replace(char::is_control, " "),
+    };
+    let cut: String = whole.chars().take(SHOWN_OCTETS_MAX).collect();
+    if cut.len() < whole.len() { format!("`{cut}...`") } else { format!("`{cut}`") }
+}
