@@ -1,6 +1,7 @@
 //! The bytes of content that all requests under way may hold together.
 //!
-//! Rule: small contents are counted and take no lock. Others have a share of the [`Room`], which says whose turn it is.
+//! Rule: small contents are counted and take no lock. Others have a share of the [`Room`], which says whose turn it
+//! is.
 
 mod pace;
 mod peer;
@@ -108,7 +109,8 @@ impl Budget {
         Ok(share)
     }
 
-    /// Waits until a share has so many bytes, of a content that may come to `claim`. It may get more than it asked for at once.
+    /// Waits until a share has so many bytes, of a content that may come to `claim`. It may get more than it asked for
+    /// at once.
     pub(crate) async fn extend(
         &self,
         share: &mut Share,
@@ -151,7 +153,8 @@ impl Budget {
         }
     }
 
-    /// Takes what a share lacks of so many bytes, if it is there: two requests that wait for what the other holds would wait without end.
+    /// Takes what a share lacks of so many bytes, if it is there: two requests that wait for what the other holds would
+    /// wait without end.
     pub(crate) fn grow(&self, share: &mut Share, octets: u64) -> Result<(), Spent> {
         if self.counts(share, octets) {
             return Ok(());

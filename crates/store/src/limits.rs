@@ -21,8 +21,16 @@ const CONNECTION_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 
+/// The bytes that are read and dropped after an early answer, over both versions: many clients send all of a content
+/// before they look for an answer, and lose it to a reset. It is the longest object, and a quarter.
+const UNWANTED_BYTES: u32 = 64 * 1024 * 1024;
+
 /// Limits for a server of a store, those of a [`Server`](alula::Server) but for what Riak's clients need: targets of 768 KiB, heads of 1 MiB with
 /// 1000 fields, 8 MiB for a connection beside its windows.
+///
+/// After an answer that came before all of the content, such as 413, up to 64 MiB of it are read and dropped, within
+/// [`linger_timeout`](Limits::linger_timeout) where the connection or the stream ends. With objects of more than 51 MiB,
+/// make [`drain_bytes`](Limits::drain_bytes) and [`linger_bytes`](Limits::linger_bytes) longer than these.
 ///
 /// Over HTTP/2 a stream may send 64 KiB ahead and all streams of a connection 16 MiB. With the limits of other servers, writes of large objects that
 /// wait for room hold the whole window of their connection, and those whose turn it is do not get on.
@@ -44,6 +52,8 @@ pub fn limits() -> Limits {
         continuation_frames: HEAD_BYTES / frame_bytes,
         fields: FIELDS,
         connection_memory_bytes: CONNECTION_MEMORY_BYTES,
+        drain_bytes: UNWANTED_BYTES,
+        linger_bytes: UNWANTED_BYTES,
         stream_window: STREAM_WINDOW,
         connection_window: CONNECTION_WINDOW,
         connection_window_max: CONNECTION_WINDOW,

@@ -12,7 +12,7 @@ mod users;
 
 use std::time::Duration;
 
-use alula::{Answer, Exchange, KnownName, OriginGuard, Routes, Sent, Status, routing};
+use alula::{Answer, Exchange, KnownName, Limits, OriginGuard, Routes, Sent, Status, routing};
 use alula_store::{
     Config, OpenError, Referers, Store,
     engine::{Engine, EngineMetrics, Measured},
@@ -32,6 +32,9 @@ use users::OpenUsers;
 
 /// The time that tasks which are still at work at the end may take.
 const END_MAX: Duration = Duration::from_secs(10);
+
+/// The bytes beyond the longest object that are read and dropped after an early answer.
+const UNWANTED_MORE: u64 = 16 * 1024 * 1024;
 
 /// Serves until it is told to stop.
 pub(crate) fn run(args: &StoreArgs) -> Outcome {
@@ -56,7 +59,7 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     let users = users::open(args)?;
     let client_ca = args.access.client_ca.as_deref();
     let terms = ListenOptions {
-        limits: alula_store::limits(),
+        limits: limits(args),
         end_max: END_MAX,
         client_ca,
         ..ListenOptions::usual(&watching)
@@ -79,6 +82,15 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     let outcome = listening::run(&args.listen, terms, service);
     drop(opened);
     outcome
+}
+
+/// The limits of a store, which reads on after an early answer for as long as the longest object is, and some more.
+fn limits(args: &StoreArgs) -> Limits {
+    let mut limits = alula_store::limits();
+    let unwanted = u32::try_from(args.object_max.get().saturating_add(UNWANTED_MORE)).unwrap_or(u32::MAX);
+    limits.drain_bytes = limits.drain_bytes.max(unwanted);
+    limits.linger_bytes = limits.linger_bytes.max(unwanted);
+    limits
 }
 
 /// The engine, whose calls are measured if metrics were asked for.
