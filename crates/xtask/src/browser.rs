@@ -3,6 +3,8 @@
 //! What the browser saw is told by the page itself: its script counts the images that have a width and asks which protocol
 //! brought each of them. The screenshot is for people.
 
+mod store;
+
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -14,6 +16,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::command::{answer, cargo, run};
 use crate::{peers, tools};
+
+pub(crate) use store::command as store_command;
 
 const IMAGES: usize = 50;
 /// More than a browser needs for a page on a slow machine.
@@ -141,18 +145,30 @@ impl Drop for Server {
 
 /// Has Chromium load the page and draw it, and answers the document as it is afterwards.
 fn visit(url: &str, profile: &Path) -> Result<String> {
-    let mut chromium = Command::new("timeout");
-    chromium.args([SECONDS_MAX, "chromium", "--headless", "--disable-gpu", "--ignore-certificate-errors"]);
-    chromium.args(["--no-first-run", "--disable-background-networking", "--hide-scrollbars"]);
-    // Drawing begins when the page has had so many milliseconds of its own time, which rests while it waits for us.
-    chromium.args(["--virtual-time-budget=10000", "--window-size=1000,640", "--dump-dom"]);
-    chromium.arg(format!("--user-data-dir={}", profile.display()));
+    let mut chromium = chromium(profile);
+    chromium.args(["--ignore-certificate-errors", "--hide-scrollbars", "--window-size=1000,640"]);
     chromium.arg(format!("--screenshot={}", screenshot().display()));
+    let _ = fs::remove_file(screenshot());
+    dom(chromium, url)
+}
+
+/// A headless Chromium with this profile, which prints the document as it is when the page has come to rest.
+fn chromium(profile: &Path) -> Command {
+    let mut chromium = Command::new("timeout");
+    chromium.args([SECONDS_MAX, "chromium", "--headless", "--disable-gpu"]);
+    chromium.args(["--no-first-run", "--disable-background-networking"]);
+    // Drawing begins when the page has had so many milliseconds of its own time, which rests while it waits for us.
+    chromium.args(["--virtual-time-budget=10000", "--dump-dom"]);
+    chromium.arg(format!("--user-data-dir={}", profile.display()));
     if answer(Command::new("id").arg("-u")).is_some_and(|id| id.trim() == "0") {
         // The sandbox needs a user who has something to lose.
         chromium.arg("--no-sandbox");
     }
-    let _ = fs::remove_file(screenshot());
+    chromium
+}
+
+/// Has Chromium load a page, and returns the document as it is afterwards.
+fn dom(mut chromium: Command, url: &str) -> Result<String> {
     println!("$ chromium --headless --dump-dom {url}");
     let output = chromium.arg(url).stdin(Stdio::null()).current_dir(repository_root()).output()?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -33,6 +33,8 @@ Commands:
                       --no-peers: install nothing, skip the tests against other programs
   browser             Install Chromium if it is missing, load a page with 50 images from `alula serve` in it,
                       hold what it saw against what was served, and leave target/browser.png
+  browser --store     Have pages of other origins try to read and write an `alula store`, and stored pages to run scripts;
+                      with ALULA_BIN in the environment, of that program
   api [--write]       Compare the public API with docs/api/alula.txt, or write it there
   costs [--check | --write [PREFIX] | --profile WORKLOAD]
                       Count instructions and allocations, and print the table; or compare with the recorded
@@ -88,6 +90,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["api"] => api::check(),
         ["api", "--write"] => api::write(),
         ["browser"] => browser::command(),
+        ["browser", "--store"] => browser::store_command(),
         ["costs", rest @ ..] => costs::command(rest),
         ["bench", rest @ ..] => bench::command(rest),
         ["fuzz", rest @ ..] => fuzz::command(rest),
