@@ -56,8 +56,9 @@ impl Memory {
         Self::bounded(u64::MAX)
     }
 
-    /// An empty engine that holds about so many bytes: those of names, records and index entries, and 64 for each
-    /// of them. A write that grows beyond it is [`EngineError::NoRoom`]; deletes and smaller values are taken.
+    /// An empty engine that holds about so many bytes: those of names, records and index entries, and 64 for
+    /// each of them. A write that grows beyond it is [`EngineError::NoRoom`]; deletes and smaller values are
+    /// taken.
     pub fn bounded(octets_max: u64) -> Self {
         let kept = Kept {
             records: BTreeMap::new(),
@@ -328,8 +329,8 @@ fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
     if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
 }
 
-/// Makes the end of octets with which names begin the first octets after all of them. Names begin with a count, which is never the
-/// greatest octet.
+/// Makes the end of octets with which names begin the first octets after all of them. Names begin with a
+/// count, which is never the greatest octet.
 pub(super) fn past(prefix: &mut Vec<u8>) {
     while let Some(last) = prefix.pop() {
         if last < u8::MAX {
