@@ -1,7 +1,8 @@
-//! The threads on which texts are searched for patterns: as many as there are processors, each query in its turn.
+//! The threads on which texts are searched for patterns: as many as there are processors, each query in its
+//! turn.
 //!
-//! A search takes up to ten microseconds for a byte, and cannot be interrupted within one text. The thread of a connection is that of many
-//! others.
+//! A search takes up to ten microseconds for a byte, and cannot be interrupted within one text. The thread of
+//! a connection is that of many others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,10 +27,15 @@ pub(crate) struct Going {
 
 impl Searches {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Semaphore::new(available_parallelism().map_or(1, usize::from))))
+        Self::of_places(available_parallelism().map_or(1, usize::from))
     }
 
-    /// Runs a search on a thread for work that blocks, once it is its turn. Dropping the future has the search end before its next text.
+    pub(crate) fn of_places(places: usize) -> Self {
+        Self(Arc::new(Semaphore::new(places)))
+    }
+
+    /// Runs a search on a thread for work that blocks, once it is its turn. Dropping the future has the
+    /// search end before its next text.
     ///
     /// # Errors
     /// [`EngineError::TimedOut`] if its turn does not come before the deadline, and what the search returns.
@@ -87,7 +93,7 @@ mod tests {
 
     #[tokio::test]
     async fn as_many_run_as_there_are_places() {
-        let searches = Searches(Arc::new(Semaphore::new(1)));
+        let searches = Searches::of_places(1);
         let (begun, begins) = tokio::sync::oneshot::channel();
         let (end, ends) = mpsc::channel::<()>();
         let first = searches.run(soon(), move |going| {
@@ -108,7 +114,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_for_which_nobody_waits_ends() {
-        let searches = Searches(Arc::new(Semaphore::new(1)));
+        let searches = Searches::of_places(1);
         let (begun, begins) = tokio::sync::oneshot::channel();
         let search = searches.run(soon(), move |going| {
             let _ = begun.send(());

@@ -30,7 +30,8 @@ pub(super) async fn matches(
     if texts().map(<[u8]>::len).sum::<usize>() <= SHORT_BYTES {
         return Ok(texts().map(|text| pattern.is_in(text)).collect());
     }
-    // What a search remembers lasts for a page: it is far longer than the pattern, and clients may be slow to read.
+    // What a search remembers lasts for a page: it is far longer than the pattern, and clients may be slow to
+    // read.
     let mut all = Texts { bytes: Vec::new(), ends: Vec::new(), pattern: pattern.for_one_search() };
     for text in texts() {
         all.bytes.extend_from_slice(text);
@@ -54,8 +55,6 @@ impl Texts {
 
 #[cfg(test)]
 mod tests {
-    use std::pin::pin;
-    use std::task::Poll;
     use std::time::Duration;
 
     use tokio::time::Instant;
@@ -69,16 +68,14 @@ mod tests {
         page
     }
 
-    async fn found(terms: &[Vec<u8>], deadline: Instant) -> (bool, Result<Vec<bool>, EngineError>) {
-        let (searches, page) = (Searches::new(), page(terms));
+    async fn found(
+        searches: Searches,
+        terms: &[Vec<u8>],
+        deadline: Instant,
+    ) -> Result<Vec<bool>, EngineError> {
         let pattern = Pattern::compile(b"^a+b").expect("a pattern");
         let range = Range::read(b"a_bin", b"a", None).expect("a range");
-        let mut found = pin!(matches(&searches, &pattern, &range, &page, deadline));
-        let at_once = std::future::poll_fn(|context| Poll::Ready(found.as_mut().poll(context))).await;
-        match at_once {
-            Poll::Ready(found) => (true, found),
-            Poll::Pending => (false, found.await),
-        }
+        matches(&searches, &pattern, &range, &page(terms), deadline).await
     }
 
     #[tokio::test]
@@ -88,16 +85,19 @@ mod tests {
             let terms: Vec<_> = (0..count)
                 .map(|number| if number % 3 == 0 { b"ab".to_vec() } else { b"ba".to_vec() })
                 .collect();
-            let (at_once, found) = found(&terms, far).await;
             let expected: Vec<_> = terms.iter().map(|term| term == b"ab").collect();
-            assert_eq!((at_once, found.expect("in time")), (is_short, expected));
+            let found_then = found(Searches::new(), &terms, far).await;
+            assert!(found_then.is_ok_and(|found| found == expected), "{count}");
+            // Without a place for a search, short texts alone are searched.
+            let without_place = found(Searches::of_places(0), &terms, Instant::now()).await;
+            assert_eq!(without_place.is_ok(), is_short, "{count}");
         }
     }
 
     #[tokio::test]
     async fn a_search_ends_with_its_time() {
         let terms = vec![vec![b'a'; SHORT_BYTES]; 2];
-        let (_, found) = found(&terms, Instant::now()).await;
+        let found = found(Searches::new(), &terms, Instant::now()).await;
         assert!(matches!(found, Err(EngineError::TimedOut)), "{found:?}");
     }
 }
