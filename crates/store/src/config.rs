@@ -27,11 +27,11 @@ pub struct Config {
     pub durability: Durability,
     /// Lists of keys and of buckets are answered; default true.
     pub lists: bool,
-    /// Buckets and types may have hooks (`precommit` and `postcommit`), which are kept and never run; default false, so that they are
-    /// refused.
+    /// Buckets and types may have hooks (`precommit` and `postcommit`), which are kept and never run; default
+    /// false, so that they are refused.
     pub ignore_hooks: bool,
-    /// Called with a sentence for a property that is kept and not acted on, such as `expiry_secs`, once for a store; default none. It may be
-    /// called on a thread of the runtime, and must not block.
+    /// Called with a sentence for a property that is kept and not acted on, such as `expiry_secs`, once for a
+    /// store; default none. It may be called on a thread of the runtime, and must not block.
     pub warn: Option<fn(&str)>,
     /// The pages of browsers whose requests are taken; default [`Referers::Own`].
     pub referers: Referers,

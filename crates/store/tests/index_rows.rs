@@ -1,5 +1,5 @@
-//! The bound of the rows of all index entries of an object, over both versions and on both engines. Objects beyond it that are there already
-//! are read, replaced and deleted as others.
+//! The bound of the rows of all index entries of an object, over both versions and on both engines. Objects
+//! beyond it that are there already are read, replaced and deleted as others.
 #![forbid(unsafe_code)]
 
 mod seeded;

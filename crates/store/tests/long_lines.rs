@@ -1,5 +1,6 @@
-//! Links and index entries of more than 8 KiB leave as several lines of their field, over both versions: clients have bounds of a line, Python's
-//! of 64 KiB and Node of 16 KiB for a whole head. Joined, they are the list that was stored.
+//! Links and index entries of more than 8 KiB leave as several lines of their field, over both versions:
+//! clients have bounds of a line, Python's of 64 KiB and Node of 16 KiB for a whole head. Joined, they are
+//! the list that was stored.
 #![forbid(unsafe_code)]
 
 use alula::testing::TestServer;

@@ -1,6 +1,8 @@
-//! The memory that one small request can have a store take: index entries whose rows repeat long names, patterns, and walks along links.
+//! The memory that one small request can have a store take: index entries whose rows repeat long names,
+//! patterns, and walks along links.
 //!
-//! All bytes that are allocated for a request and its answer are added up, given back or not, so that the sum is never below the peak.
+//! All bytes that are allocated for a request and its answer are added up, given back or not, so that the sum
+//! is never below the peak.
 #![forbid(unsafe_code)]
 
 use std::fmt::Write as _;

@@ -80,7 +80,8 @@ pub(crate) struct StoreArgs {
 
     /// Take hooks (`precommit`, `postcommit`) as properties of buckets and types, without ever running them.
     ///
-    /// Unless it is given, properties with hooks are answered with 400: a hook may check or change what is written.
+    /// Unless it is given, properties with hooks are answered with 400: a hook may check or change what is
+    /// written.
     #[arg(long)]
     pub(crate) ignore_hooks: bool,
 

@@ -34,7 +34,8 @@ pub(super) fn put_term(term: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[ESCAPED, END]);
 }
 
-/// The length of the rows under which the entries of one object are kept, each of which has the whole name of the object in it.
+/// The length of the rows under which the entries of one object are kept, each of which has the whole name of
+/// the object in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowLength {
     /// The bytes of type, bucket and key, and those that end a term.
@@ -67,8 +68,8 @@ impl RowLength {
         self.name + counted_len(field.len()) + term
     }
 
-    /// Returns the bytes of the rows of all contents of a record that do not say that the object was deleted; an entry that several of them
-    /// have is counted for each.
+    /// Returns the bytes of the rows of all contents of a record that do not say that the object was deleted;
+    /// an entry that several of them have is counted for each.
     pub(crate) fn rows(self, record: Record<'_>) -> u64 {
         let contents = record.contents().filter(|content| !content.is_deleted());
         let attributes = contents.flat_map(|content| content.attributes()).map_while(Result::ok);

@@ -56,7 +56,8 @@ pub(super) async fn refuse_more_terms<E: Engine>(_: Exchange<Store<E>>) -> Outco
     Err(Fail::bad_request("Invalid index query. A path has one term, or the least and the greatest one\n"))
 }
 
-/// The bytes that a query with a pattern holds while its results are sent: the compiled pattern, or a little less.
+/// The bytes that a query with a pattern holds while its results are sent: the compiled pattern, or a little
+/// less.
 const PATTERN_BYTES: u64 = 256 * 1024;
 
 /// A query of a bucket.

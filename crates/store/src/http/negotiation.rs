@@ -9,12 +9,13 @@ use super::fail::Fail;
 /// The name of no coding at all.
 pub(super) const IDENTITY: &[u8] = b"identity";
 
-/// The bytes of offers that may be compared for one request. Each entry of `accept` is held against each offer, and each of its parameters
-/// against all of the offer: a megabyte of either would be compared for hours.
+/// The bytes of offers that may be compared for one request. Each entry of `accept` is held against each
+/// offer, and each of its parameters against all of the offer: a megabyte of either would be compared for
+/// hours.
 const COMPARED_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The place of the offer that `accept` chooses, or `None` if it takes none, or none within [`COMPARED_BYTES_MAX`]. Without the field the first one
-/// is taken.
+/// The place of the offer that `accept` chooses, or `None` if it takes none, or none within
+/// [`COMPARED_BYTES_MAX`]. Without the field the first one is taken.
 fn media_type(headers: &FieldSection, offers: &[&[u8]]) -> Option<usize> {
     let mut best: Option<(u16, usize)> = None;
     let (mut is_present, mut left) = (false, COMPARED_BYTES_MAX);
@@ -93,8 +94,8 @@ fn weight(element: &[u8]) -> Option<u16> {
     (0.0..=1.0).contains(&number).then_some((number * 1_000.0) as u16)
 }
 
-/// Returns true if an entry takes an offer: by its type, and by each parameter that it names. What is compared is taken off `left`; none is
-/// taken after its end.
+/// Returns true if an entry takes an offer: by its type, and by each parameter that it names. What is
+/// compared is taken off `left`; none is taken after its end.
 fn takes(entry: &[u8], offer: &[u8], left: &mut usize) -> bool {
     let mut compares = || {
         *left = left.saturating_sub(offer.len());

@@ -1,8 +1,8 @@
 //! Stand-ins for the octets of names that are not UTF-8, in texts that have to be.
 //!
-//! An octet that belongs to no character is the private character of its number above U+EF00, from U+EF80 to U+EFFF. UTF-8 of these
-//! characters is three such octets, so that a text stands for one name only. In a path they stand for the same octets: a client may ask for
-//! each name as a list has told it.
+//! An octet that belongs to no character is the private character of its number above U+EF00, from U+EF80 to
+//! U+EFFF. UTF-8 of these characters is three such octets, so that a text stands for one name only. In a path
+//! they stand for the same octets: a client may ask for each name as a list has told it.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -25,7 +25,8 @@ pub(super) fn put(octets: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Returns a name as a path has it: octets that are read as a stand-in have stand-ins themselves. Allocates only for a name that has such.
+/// Returns a name as a path has it: octets that are read as a stand-in have stand-ins themselves. Allocates
+/// only for a name that has such.
 pub(super) fn encoded(name: &[u8]) -> Cow<'_, [u8]> {
     if !name.contains(&FIRST) || *decoded(name.into()) == *name {
         return name.into();
@@ -47,7 +48,8 @@ pub(super) fn encoded(name: &[u8]) -> Cow<'_, [u8]> {
     out.into()
 }
 
-/// Returns a name of a path with the octets for which it has stand-ins. Allocates only for a name that has some.
+/// Returns a name of a path with the octets for which it has stand-ins. Allocates only for a name that has
+/// some.
 pub(super) fn decoded(name: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if !name.contains(&FIRST) {
         return name;

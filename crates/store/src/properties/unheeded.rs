@@ -1,7 +1,8 @@
-//! The properties that a store keeps and does not act on, although buckets rely on them: hooks, and the time after which objects expire.
+//! The properties that a store keeps and does not act on, although buckets rely on them: hooks, and the time
+//! after which objects expire.
 //!
-//! A hook may check what is written, so that a bucket that asks for one is refused unless the store was told to ignore hooks. Objects
-//! that stay are told of once.
+//! A hook may check what is written, so that a bucket that asks for one is refused unless the store was told
+//! to ignore hooks. Objects that stay are told of once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,8 +31,8 @@ impl Unheeded {
         Self { ignores_hooks, warn, has_warned: AtomicBool::new(false) }
     }
 
-    /// Returns a reason for each hook of a list that is refused. One that was there before stays: clients send lists back as they read
-    /// them.
+    /// Returns a reason for each hook of a list that is refused. One that was there before stays: clients
+    /// send lists back as they read them.
     pub(super) fn refused(&self, asked: &List, before: &List) -> List {
         let is_refused = |name: &str| {
             let value = asked.get(name).unwrap_or(&Value::Null);

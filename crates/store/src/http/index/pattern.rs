@@ -9,11 +9,12 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::http::fail::Fail;
 
-/// The bytes of a pattern, before it is parsed: what a parser makes of them may be ten thousand times as long.
+/// The bytes of a pattern, before it is parsed: what a parser makes of them may be ten thousand times as
+/// long.
 const BYTES_MAX: usize = 1024;
 
-/// The classes of characters in a pattern, such as `\w`: behind `(?u)` each is parsed to ten kilobytes of ranges. One that names a category, `\p`,
-/// counts as eight.
+/// The classes of characters in a pattern, such as `\w`: behind `(?u)` each is parsed to ten kilobytes of
+/// ranges. One that names a category, `\p`, counts as eight.
 const CLASSES_MAX: usize = 256;
 const CATEGORY_CLASSES: usize = 8;
 
@@ -34,9 +35,8 @@ pub(crate) struct Pattern(Regex);
 impl Pattern {
     /// Compiles a pattern.
     ///
-    /// # Errors
-    /// 400 if it is longer than 1024 bytes or has too many classes, which is found before it is parsed; if it is no UTF-8, no pattern,
-    /// or too long once it is compiled.
+    /// # Errors 400 if it is longer than 1024 bytes or has too many classes, which is found before it is
+    /// parsed; if it is no UTF-8, no pattern, or too long once it is compiled.
     pub(crate) fn compile(pattern: &[u8]) -> Result<Self, Fail> {
         if pattern.len() > BYTES_MAX {
             let bytes = pattern.len();

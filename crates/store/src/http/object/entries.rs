@@ -1,6 +1,7 @@
 //! The entries of indexes that a request stores, within the bytes that their rows may take.
 //!
-//! Rule: entries of one index lie together and are there once, so that a response shows each index as one list.
+//! Rule: entries of one index lie together and are there once, so that a response shows each index as one
+//! list.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +13,12 @@ use super::same_name;
 use crate::engine::RowLength;
 use crate::model::{Attribute, Attributes, term};
 
-/// The bytes that the rows of one content may take: type, bucket, index, term and key for each entry. They are many times those of the
-/// fields where names are long.
+/// The bytes that the rows of one content may take: type, bucket, index, term and key for each entry. They
+/// are many times those of the fields where names are long.
 pub(super) const CONTENT_ROWS_MAX: u64 = 256 * 1024;
 
-/// Appends the entries of all indexes, each index at the place of its first field, and returns the bytes that their rows take. No more is
-/// appended than the rows may take.
+/// Appends the entries of all indexes, each index at the place of its first field, and returns the bytes that
+/// their rows take. No more is appended than the rows may take.
 ///
 /// # Errors
 /// 400 for an index of no kind, for a number that is none, and for rows of more than [`CONTENT_ROWS_MAX`].
@@ -40,7 +41,8 @@ struct Rows {
 }
 
 impl Rows {
-    /// Counts a new entry, and returns true while it may be kept. Beyond the bound all are counted, for the text of the answer.
+    /// Counts a new entry, and returns true while it may be kept. Beyond the bound all are counted, for the
+    /// text of the answer.
     fn count(&mut self, entry: Attribute<'_>) -> bool {
         self.bytes += self.row.row(entry);
         self.bytes <= CONTENT_ROWS_MAX

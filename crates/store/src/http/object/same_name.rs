@@ -4,12 +4,13 @@ use alula::FieldSection;
 
 use super::super::fail::Fail;
 
-/// The fields of a section up to which each is compared with those before it. The names of more are sorted: to compare a thousand with each
-/// other takes milliseconds.
+/// The fields of a section up to which each is compared with those before it. The names of more are sorted:
+/// to compare a thousand with each other takes milliseconds.
 const FEW_MAX: usize = 64;
 
-/// Calls `visit` for each name that begins with `prefix`, at the place of its first field, with the rest of the name and its values in their
-/// order. A name that is `prefix` alone is passed over. Names are in lower case here. Allocates only for a section of many fields.
+/// Calls `visit` for each name that begins with `prefix`, at the place of its first field, with the rest of
+/// the name and its values in their order. A name that is `prefix` alone is passed over. Names are in lower
+/// case here. Allocates only for a section of many fields.
 ///
 /// # Errors
 /// The first one of `visit`.

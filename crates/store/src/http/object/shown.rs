@@ -68,8 +68,8 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Takes the room that the fields of a response to a long record may need beside it, where they are long: each byte of a link may be escaped
-/// as three, and those of all siblings are made before the first is sent.
+/// Takes the room that the fields of a response to a long record may need beside it, where they are long:
+/// each byte of a link may be escaped as three, and those of all siblings are made before the first is sent.
 ///
 /// # Errors
 /// [`Spent`] if there is no room for them.

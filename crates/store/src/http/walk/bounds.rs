@@ -1,11 +1,13 @@
 //! The bounds of a walk: what all of its steps together read, look at and hold.
 //!
-//! Objects, their links and the steps of a walk multiply: two kilobytes of path over 500 objects with 500 links each are 25 million links.
+//! Objects, their links and the steps of a walk multiply: two kilobytes of path over 500 objects with 500
+//! links each are 25 million links.
 
 use super::super::fail::Fail;
 use crate::budget::{Budget, Peer, Share};
 
-/// The objects that a step may reach, and those that all steps together may keep: each is read again for the response.
+/// The objects that a step may reach, and those that all steps together may keep: each is read again for the
+/// response.
 const OBJECTS_MAX: usize = 10_000;
 
 /// The objects that all steps together may read, and the bytes of their records.
@@ -15,7 +17,8 @@ const READ_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// The links that all steps together may look at. Each takes a tenth of a microsecond.
 const LINKS_MAX: u32 = 500_000;
 
-/// The bytes of the names that are held at once: those of the last step, of the next one, and of the steps that are kept.
+/// The bytes of the names that are held at once: those of the last step, of the next one, and of the steps
+/// that are kept.
 const NAMES_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// The work of a walk so far, and its share of the octets in flight.
