@@ -72,10 +72,11 @@ pub fn counted<R>(run: impl FnOnce() -> R) -> (R, Counts) {
     (result, thread() - before)
 }
 
-/// Runs the closure and returns the most bytes that the calling thread held at once meanwhile, beyond those that it held before.
+/// Runs the closure and returns the most bytes that the calling thread held at once meanwhile, beyond those
+/// that it held before.
 ///
-/// Calls may be within each other. Other threads are not counted; memory that they gave to this one and it freed counts as less.
-/// A block that grows counts with its new size alone. Allocates nothing.
+/// Calls may be within each other. Other threads are not counted; memory that they gave to this one and it
+/// freed counts as less. A block that grows counts with its new size alone. Allocates nothing.
 ///
 /// ```
 /// use alula_tally::Tally;

@@ -1,4 +1,5 @@
-//! Changes of data types that are kept: whatever is stored and whatever is asked for, the memory that a change takes is in proportion to both.
+//! Changes of data types that are kept: whatever is stored and whatever is asked for, the memory that a
+//! change takes is in proportion to both.
 
 use alula_store::fuzzing;
 use alula_store::model::types::{Change, State};
@@ -10,7 +11,8 @@ use crate::memory::bounded;
 /// One sketch of the greatest precision, with its estimate.
 const FOR_ANY: u64 = 256 * 1024;
 
-/// A counted string is the state, and the rest the operation in JSON. A state that cannot be read is passed over.
+/// A counted string is the state, and the rest the operation in JSON. A state that cannot be read is passed
+/// over.
 pub fn datatype_change(data: &[u8]) {
     let mut input = Input::new(data);
     let kept = input.take_counted();

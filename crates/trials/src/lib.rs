@@ -8,8 +8,9 @@
 //! Rule 2: what a body expects it works out in a way that is simpler than the code under test, and slower for it.
 //! Rule 3: octets are decisions in the order of their use, and zeroes follow the last one (see `input`), so that a part of
 //! an input that fuzzing has found means the same in another input.
-//! Rule 4: parsers of the store run within `memory::bounded`, which fails one that takes many times the memory of its input. It knows only of
-//! binaries that install the counting allocator, as those here and those of `fuzz/` do.
+//! Rule 4: parsers of the store run within `memory::bounded`, which fails one that takes many times the
+//! memory of its input. It knows only of binaries that install the counting allocator, as those here and
+//! those of `fuzz/` do.
 #![forbid(unsafe_code)]
 
 mod accept;

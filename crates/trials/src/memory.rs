@@ -25,7 +25,8 @@ thread_local! {
     static WORST: Cell<Use> = const { Cell::new(Use { input: 0, peak: 0 }) };
 }
 
-/// Returns the greatest use of memory of the calling thread's parsers since the last call, beyond what each may take for any input.
+/// Returns the greatest use of memory of the calling thread's parsers since the last call, beyond what each
+/// may take for any input.
 pub fn take_worst() -> Use {
     WORST.take()
 }
@@ -38,7 +39,8 @@ pub(crate) fn bounded<R>(input: usize, for_any: u64, parser: impl FnOnce() -> R)
     bounded_by(MULTIPLE_MAX, input, for_any, parser)
 }
 
-/// As [`bounded`], by another multiple: that by which the store charges the parser, or a form of output that is longer by itself.
+/// As [`bounded`], by another multiple: that by which the store charges the parser, or a form of output that
+/// is longer by itself.
 pub(crate) fn bounded_by<R>(multiple: u64, input: usize, for_any: u64, parser: impl FnOnce() -> R) -> R {
     let (result, peak) = alula_tally::peak(parser);
     let input = input as u64;

@@ -12,7 +12,8 @@ use crate::memory::{bounded, bounded_by};
 const FOR_PROPERTIES: u64 = 4 * 1024 * 1024;
 /// A few values, and a sentence about what is wrong.
 const FOR_OPERATIONS: u64 = 16 * 1024;
-/// An element of one letter has four letters in JSON, and a vector of its own in one that grows to twice as much. The store charges twice this.
+/// An element of one letter has four letters in JSON, and a vector of its own in one that grows to twice as
+/// much. The store charges twice this.
 const OPERATION_MULTIPLE: u64 = 16;
 
 /// The first octet says what the others are.

@@ -1,6 +1,8 @@
-//! The worst inputs of the store's parsers: for each of them a grid of shapes, since one shape proves nothing of the others.
+//! The worst inputs of the store's parsers: for each of them a grid of shapes, since one shape proves nothing
+//! of the others.
 //!
-//! The bodies themselves say how much a parser may hold. What is printed is the greatest multiple of a shape's input.
+//! The bodies themselves say how much a parser may hold. What is printed is the greatest multiple of a
+//! shape's input.
 
 use alula_store::model::types::{Change, Kind, Operation, State};
 use alula_store::model::{Actor, Dot, Moment};

@@ -1,9 +1,10 @@
 //! The memory and the time of `alula store` for the worst requests of each resource.
 //!
-//! A budget that counts the bytes that arrive says nothing of what they become: rows of an index repeat a key, a set is decoded, a pattern is compiled.
-//! So each resource has a grid of shapes, since one shape proves nothing of the others. Each is sent to a program of its own; its peak of
-//! resident memory is held against the bytes of the requests, the answers and the stored records, and its time against
-//! that of a plain PUT. The worst multiple of each resource is printed.
+//! A budget that counts the bytes that arrive says nothing of what they become: rows of an index repeat a
+//! key, a set is decoded, a pattern is compiled. Each resource has a grid of shapes, since one shape proves
+//! nothing of the others. Each is sent to a program of its own; its peak of resident memory is held against
+//! the bytes of the requests, the answers and the stored records, and its time against that of a plain PUT.
+//! The worst multiple of each resource is printed.
 
 mod attack;
 mod bodies;

@@ -16,8 +16,8 @@ use crate::attack::Attack;
 /// The times that the bytes of request, answer and records may be resident beside [`FOR_ANY`].
 pub(crate) const MEMORY_MAX: f64 = 8.0;
 
-/// As [`MEMORY_MAX`], of operations on data types: the store takes 32 times their bytes of its `--memory` before it reads them, and more for
-/// the state that they make.
+/// As [`MEMORY_MAX`], of operations on data types: the store takes 32 times their bytes of its `--memory`
+/// before it reads them, and more for the state that they make.
 pub(crate) const OPERATION_MEMORY_MAX: f64 = 48.0;
 
 /// The times that a byte may cost of what it costs in a plain PUT, beside [`FOR_ANY_TIME`].
@@ -26,7 +26,8 @@ pub(crate) const TIME_MAX: f64 = 32.0;
 /// The memory that any request may take: buffers of its connection and of the threads that it runs on.
 const FOR_ANY: u64 = 4 * 1024 * 1024;
 
-/// The time that any request may take: a pattern of the greatest size that is compiled, and what the engine does by itself meanwhile.
+/// The time that any request may take: a pattern of the greatest size that is compiled, and what the engine
+/// does by itself meanwhile.
 const FOR_ANY_TIME: Duration = Duration::from_millis(60);
 
 /// Blocks of so many bytes are given back to the system at once, so that what was freed is not counted.

@@ -11,8 +11,8 @@ use crate::model::types::Kind;
 /// The kinds that a type may have.
 const DATATYPES: [Kind; 5] = [Kind::Counter, Kind::Set, Kind::GrowSet, Kind::Map, Kind::Distinct];
 
-/// The values and lists that a content may have. An object of one member takes some hundred times the bytes of its JSON while it is read, held
-/// against its rules and kept; a list of a bucket has some sixty.
+/// The values and lists that a content may have. An object of one member takes some hundred times the bytes
+/// of its JSON while it is read, held against its rules and kept; a list of a bucket has some sixty.
 pub(crate) const VALUES_MAX: usize = 1_024;
 
 /// The reason for which a content is no list of properties.
@@ -48,7 +48,8 @@ pub(crate) fn list_of_content(json: &[u8]) -> Result<List, NoList> {
     }
 }
 
-/// Returns at least the number of values: what begins an array or an object, and what stands between values, counted outside of strings.
+/// Returns at least the number of values: what begins an array or an object, and what stands between values,
+/// counted outside of strings.
 fn values(json: &[u8]) -> usize {
     let (mut count, mut is_string, mut is_escaped) = (1, false, false);
     for octet in json {

@@ -1,7 +1,8 @@
-//! `cargo xtask browser --store`: pages of other origins, a rebinding host and stored pages, against `alula store` in a headless Chromium.
+//! `cargo xtask browser --store`: pages of other origins, a rebinding host and stored pages, against
+//! `alula store` in a headless Chromium.
 //!
-//! The browser is the one judge of what its fields mean: a page reports what it got, and the store is asked for its keys
-//! afterwards. A link from elsewhere still shows an object.
+//! The browser is the one judge of what its fields mean: a page reports what it got, and the store is asked
+//! for its keys afterwards. A link from elsewhere still shows an object.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Read, Write};

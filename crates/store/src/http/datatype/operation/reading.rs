@@ -1,7 +1,7 @@
 //! Reads operations while their JSON is parsed.
 //!
-//! A tree of values would take up to eighty times the octets of the JSON, since each object is a node of a tree with room for
-//! eleven members. Here nothing is made but the operation.
+//! A tree of values would take up to eighty times the octets of the JSON, since each object is a node of a
+//! tree with room for eleven members. Here nothing is made but the operation.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -35,7 +35,8 @@ pub(super) fn read(kind: Kind, json: &[u8]) -> Result<Asked, Malformed> {
 
 /// What all readers of one content share.
 struct Progress {
-    /// The reason for which the content is no operation, should the value that is read now be of another form.
+    /// The reason for which the content is no operation, should the value that is read now be of another
+    /// form.
     wrong: RefCell<Malformed>,
     context: RefCell<Option<Vec<u8>>>,
 }
