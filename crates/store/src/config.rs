@@ -35,12 +35,15 @@ pub struct Config {
     pub warn: Option<fn(&str)>,
     /// The pages of browsers whose requests are taken; default [`Referers::Own`].
     pub referers: Referers,
+    /// Answers tell browsers to run no program of what is stored, and to take it for what its media type says
+    /// (`content-security-policy: sandbox`, `x-content-type-options: nosniff`); default true.
+    pub sandbox: bool,
     /// The check of users and of what they may do; default none, so that everybody may do everything.
     pub access: Option<Access>,
 }
 
-/// The pages whose requests are taken, by the origin of their URL in `referer`. Requests without that field are taken always, and those
-/// with `origin: null` never.
+/// The pages whose requests are taken, by the origin of their URL in `referer`, and of those that write also by `sec-fetch-site` and
+/// `origin`. Requests without these fields are taken always, and those with `origin: null` never.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Referers {
@@ -67,6 +70,7 @@ impl Default for Config {
             ignore_hooks: false,
             warn: None,
             referers: Referers::default(),
+            sandbox: true,
             access: None,
         }
     }

@@ -4,6 +4,7 @@
 //! parameters and fields, access, the read of the object, negotiation, conditions, the action.
 
 mod authorization;
+mod browser_fields;
 mod conditions;
 mod counter;
 mod datatype;
@@ -73,11 +74,13 @@ impl<E: Engine> Store<E> {
 fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
     let config = &store.shared().config;
     let (access, object_max) = (config.access.clone(), config.object_octets_max as usize);
-    let page_check = page_check::PageCheck::new(config.referers.clone());
+    let page_check = page_check::PageCheck::new(&config.referers);
+    let browser_fields = browser_fields::BrowserFields::new(config);
     let statistics = store.shared().statistics.clone();
     let router = Router::with_state(store)
         .segments(SEGMENTS)
         .hook(software::Software)
+        .hook(browser_fields)
         .hook(page_check)
         .hook(statistics)
         .fallback(unrouted::no_route)

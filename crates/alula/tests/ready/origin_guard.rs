@@ -139,3 +139,23 @@ async fn the_scheme_is_that_of_the_client() {
         check(&origin, &["/"], rows).await;
     }
 }
+
+#[tokio::test]
+async fn pages_that_refer_are_judged_where_it_is_asked_for() {
+    let guard = OriginGuard::new().referers().trust("https://app.example");
+    let origin = serve(routes(guard)).await;
+    let referer = "referer";
+    let rows: [Row<'_>; 8] = [
+        ("GET", "a.example", &[], 200),
+        ("GET", "a.example", &[(referer, "")], 200),
+        ("GET", "a.example", &[(referer, "http://A.example:80/page?q#f")], 200),
+        ("GET", "a.example", &[(referer, "https://app.example/page")], 200),
+        ("GET", "a.example", &[(referer, "https://a.example/")], 403),
+        ("GET", "a.example", &[(referer, "http://b.example/@a.example")], 403),
+        ("POST", "a.example", &[(referer, "about:blank")], 403),
+        ("GET", "a.example", &[(referer, "http://a.example/"), (referer, "http://b.example/")], 403),
+    ];
+    check(&origin, &["/", "/layer"], &rows).await;
+    let free = serve(routes(OriginGuard::new())).await;
+    check(&free, &["/"], &[("GET", "a.example", &[(referer, "http://b.example/")], 200)]).await;
+}

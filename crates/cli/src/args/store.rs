@@ -100,6 +100,13 @@ pub(crate) struct StoreArgs {
     #[arg(long)]
     pub(crate) no_referer_check: bool,
 
+    /// Leave out the fields by which browsers run no program of what is stored.
+    ///
+    /// Unless it is given, answers have `content-security-policy: sandbox` and `x-content-type-options: nosniff`:
+    /// whoever may write an object could have its page act with the credentials of whoever opens it.
+    #[arg(long)]
+    pub(crate) no_sandbox: bool,
+
     /// Write a line on stderr for each request that took so many seconds or more; 200ms is taken, too.
     #[arg(long, value_name = "SECONDS", value_parser = slow)]
     pub(crate) slow_log: Option<Duration>,

@@ -111,6 +111,7 @@ fn config(args: &StoreArgs) -> Config {
     config.reap_after = args.reap_after.0;
     config.durability = args.durability.into();
     config.lists = !args.no_lists;
+    config.sandbox = !args.no_sandbox;
     config.ignore_hooks = args.ignore_hooks;
     config.warn = Some(warn);
     config.referers = match &args.watch.cors {
@@ -125,10 +126,11 @@ fn warn(sentence: &str) {
     terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes());
 }
 
-/// Returns what judges the pages that write: those of the origins that are named may. `--cors` without a name
-/// is for those that read.
+/// Returns what judges the hosts that requests are for, and the pages that write where the store itself takes
+/// those of any origin: `--cors` without a name is for pages that read.
 fn page_guard(args: &StoreArgs) -> OriginGuard {
-    if args.no_referer_check {
+    let is_of_store = args.no_referer_check || !args.watch.cors.iter().any(|origin| origin == ANY);
+    if is_of_store {
         return OriginGuard::of_hosts();
     }
     let named = args.watch.cors.iter().filter(|origin| *origin != ANY);

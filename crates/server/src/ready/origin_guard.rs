@@ -52,6 +52,7 @@ const MISDIRECTED: &str = "this server does not answer for that host";
 pub struct OriginGuard {
     trusted: Vec<String>,
     judges_origins: bool,
+    judges_referers: bool,
     hosts: Option<Hosts>,
     misdirected: Cow<'static, str>,
 }
@@ -77,6 +78,7 @@ impl OriginGuard {
         Self {
             trusted: Vec::new(),
             judges_origins: true,
+            judges_referers: false,
             hosts: None,
             misdirected: Cow::Borrowed(MISDIRECTED),
         }
@@ -93,6 +95,15 @@ impl OriginGuard {
     #[must_use]
     pub fn trust(mut self, origin: impl Into<String>) -> Self {
         self.trusted.push(origin.into());
+        self
+    }
+
+    /// Refuses requests of all methods whose `referer` is a page of another origin that is not
+    /// [trusted](Self::trust), also those that only read: links from other pages lead nowhere then. Requests
+    /// without one pass.
+    #[must_use]
+    pub fn referers(mut self) -> Self {
+        self.judges_referers = true;
         self
     }
 
@@ -142,6 +153,9 @@ impl OriginGuard {
         if self.hosts.as_ref().is_some_and(|hosts| !hosts.take(request)) {
             return Err(Answer::new(Status::MISDIRECTED_REQUEST).detail(self.misdirected.clone()));
         }
+        if self.judges_referers && !self.takes_referers(request) {
+            return Err(foreign());
+        }
         if !self.judges_origins
             || is_safe(request.method())
             || is_of_own_page(request)
@@ -149,7 +163,22 @@ impl OriginGuard {
         {
             return Ok(());
         }
-        Err(Answer::new(Status::FORBIDDEN).detail("a page of another origin has made the request"))
+        Err(foreign())
+    }
+
+    /// Returns true unless `referer` names a page of another origin.
+    fn takes_referers(&self, request: &Request) -> bool {
+        let is_taken = |referer: &[u8]| {
+            let page = std::str::from_utf8(referer).ok().and_then(origin_of_url);
+            page.is_some_and(|page| {
+                is_own(page, request).unwrap_or(false)
+                    || self
+                        .trusted
+                        .iter()
+                        .any(|trusted| origin_of_url(trusted).is_some_and(|it| is_same(it, page)))
+            })
+        };
+        request.headers().get_all(KnownName::REFERER).all(|referer| referer.is_empty() || is_taken(referer))
     }
 
     fn trusts(&self, request: &Request) -> bool {
@@ -210,25 +239,49 @@ fn is_safe(method: &str) -> bool {
 fn is_of_own_page(request: &Request) -> bool {
     match (only(request, KnownName::SEC_FETCH_SITE), only(request, KnownName::ORIGIN)) {
         (Ok(Some(site)), Ok(_)) => matches!(site, b"same-origin" | b"none"),
-        (Ok(None), Ok(Some(origin))) => is_own(origin, request).unwrap_or(false),
+        (Ok(None), Ok(Some(origin))) => {
+            let origin = std::str::from_utf8(origin).ok().and_then(|origin| origin.split_once("://"));
+            origin.and_then(|origin| is_own(origin, request)).unwrap_or(false)
+        }
         (Ok(None), Ok(None)) => true,
         // No browser sends a field of these twice.
         _ => false,
     }
 }
 
+/// A scheme and an authority.
+type Origin<'a> = (&'a str, &'a str);
+
+/// Returns the origin of a page.
+fn origin_of_url(url: &str) -> Option<Origin<'_>> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    // Before `@` stands who the user is, whatever that looks like.
+    Some((scheme, authority.rsplit_once('@').map_or(authority, |(_, host)| host)))
+}
+
 /// Returns true if scheme, host and port of an origin are those of a request.
-fn is_own(origin: &[u8], request: &Request) -> Option<bool> {
-    let (scheme, authority) = std::str::from_utf8(origin).ok()?.split_once("://")?;
-    let (theirs, own) =
-        (Authority::parse(authority).ok()?, Authority::parse(request.client_authority()?).ok()?);
-    let scheme = Scheme::parse(scheme).ok()?;
-    let port = |authority: Authority<'_>| authority.port_or_default(scheme);
-    Some(
-        request.scheme()? == scheme.as_str()
-            && port(theirs) == port(own)
-            && theirs.host().eq_ignore_ascii_case(own.host()),
-    )
+fn is_own(origin: Origin<'_>, request: &Request) -> Option<bool> {
+    Some(is_same(origin, (request.scheme()?, request.client_authority()?)))
+}
+
+/// Returns true if scheme, host and port of two origins are the same.
+fn is_same((scheme, authority): Origin<'_>, (other_scheme, other_authority): Origin<'_>) -> bool {
+    let parsed = |authority| Authority::parse(authority).ok();
+    let (Ok(known), Some(one), Some(other)) =
+        (Scheme::parse(other_scheme), parsed(authority), parsed(other_authority))
+    else {
+        return false;
+    };
+    let port = |authority: Authority<'_>| authority.port_or_default(known);
+    scheme.eq_ignore_ascii_case(other_scheme)
+        && port(one) == port(other)
+        && one.host().eq_ignore_ascii_case(other.host())
+}
+
+#[cold]
+fn foreign() -> Answer {
+    Answer::new(Status::FORBIDDEN).detail("a page of another origin has made the request")
 }
 
 /// Returns the value of a field that stands there once, if it does.
@@ -248,5 +301,32 @@ impl fmt::Debug for OriginGuard {
             .field("trusted", &self.trusted)
             .field("hosts", &hosts)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_equal_by_scheme_host_and_port() {
+        for (scheme, authority, url, expected) in [
+            ("http", "a.example:8098", "http://a.example:8098/page?q#f", true),
+            ("http", "A.example:80", "HTTP://a.EXAMPLE", true),
+            ("https", "a.example", "https://a.example:443/", true),
+            ("http", "[::1]", "http://[::1]:80/", true),
+            ("http", "[::1]:8098", "http://u:p@[::1]:8098/", true),
+            ("http", "a.example", "https://a.example/", false),
+            ("http", "a.example", "http://b.example/", false),
+            ("http", "a.example", "http://b.example/@a.example", false),
+            ("http", "a.example", "http://a.example@b.example/", false),
+            ("http", "a.example:8098", "http://a.example/", false),
+            ("http", "a.example", "http://a.example:99999/", false),
+            ("http", "a.example", "a.example", false),
+            ("http", "a.example", "about:blank", false),
+        ] {
+            let is_equal = origin_of_url(url).is_some_and(|page| is_same(page, (scheme, authority)));
+            assert_eq!(is_equal, expected, "{authority} {url}");
+        }
     }
 }
