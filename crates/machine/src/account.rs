@@ -90,8 +90,10 @@ impl MemoryBudget {
         self.held() >= self.bytes_max / 4
     }
 
-    /// Returns true if two thirds of what the soft bound allows are charged, or more: those who hold much of it and
-    /// do not get on are to go before new work is refused. A soft bound that is the bound itself asks for nothing.
+    /// Returns true if two thirds of what the soft bound allows are charged, or more: those who hold much of
+    /// it and
+    /// do not get on are to go before new work is refused. A soft bound that is the bound itself asks for
+    /// nothing.
     #[inline]
     pub fn is_scarce(&self) -> bool {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft / 3 * 2

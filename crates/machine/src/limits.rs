@@ -45,12 +45,15 @@ pub struct Limits {
     /// RFC 9112 §3 asks for 8000 for the request line alone; common servers stop between 8 and 80 KiB. Trailers have the same
     /// limit.
     pub head_bytes: u32,
-    /// The bytes of a head that a server takes from a connection of which it has answered no request yet, while a
+    /// The bytes of a head that a server takes from a connection of which it has answered no request yet,
+    /// while a
     /// quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64 KiB.
     ///
     /// It is of use where [`head_bytes`](Self::head_bytes) or
-    /// [`field_section_bytes`](Self::field_section_bytes) are larger: strangers could fill the memory with heads
-    /// that are not whole. A longer head is answered 431; after an answer other than 401, 429 and 503, or once
+    /// [`field_section_bytes`](Self::field_section_bytes) are larger: strangers could fill the memory with
+    /// heads
+    /// that are not whole. A longer head is answered 431; after an answer other than 401, 429 and 503, or
+    /// once
     /// there is room again, the other limits alone count.
     pub first_head_bytes: u32,
     /// The octets of a target in HTTP/1.1; default 8 KiB. Beyond it a request is answered 414.

@@ -243,7 +243,8 @@ pub trait ProtocolMachine {
     /// The limits of the connection.
     fn limits(&self) -> &Limits;
 
-    /// Takes heads of so many bytes at most from now on, also of the one that is being read, where the limits allow
+    /// Takes heads of so many bytes at most from now on, also of the one that is being read, where the limits
+    /// allow
     /// more; `u32::MAX` leaves it to the limits alone.
     fn bound_heads(&mut self, bytes: u32);
 

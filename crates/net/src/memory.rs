@@ -19,7 +19,8 @@ const SERVER_TASK_OCTETS: usize = 1320;
 const CLIENT_TASK_OCTETS: usize = 1200;
 
 impl Conn {
-    /// Ends a server's connection, at which memory is scarce, if it holds much and moves little; returns true then.
+    /// Ends a server's connection, at which memory is scarce, if it holds much and moves little; returns true
+    /// then.
     /// The first call of several begins to measure how much it moves.
     pub fn end_if_stuck(&self) -> bool {
         let now = self.time();

@@ -1,6 +1,7 @@
 //! Users, what each of them may do, and how they are known.
 //!
-//! Rule 1: what a users file says never changes. A reload puts another one in its place, and forgets the credentials
+//! Rule 1: what a users file says never changes. A reload puts another one in its place, and forgets the
+//! credentials
 //! that were found right of users whose name or hash is another one.
 //! Rule 2: names and passwords are looked up, compared and hashed. None of them becomes a path or part of a query.
 //! Rule 3: a peer that has shown no right credentials makes the server hash within bounds of memory, of threads and of requests in wait.
@@ -85,8 +86,10 @@ impl Access {
         Ok(Self(Arc::new(Shared { current, hashing, askers, failures, takes_clear_text, began })))
     }
 
-    /// Replaces all users. Requests that were let in go on, and rates begin anew. Credentials that were found right are remembered of
-    /// users who have the same name and the same hash as before, whatever else of them has changed; of others they are
+    /// Replaces all users. Requests that were let in go on, and rates begin anew. Credentials that were found
+    /// right are remembered of
+    /// users who have the same name and the same hash as before, whatever else of them has changed; of others
+    /// they are
     /// forgotten, which counts for the next request.
     ///
     /// # Errors

@@ -19,7 +19,8 @@ pub struct Config {
     pub siblings_max: usize,
     /// The octets of all requests and responses under way together; default 192 MiB. A request waits for its part.
     pub octets_in_flight_max: u64,
-    /// The longest time that a request may ask for by `timeout`, which what is longer and 0 mean; default 5 minutes.
+    /// The longest time that a request may ask for by `timeout`, which what is longer and 0 mean; default 5
+    /// minutes.
     pub timeout_max: Duration,
     /// The time after which a deleted object is removed; default 3 s. `None` keeps it.
     pub reap_after: Option<Duration>,
@@ -42,7 +43,8 @@ pub struct Config {
     pub access: Option<Access>,
 }
 
-/// The pages whose requests are taken, by the origin of their URL in `referer`, and of those that write also by `sec-fetch-site` and
+/// The pages whose requests are taken, by the origin of their URL in `referer`, and of those that write also
+/// by `sec-fetch-site` and
 /// `origin`. Requests without these fields are taken always, and those with `origin: null` never.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

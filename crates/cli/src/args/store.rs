@@ -60,7 +60,8 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "OCTETS", default_value = "192M", value_parser = values::octets)]
     pub(crate) memory: NonZeroU64,
 
-    /// The longest time that a request may ask for by its parameter `timeout`: a longer one, and 0, mean this.
+    /// The longest time that a request may ask for by its parameter `timeout`: a longer one, and 0, mean
+    /// this.
     #[arg(long, value_name = "SECONDS", default_value = "5m", value_parser = some_time)]
     pub(crate) timeout_max: Duration,
 

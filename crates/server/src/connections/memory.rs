@@ -2,8 +2,10 @@
 //! requests of everybody (decision 0038).
 //!
 //! Rule 1: those of the prefix that holds most go first, and of these those that hold most.
-//! Rule 2: a connection is asked, not aborted: its task sees whether what it holds moves, and stays if it does.
-//! Rule 3: nothing is looked at before two thirds of what new requests may find are in use, and then now and then.
+//! Rule 2: a connection is asked, not aborted: its task sees whether what it holds moves, and stays if it
+//! does.
+//! Rule 3: nothing is looked at before two thirds of what new requests may find are in use, and then now and
+//! then.
 
 use std::{
     cmp::Reverse,
@@ -51,8 +53,10 @@ impl MemoryRelief {
 }
 
 impl Connections {
-    /// Asks those who hold most of the memory to get on or to end, until half of what new requests may find would
-    /// be free. Memory that others than connections hold is not theirs to give. Allocates for each that holds much.
+    /// Asks those who hold most of the memory to get on or to end, until half of what new requests may find
+    /// would
+    /// be free. Memory that others than connections hold is not theirs to give. Allocates for each that holds
+    /// much.
     #[cold]
     pub(super) fn relieve_memory(&self) {
         if !self.relief.begins(Instant::now().saturating_duration_since(self.epoch)) {

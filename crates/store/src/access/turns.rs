@@ -1,8 +1,10 @@
 //! The order in which passwords are checked, and who makes room where too many wait.
 //!
-//! Rule 1: a peer and a name have one place at a time before others have their next; peers that have sent wrong
+//! Rule 1: a peer and a name have one place at a time before others have their next; peers that have sent
+//! wrong
 //! passwords come last.
-//! Rule 2: where too many wait, the one whose turn would come last makes room, which may be the newcomer. Somebody
+//! Rule 2: where too many wait, the one whose turn would come last makes room, which may be the newcomer.
+//! Somebody
 //! new is not shut out by a flood of one network, of one name, or of peers whose passwords were wrong.
 
 use std::hash::{BuildHasher as _, RandomState};
@@ -29,7 +31,8 @@ pub(super) struct Askers(RandomState);
 
 /// Those who wait, in the order in which they came.
 ///
-/// Each has a tag, by which turns are given (start-time fair queueing): that of the turn that was given last, or a
+/// Each has a tag, by which turns are given (start-time fair queueing): that of the turn that was given last,
+/// or a
 /// step more than that of another who waits from the same address, the same network or for the same name.
 #[derive(Debug)]
 pub(super) struct Turns<T> {

@@ -40,7 +40,8 @@ impl Verified {
         Ok(Self { key: Key::new(HMAC_SHA256, &key), users: Cache::new(credentials_max) })
     }
 
-    /// Returns a table of the same credentials with the places that users have now. Those of whom `place` knows none
+    /// Returns a table of the same credentials with the places that users have now. Those of whom `place`
+    /// knows none
     /// are left out.
     pub(super) fn moved(&self, place: impl Fn(usize) -> Option<usize>) -> Self {
         let moved = Self { key: self.key.clone(), users: Cache::new(CREDENTIALS_MAX) };

@@ -5,7 +5,8 @@ use alula::{Answer, Begun, Hook, IntoAnswer, KnownName, OriginGuard, Status};
 use super::fail::Fail;
 use crate::config::Referers;
 
-/// Answers 403 to a request with `origin: null`, to one whose `referer` is a page that is not among those which are
+/// Answers 403 to a request with `origin: null`, to one whose `referer` is a page that is not among those
+/// which are
 /// taken, and to one that writes and that a browser calls one of another page.
 #[derive(Clone, Debug)]
 pub(super) struct PageCheck {

@@ -1,8 +1,11 @@
-//! The permissions of a folder and of the files below it: its owner reads and writes them, and nobody else does.
+//! The permissions of a folder and of the files below it: its owner reads and writes them, and nobody else
+//! does.
 //!
 //! Files are made by this engine, by the threads of fjall and by earlier versions, under whatever umask the
-//! process has. Three steps cover them all: those that are made here say their mode, those that exist are mended
-//! at each opening, and on Linux folders have a default ACL, by which the system gives each new file its mode in
+//! process has. Three steps cover them all: those that are made here say their mode, those that exist are
+//! mended
+//! at each opening, and on Linux folders have a default ACL, by which the system gives each new file its mode
+//! in
 //! place of the umask. On a file system without ACLs the mode of the outermost folder alone keeps others out.
 
 use std::fs::OpenOptions;
