@@ -85,9 +85,9 @@ fn split_once(octets: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((&octets[..place], &octets[place + 1..]))
 }
 
-/// The bytes of a line of links or index entries that leaves: Python's client takes lines of 64 KiB, and Node
-/// heads of 16 KiB.
-pub(super) const LINE_BYTES_MAX: usize = 8 * 1024;
+/// The bytes of a line of links or index entries that leaves: Python's client takes lines of 64 KiB, and of
+/// several lines of a field it keeps one, so that there are no more of them than need be.
+pub(super) const LINE_BYTES_MAX: usize = 48 * 1024;
 
 /// Calls `visit` with the lines of the field `link` of a content: its bucket, and the links that were stored,
 /// in their order. A line is longer than [`LINE_BYTES_MAX`] only if it has one link. They are written over
