@@ -97,7 +97,7 @@ impl Driver {
             })
             .await;
             if may_be_cut {
-                let_tasks_run().await;
+                all_tasks_ran().await;
             }
             ended
         })
@@ -106,7 +106,7 @@ impl Driver {
     /// Tells peers at once what was given up, where it is allowed to wait; else it is told with the next call.
     pub(super) fn settle(&self) {
         let _ = self.wait(async {
-            let_tasks_run().await;
+            all_tasks_ran().await;
             Ok(())
         });
     }
@@ -150,6 +150,15 @@ impl Drop for Caller<'_> {
 /// Returns true if this thread belongs to no runtime. One whose thread-local values are gone must not wait either.
 fn may_wait() -> bool {
     Handle::try_current().is_err_and(|error| error.is_missing_context())
+}
+
+/// Waits until the connections' tasks have run, then those that the sockets wake, whoever drives: the one that does may leave
+/// before a task that was woken has its turn. Tasks run in their order, those that are made here behind them. Allocates.
+async fn all_tasks_ran() {
+    for _ in 0..2 {
+        // It fails with the runtime alone, which then has no tasks.
+        let _ = tokio::spawn(async {}).await;
+    }
 }
 
 /// Lets the connections' tasks run, then those that the sockets wake. Tokio's own way to yield would allocate.
