@@ -23,10 +23,16 @@ pub(super) const CONTENT_ROWS_MAX: u64 = 256 * 1024;
 /// # Errors
 /// 400 for an index of no kind, for a number that is none, and for rows of more than [`CONTENT_ROWS_MAX`].
 pub(super) fn put(headers: &FieldSection, row: RowLength, out: &mut Vec<u8>) -> Result<u64, Fail> {
-    let mut rows = Rows { row, bytes: 0 };
+    let (mut rows, mut number) = (Rows { row, bytes: 0 }, Scratch::lend());
     same_name::each(headers, INDEX, |index, values| {
         let (kind, mut there) = (Kind::of(index)?, There::from(out.len()));
-        values.flat_map(terms).try_for_each(|value| put_entry(kind, index, value, &mut there, &mut rows, out))
+        for value in values {
+            for term in terms(value) {
+                let term = kind.normal(index, term, &mut number)?;
+                put_entry(kind.entry(index, term), term, &mut there, &mut rows, out);
+            }
+        }
+        Ok(())
     })?;
     match rows.bytes > CONTENT_ROWS_MAX {
         true => Err(rows.refused()),
@@ -71,30 +77,32 @@ impl Kind {
             _ => Err(Fail::bad_request(format!("Unknown field type for field: '{}'.\n", Cut(index)))),
         }
     }
+
+    /// Returns a term in the form that is kept, of a number over `number`.
+    fn normal<'a>(self, index: &[u8], term: &'a [u8], number: &'a mut Vec<u8>) -> Result<&'a [u8], Fail> {
+        match self {
+            Self::Binary => Ok(term),
+            Self::Integer => match term::normal_integer(term, number) {
+                Some(()) => Ok(number),
+                None => Err(unreadable(index, term)),
+            },
+        }
+    }
+
+    const fn entry<'a>(self, field: &'a [u8], term: &'a [u8]) -> Attribute<'a> {
+        match self {
+            Self::Binary => Attribute::BinaryEntry { field, term },
+            Self::Integer => Attribute::IntegerEntry { field, term },
+        }
+    }
 }
 
 /// Appends an entry unless it is there, or there is no room for it.
-fn put_entry(
-    kind: Kind,
-    field: &[u8],
-    value: &[u8],
-    there: &mut There,
-    rows: &mut Rows,
-    out: &mut Vec<u8>,
-) -> Result<(), Fail> {
-    let mut normal = Scratch::lend();
-    let (term, entry) = match kind {
-        Kind::Binary => (value, Attribute::BinaryEntry { field, term: value }),
-        Kind::Integer => {
-            term::normal_integer(value, &mut normal).ok_or_else(|| unreadable(field, value))?;
-            (&normal[..], Attribute::IntegerEntry { field, term: &normal })
-        }
-    };
+fn put_entry(entry: Attribute<'_>, term: &[u8], there: &mut There, rows: &mut Rows, out: &mut Vec<u8>) {
     if !there.has(term, out) && rows.count(entry) {
         there.add(term, out);
         entry.write(out);
     }
-    Ok(())
 }
 
 /// The terms of one index that have been appended: few are compared one by one, of many there is a set.
@@ -112,9 +120,10 @@ impl There {
     }
 
     fn has(&self, term: &[u8], out: &[u8]) -> bool {
-        match self.many.is_empty() {
-            true => self.kept(out).any(|kept| kept == term),
-            false => self.many.contains(term),
+        match self.count {
+            0 => false,
+            1..=Self::FEW_MAX => self.kept(out).any(|kept| kept == term),
+            _ => self.many.contains(term),
         }
     }
 

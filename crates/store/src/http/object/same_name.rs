@@ -24,11 +24,11 @@ pub(super) fn each<'h>(
     }
     for (place, field) in headers.iter().enumerate() {
         let Some(name) = after(field.name_bytes(), prefix) else { continue };
-        let is_same = |other: &[u8]| after(other, prefix) == Some(name);
-        if headers.iter().take(place).any(|other| is_same(other.name_bytes())) {
+        let whole = field.name_bytes();
+        if headers.iter().take(place).any(|other| other.name_bytes() == whole) {
             continue;
         }
-        let same = headers.iter().skip(place).filter(|other| is_same(other.name_bytes()));
+        let same = headers.iter().skip(place).filter(|other| other.name_bytes() == whole);
         visit(name, &mut same.map(|field| field.value()))?;
     }
     Ok(())
