@@ -23,11 +23,21 @@ const FLOOR_PART: u64 = 64;
 const FLOOR_MIN: u64 = 4 * MIB;
 const FLOOR_MAX: u64 = 256 * MIB;
 
-/// The bytes after which the disk is looked at again, at the latest: others write to it as well.
+/// The bytes after which the disk is looked at again, at the latest: others write to it as well. It bounds no
+/// record: one that is longer is held against the whole room.
 const ROOM_MAX: u64 = 64 * MIB;
 
 /// The copies of a row on the disk until its journal goes: that in the journal, and that in a file.
 const COPIES: u64 = 2;
+
+/// The bytes that a look found, all of them.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// Those for writes that grow.
+    room: u64,
+    /// Those for others.
+    spare: u64,
+}
 
 /// The room for a folder.
 pub(super) struct Space {
@@ -88,8 +98,8 @@ impl Space {
         if room.load(Relaxed) >= octets {
             return true;
         }
-        self.look(unwritten());
-        room.load(Relaxed) >= octets
+        let found = self.look_at(self.disk(), unwritten());
+        octets <= if grows { found.room } else { found.spare }
     }
 
     /// Counts what was written.
@@ -118,7 +128,7 @@ impl Space {
 
     /// Looks at the disk again, with so many bytes in memory that are in no file yet.
     pub(super) fn look(&self, unwritten: u64) {
-        self.look_at(self.disk(), unwritten);
+        let _ = self.look_at(self.disk(), unwritten);
     }
 
     /// Makes the reserve again if there is room for it and for all else.
@@ -183,9 +193,10 @@ impl Space {
         self.spare.store(0, Relaxed);
     }
 
-    fn look_at(&self, disk: Option<Disk>, unwritten: u64) {
+    fn look_at(&self, disk: Option<Disk>, unwritten: u64) -> Found {
         let Some(disk) = disk else {
-            return [&self.room, &self.spare].iter().for_each(|room| room.store(u64::MAX, Relaxed));
+            [&self.room, &self.spare].iter().for_each(|room| room.store(u64::MAX, Relaxed));
+            return Found { room: u64::MAX, spare: u64::MAX };
         };
         let mut state = self.state();
         let (was_full, state_is_known) = (self.is_full(), self.is_known.load(Relaxed));
@@ -200,14 +211,15 @@ impl Space {
         // Once it is full some more is needed than before, so that it is not full from moment to moment.
         let more = if was_full || !state_is_known { *floor } else { 0 };
         let is_full = has_given_up || disk.free < needed.saturating_add(more);
-        let room = if is_full { 0 } else { (disk.free - needed).min(ROOM_MAX) };
-        self.room.store(room, Relaxed);
+        let room = if is_full { 0 } else { disk.free - needed };
+        self.room.store(room.min(ROOM_MAX), Relaxed);
         let spare = disk.free.saturating_sub(unwritten).saturating_sub(*floor / 2);
         self.spare.store(spare.min(ROOM_MAX), Relaxed);
         self.is_full.store(is_full, Relaxed);
         if is_full && !std::mem::replace(&mut state.is_told, true) {
             self.tell.tell(&FjallEvent::DiskFull { free: disk.free });
         }
+        Found { room, spare }
     }
 
     /// Says that the disk has room again, if it was said that it had none. Room that comes and goes, as
@@ -244,7 +256,7 @@ mod tests {
     }
 
     fn look(space: &Space, free: u64) -> (bool, bool) {
-        space.look_at(Some(Disk { total: 100 * GIB, free }), 10 * MIB);
+        let _ = space.look_at(Some(Disk { total: 100 * GIB, free }), 10 * MIB);
         (space.is_full(), space.has(1, true, || unreachable!("there is room")))
     }
 
@@ -254,11 +266,25 @@ mod tests {
         let space = space(&folder);
         let floor = space.state().floor;
         assert_eq!(look(&space, floor + 11 * MIB), (false, true));
-        space.look_at(Some(Disk { total: 100 * GIB, free: floor + 9 * MIB }), 10 * MIB);
+        let _ = space.look_at(Some(Disk { total: 100 * GIB, free: floor + 9 * MIB }), 10 * MIB);
         assert!(space.is_full());
-        space.look_at(Some(Disk { total: 100 * GIB, free: floor + 11 * MIB }), 10 * MIB);
+        let _ = space.look_at(Some(Disk { total: 100 * GIB, free: floor + 11 * MIB }), 10 * MIB);
         assert!(space.is_full(), "it has hardly more");
         assert_eq!(look(&space, 2 * floor + 11 * MIB), (false, true));
+    }
+
+    #[test]
+    fn a_long_record_has_all_the_room_that_there_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let space = space(&folder);
+        let floor = space.state().floor;
+        let unwritten = 10 * MIB;
+        for (grows, kept) in [(true, floor + unwritten), (false, floor / 2 + unwritten)] {
+            space.plant(Some(kept + 2 * GIB));
+            assert!(space.has(GIB, grows, || unwritten), "{grows}");
+            assert!(!space.has(GIB + 1, grows, || unwritten), "{grows}");
+            assert!(!space.is_full(), "one that is too long says nothing of others");
+        }
     }
 
     #[test]
@@ -267,7 +293,7 @@ mod tests {
         let space = space(&folder);
         let floor = space.state().floor;
         space.set_compaction(GIB);
-        space.look_at(Some(Disk { total: 100 * GIB, free: floor + GIB }), 10 * MIB);
+        let _ = space.look_at(Some(Disk { total: 100 * GIB, free: floor + GIB }), 10 * MIB);
         assert!(space.is_full());
         assert_eq!(look(&space, 2 * floor + GIB + 11 * MIB), (false, true));
     }

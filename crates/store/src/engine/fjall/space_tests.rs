@@ -8,7 +8,9 @@ use crate::engine::{BucketName, Mark, Verdict};
 use crate::model::{Context, NewContent, Record, Rules, write};
 
 const RULES: Rules =
-    Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, octets_max: 1 << 20 };
+    Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, octets_max: 1 << 30 };
+/// A record whose two copies are longer than what is written between two looks at the disk.
+const LONG: usize = 40 * 1024 * 1024;
 const BUCKET: BucketName<'static> = BucketName { bucket_type: b"default", bucket: b"b" };
 
 /// A value of so many octets, or a content that says that the object was deleted.
@@ -94,4 +96,15 @@ async fn the_upkeep_finds_room_and_its_end_without_writes() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_disk_with_room_takes_a_long_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = Fjall::open(folder.path(), FjallOptions::default()).expect("a new folder");
+    engine.shared.space.plant(Some(50 * 1024 * 1024 * 1024));
+    put(&engine, b"long", LONG).await.expect("room to grow");
+    put(&engine, b"long", LONG + 1024).await.expect("room to grow further");
+    put(&engine, b"long", LONG).await.expect("room for a shorter one");
+    assert!(engine.takes_writes());
 }
