@@ -59,15 +59,7 @@ pub(super) struct Upkeep {
 impl Upkeep {
     pub(super) fn start(shared: Arc<Shared>) -> std::io::Result<Self> {
         let stop = Arc::<Stop>::default();
-        let mut keeper = Keeper {
-            shared,
-            stop: Arc::clone(&stop),
-            seen: 0,
-            quiet: 0,
-            roomy: 0,
-            ticks: 0,
-            left: [(0, 0); 5],
-        };
+        let mut keeper = Keeper::new(shared, Arc::clone(&stop));
         keeper.begin();
         let thread = Builder::new().name("alula-store-keep".into()).spawn(move || keeper.run())?;
         Ok(Self { stop, thread: Some(thread) })
@@ -93,11 +85,15 @@ struct Keeper {
     /// The looks since the disk was full.
     roomy: u32,
     ticks: u32,
-    /// The removed rows that the last compaction of each table left, and when.
-    left: [(u64, u32); Table::ALL.len()],
+    /// The removed rows that the last compaction of each table left, and when; none before the first one.
+    left: [Option<(u64, u32)>; Table::ALL.len()],
 }
 
 impl Keeper {
+    const fn new(shared: Arc<Shared>, stop: Arc<Stop>) -> Self {
+        Self { shared, stop, seen: 0, quiet: 0, roomy: 0, ticks: 0, left: [None; Table::ALL.len()] }
+    }
+
     /// Rows that were in memory before a restart may be removed ones: journals are read into memory.
     fn begin(&mut self) {
         let Ok(tables) = self.shared.tables() else { return };
@@ -152,8 +148,8 @@ impl Keeper {
     fn is_due(&self, tables: &Tables, table: Table) -> bool {
         let keyspace = tables.table(table);
         let removed = self.removed(tables, table);
-        let (left, at) = self.left[table as usize];
-        let is_tried = removed <= left + left / 2 && self.ticks.wrapping_sub(at) < LEFT_TICKS;
+        let is_tried = self.left[table as usize]
+            .is_some_and(|(left, at)| removed <= left + left / 2 && self.ticks.wrapping_sub(at) < LEFT_TICKS);
         let has_stale_values = keyspace.fragmented_blob_bytes() > keyspace.disk_space() / 2;
         if (removed == 0 && !has_stale_values) || is_tried {
             return false;
@@ -195,7 +191,15 @@ impl Keeper {
         }
         // The files before it go with the snapshots that need them.
         self.renew(tables);
-        due().for_each(|table| self.left[table as usize] = (self.removed(tables, table), self.ticks));
+        due().for_each(|table| self.note_left(tables, table));
+    }
+
+    /// Notes the removed rows that a compaction found and left.
+    fn note_left(&mut self, tables: &Tables, table: Table) {
+        // Those that were removed since it began wait for the next one, not for a list that is read.
+        let meanwhile = self.shared.removed.rows(table);
+        let left = hidden::removals(tables.table(table)).saturating_sub(meanwhile);
+        self.left[table as usize] = Some((left, self.ticks));
     }
 
     /// Waits until the rows of all tables are in files, so that journals go. It comes before the rows are
@@ -231,5 +235,32 @@ impl Keeper {
 
     fn is_stopped(&self) -> bool {
         self.stop.flag().load(Relaxed) || self.shared.queue.refuses()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::upkeep_tests::{open, put_all, remove, write_out};
+    use super::*;
+
+    /// Removed rows in a batch and in files, too few for a compaction.
+    const REMOVED: usize = 100;
+
+    #[tokio::test]
+    async fn rows_that_are_removed_meanwhile_are_not_what_a_compaction_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let engine = open(&folder);
+        put_all(&engine).await;
+        let tables = engine.shared.tables().expect("open tables");
+        let mut keeper = Keeper::new(Arc::clone(&engine.shared), Arc::default());
+        remove(&engine, 0..REMOVED).await;
+        keeper.note_left(&tables, Table::Objects);
+        assert_eq!(keeper.left[Table::Objects as usize], Some((0, 0)), "in memory");
+        write_out(&engine).await;
+        keeper.note_left(&tables, Table::Objects);
+        assert_eq!(keeper.left[Table::Objects as usize], Some((0, 0)), "in a file");
+        keeper.shared.removed.take(Table::Objects);
+        keeper.note_left(&tables, Table::Objects);
+        assert_eq!(keeper.left[Table::Objects as usize], Some((REMOVED as u64, 0)));
     }
 }

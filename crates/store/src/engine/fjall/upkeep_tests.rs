@@ -1,7 +1,9 @@
 //! What the upkeep leaves of rows that were removed, on disk and before the rows of a query.
 
+use std::ops::Range;
 use std::time::Duration;
 
+use super::hidden;
 use super::tables::Table;
 use super::*;
 use crate::engine::{BucketName, IndexRange, Mark, Page, Snapshot as _, Verdict};
@@ -44,7 +46,7 @@ fn far() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-fn open(folder: &tempfile::TempDir) -> Fjall {
+pub(super) fn open(folder: &tempfile::TempDir) -> Fjall {
     Fjall::open(folder.path(), FjallOptions::default()).expect("a folder that opens")
 }
 
@@ -57,15 +59,15 @@ fn key(number: usize) -> Vec<u8> {
     format!("k{number:08}").into_bytes()
 }
 
-async fn put_all(engine: &Fjall) {
+pub(super) async fn put_all(engine: &Fjall) {
     for number in 0..OBJECTS {
         let key = key(number);
         engine.write(BUCKET.object(&key), Put(key.clone()), &terms()).await.expect("a write");
     }
 }
 
-async fn remove_all(engine: &Fjall) {
-    for number in 0..OBJECTS {
+pub(super) async fn remove(engine: &Fjall, numbers: Range<usize>) {
+    for number in numbers {
         engine.write(BUCKET.object(&key(number)), Removal, &terms()).await.expect("a removal");
     }
 }
@@ -104,10 +106,31 @@ async fn removed_rows_go_without_new_writes() {
     let engine = open(&folder);
     put_all(&engine).await;
     assert!(rows(&engine) >= 2 * OBJECTS);
-    remove_all(&engine).await;
+    remove(&engine, 0..OBJECTS).await;
     wait_until("removed rows stay", || rows(&engine) == 0).await;
     wait_until("their octets stay", || octets(&engine) < VALUE_OCTETS as u64 * 100).await;
     assert_eq!(entries(&engine).await, 0);
+}
+
+/// Has fjall write what is in memory to files, as it does when there is more of it.
+pub(super) async fn write_out(engine: &Fjall) {
+    let tables = engine.shared.tables().expect("open tables");
+    let keyspaces = || Table::ALL.into_iter().map(|table| tables.table(table));
+    keyspaces().for_each(|keyspace| hidden::write_out(keyspace).expect("a file"));
+    wait_until("no file is written", || keyspaces().all(|keyspace| keyspace.sealed_memtable_count() == 0))
+        .await;
+}
+
+#[tokio::test]
+async fn values_in_files_go_with_their_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    put_all(&engine).await;
+    write_out(&engine).await;
+    assert!(octets(&engine) > (OBJECTS * VALUE_OCTETS) as u64);
+    remove(&engine, 0..OBJECTS).await;
+    wait_until("removed rows stay", || rows(&engine) == 0).await;
+    wait_until("their octets stay", || octets(&engine) < VALUE_OCTETS as u64 * 100).await;
 }
 
 #[tokio::test]
@@ -135,7 +158,7 @@ async fn rows_that_were_removed_before_a_restart_go() {
     let folder = tempfile::tempdir().expect("a folder");
     let engine = open(&folder);
     put_all(&engine).await;
-    remove_all(&engine).await;
+    remove(&engine, 0..OBJECTS).await;
     drop(engine);
     let engine = open(&folder);
     wait_until("removed rows stay", || rows(&engine) == 0).await;
