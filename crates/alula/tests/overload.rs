@@ -213,8 +213,8 @@ async fn large_heads_of_strangers_are_refused_while_memory_is_scarce() {
     assert_eq!(served.ledger.count(OVERLOADED), 0);
 }
 
-/// Connections that hold nearly all that new requests may find, of requests that never end, are closed in place of
-/// a bystander's requests. The bystander's own request that is under way goes on.
+/// Connections that hold nearly all that new requests may find, of requests that never end, are closed in
+/// place of a bystander's requests. The bystander's own request that is under way goes on.
 #[tokio::test]
 async fn those_who_hold_the_memory_are_closed_and_not_everybody_refused() {
     const HEAD: usize = 60 << 10;

@@ -363,7 +363,8 @@ fn answers_are_written_the_same_whether_their_fields_went_before() {
     }
 }
 
-/// A head of which more is here already than may be from now on is refused, and one that is within the bound is not.
+/// A head of which more is here already than may be from now on is refused, and one that is within the bound
+/// is not.
 #[test]
 fn a_bound_counts_for_the_head_that_is_being_read() {
     let config = Config { limits: Limits { head_bytes: 4_000, ..Limits::default() }, ..Config::default() };

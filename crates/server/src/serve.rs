@@ -188,7 +188,8 @@ impl Serving {
         Poll::Pending
     }
 
-    /// Ends the connection if it holds much of the memory and does not get on. Nobody waits for its peer then.
+    /// Ends the connection if it holds much of the memory and does not get on. Nobody waits for its peer
+    /// then.
     #[cold]
     fn poll_get_on(&mut self) -> Poll<()> {
         self.registration.is_looked_at();

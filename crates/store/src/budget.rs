@@ -1,7 +1,7 @@
 //! The bytes of content that all requests under way may hold together.
 //!
-//! Rule: small contents are counted and take no lock. Others have a share of the [`Room`], which says whose turn it
-//! is.
+//! Rule: small contents are counted and take no lock. Others have a share of the [`Room`], which says whose
+//! turn it is.
 
 mod pace;
 mod peer;
@@ -109,8 +109,8 @@ impl Budget {
         Ok(share)
     }
 
-    /// Waits until a share has so many bytes, of a content that may come to `claim`. It may get more than it asked for
-    /// at once.
+    /// Waits until a share has so many bytes, of a content that may come to `claim`. It may get more than it
+    /// asked for at once.
     pub(crate) async fn extend(
         &self,
         share: &mut Share,
@@ -153,8 +153,8 @@ impl Budget {
         }
     }
 
-    /// Takes what a share lacks of so many bytes, if it is there: two requests that wait for what the other holds would
-    /// wait without end.
+    /// Takes what a share lacks of so many bytes, if it is there: two requests that wait for what the other
+    /// holds would wait without end.
     pub(crate) fn grow(&self, share: &mut Share, octets: u64) -> Result<(), Spent> {
         if self.counts(share, octets) {
             return Ok(());
@@ -172,8 +172,8 @@ impl Budget {
         }
     }
 
-    /// Awaits a transfer of which nothing is seen until it has ended. While others wait for a share, it has to keep a pace. One that is
-    /// small has none to keep. Allocates nothing.
+    /// Awaits a transfer of which nothing is seen until it has ended. While others wait for a share, it has
+    /// to keep a pace. One that is small has none to keep. Allocates nothing.
     pub(crate) async fn paced<F: Future>(
         &self,
         share_octets: u64,

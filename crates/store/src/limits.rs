@@ -21,14 +21,15 @@ const CONNECTION_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;
 
-/// The bytes that are read and dropped after an early answer, over both versions: many clients send all of a content
-/// before they look for an answer, and lose it to a reset. It is the longest object, and a quarter.
+/// The bytes that are read and dropped after an early answer, over both versions: many clients send all of a
+/// content before they look for an answer, and lose it to a reset. It is the longest object, and a quarter.
 const UNWANTED_BYTES: u32 = 64 * 1024 * 1024;
 
 /// Limits for a server of a store, those of a [`Server`](alula::Server) but for what Riak's clients need: targets of 768 KiB, heads of 1 MiB with
 /// 1000 fields, 8 MiB for a connection beside its windows.
 ///
-/// After an answer that came before all of the content, such as 413, up to 64 MiB of it are read and dropped, within
+/// After an answer that came before all of the content, such as 413, up to 64 MiB of it are read and dropped,
+/// within
 /// [`linger_timeout`](Limits::linger_timeout) where the connection or the stream ends. With objects of more than 51 MiB,
 /// make [`drain_bytes`](Limits::drain_bytes) and [`linger_bytes`](Limits::linger_bytes) longer than these.
 ///

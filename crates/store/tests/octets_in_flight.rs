@@ -194,7 +194,8 @@ async fn a_length_that_is_stated_takes_no_room() {
     }
 }
 
-/// Writes of which each has sent half when there is no room for more all end, whether they come from one or from many.
+/// Writes of which each has sent half when there is no room for more all end, whether they come from one or
+/// from many.
 #[tokio::test(start_paused = true)]
 async fn writes_that_are_half_sent_all_end() {
     for site in Site::both(4 * OBJECT_OCTETS).await {

@@ -103,8 +103,9 @@ pub(crate) struct StoreArgs {
 
     /// Leave out the fields by which browsers run no program of what is stored.
     ///
-    /// Unless it is given, answers have `content-security-policy: sandbox` and `x-content-type-options: nosniff`:
-    /// whoever may write an object could have its page act with the credentials of whoever opens it.
+    /// Unless it is given, answers have `content-security-policy: sandbox` and `x-content-type-options:
+    /// nosniff`: whoever may write an object could have its page act with the credentials of whoever opens
+    /// it.
     #[arg(long)]
     pub(crate) no_sandbox: bool,
 

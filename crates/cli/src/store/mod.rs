@@ -84,7 +84,8 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
     outcome
 }
 
-/// The limits of a store, which reads on after an early answer for as long as the longest object is, and some more.
+/// The limits of a store, which reads on after an early answer for as long as the longest object is, and some
+/// more.
 fn limits(args: &StoreArgs) -> Limits {
     let mut limits = alula_store::limits();
     let unwanted = u32::try_from(args.object_max.get().saturating_add(UNWANTED_MORE)).unwrap_or(u32::MAX);

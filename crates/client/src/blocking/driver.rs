@@ -152,8 +152,9 @@ fn may_wait() -> bool {
     Handle::try_current().is_err_and(|error| error.is_missing_context())
 }
 
-/// Waits until the connections' tasks have run, then those that the sockets wake, whoever drives: the one that does may leave
-/// before a task that was woken has its turn. Tasks run in their order, those that are made here behind them. Allocates.
+/// Waits until the connections' tasks have run, then those that the sockets wake, whoever drives: the one
+/// that does may leave before a task that was woken has its turn. Tasks run in their order, those that are
+/// made here behind them. Allocates.
 async fn all_tasks_ran() {
     for _ in 0..2 {
         // It fails with the runtime alone, which then has no tasks.

@@ -1,7 +1,7 @@
 //! The pace that a transfer keeps while others wait for the room that it holds.
 //!
-//! Rule: time is a credit. It begins with two seconds, what moves adds to it, and what has moved pays for a pause of
-//! half a minute at most. While nobody waits, it is never used up.
+//! Rule: time is a credit. It begins with two seconds, what moves adds to it, and what has moved pays for a
+//! pause of half a minute at most. While nobody waits, it is never used up.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -14,8 +14,8 @@ use super::{Budget, TooSlow};
 /// The bytes of a second that a transfer comes to in the mean.
 const PACE_BYTES: u64 = 256 * 1024;
 
-/// The time that a transfer has beside: at its beginning, once it got room that it waited for, and when others begin
-/// to wait.
+/// The time that a transfer has beside: at its beginning, once it got room that it waited for, and when
+/// others begin to wait.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The longest pause that is paid for by what has moved before.

@@ -14,8 +14,8 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    /// Returns the network of an address: an address of IPv4, or the first 64 bits of one of IPv6, whose hosts choose
-    /// the others.
+    /// Returns the network of an address: an address of IPv4, or the first 64 bits of one of IPv6, whose
+    /// hosts choose the others.
     pub(crate) fn of_address(address: IpAddr) -> Self {
         Self::Network(match address.to_canonical() {
             IpAddr::V4(address) => address.to_bits().into(),

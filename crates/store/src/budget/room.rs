@@ -1,12 +1,12 @@
 //! The room of all requests: what each holds, what each waits for, and whose turn it is.
 //!
-//! Rule 1: a request that waits stands behind those whose peer holds less beside them; among equals the oldest goes
-//! first.
-//! Rule 2: what is given to contents that grow leaves as much as the one that lacks most: the first that waits can
-//! have that to its end, so that they never all wait for each other. One at a time has it.
+//! Rule 1: a request that waits stands behind those whose peer holds less beside them; among equals the
+//! oldest goes first.
+//! Rule 2: what is given to contents that grow leaves as much as the one that lacks most: the first that
+//! waits can have that to its end, so that they never all wait for each other. One at a time has it.
 //! Rule 3: a peer that holds room leaves a fair part to those that hold none.
-//! Rule 4: one that holds room and waits for more is refused for the sake of one that has waited for long, and whose
-//! peer would still hold less.
+//! Rule 4: one that holds room and waits for more is refused for the sake of one that has waited for long,
+//! and whose peer would still hold less.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
@@ -34,8 +34,8 @@ pub(super) struct Room {
     peers: HashMap<Peer, Account>,
     /// The requests that hold room and do not wait.
     moving: usize,
-    /// What contents that grow lack of their longest, with the number of those that lack it; without the owner of the
-    /// reserve.
+    /// What contents that grow lack of their longest, with the number of those that lack it; without the
+    /// owner of the reserve.
     lacking: BTreeMap<u64, usize>,
     /// The one that has what is left for the first in wait.
     owner: Option<Ticket>,
@@ -219,8 +219,8 @@ impl Room {
         }
     }
 
-    /// Gives room to one whose turn it is, or refuses one; `None` once nothing more can be done. The waker is for its
-    /// task.
+    /// Gives room to one whose turn it is, or refuses one; `None` once nothing more can be done. The waker is
+    /// for its task.
     pub(super) fn settle(&mut self) -> Option<Option<Waker>> {
         if self.waiting.len() > WAITING_MAX {
             return self.most_waiting().map(|ticket| self.refuse(ticket));

@@ -237,8 +237,8 @@ impl Numbers {
     }
 }
 
-/// Requests are begun, broken off and slow: what is held stays within the bound, all of it comes back, and each that
-/// waits has its turn.
+/// Requests are begun, broken off and slow: what is held stays within the bound, all of it comes back, and
+/// each that waits has its turn.
 #[tokio::test(start_paused = true)]
 async fn whatever_happens_all_comes_back() {
     for seed in 1..20 {

@@ -38,7 +38,8 @@ impl IndexQuery {
     }
 }
 
-/// Returns the number of the steps of a walk whose path goes on so behind its key, or `None` if they are refused.
+/// Returns the number of the steps of a walk whose path goes on so behind its key, or `None` if they are
+/// refused.
 pub fn walk_steps(path: &[u8]) -> Option<usize> {
     walk::steps_of(path)
 }

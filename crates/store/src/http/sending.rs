@@ -16,8 +16,8 @@ pub(super) struct Paced<'a> {
 }
 
 impl Paced<'_> {
-    /// Sends several parts as one content, as [`Reply::send_parts`] does. One that holds room goes in pieces, and is
-    /// broken off where its peer is slow while others wait. A small one allocates nothing once warm.
+    /// Sends several parts as one content, as [`Reply::send_parts`] does. One that holds room goes in pieces,
+    /// and is broken off where its peer is slow while others wait. A small one allocates nothing once warm.
     pub(super) async fn send_parts(&self, reply: Reply, parts: &[&[u8]]) -> Outcome {
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         if !self.share.has_room() || bytes <= PIECE_BYTES {

@@ -28,8 +28,8 @@ async fn a_reload_counts_at_once() {
     }
 }
 
-/// A reload removes a user and changes a password while all users send requests. These two are refused from then on, and
-/// no other has to be hashed anew.
+/// A reload removes a user and changes a password while all users send requests. These two are refused from
+/// then on, and no other has to be hashed anew.
 #[tokio::test]
 async fn a_reload_forgets_no_more_than_has_changed() {
     const USERS: [&str; 6] = ["u0", "u1", "u2", "u3", "u4", "u5"];

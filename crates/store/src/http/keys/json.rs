@@ -1,6 +1,7 @@
 //! Strings of JSON (RFC 8259 §7) for keys, buckets and terms, which are octets and need not be text.
 //!
-//! UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading a list: they have
+//! UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading
+//! a list: they have
 //! [stand-ins](crate::http::stand_ins), so that a client can tell which.
 //!
 //! `}` is sent as an escape, which means the same: clients cut a stream of objects at it.

@@ -1,7 +1,7 @@
 //! The content of a write while it arrives, within the octets in flight.
 //!
-//! Rule: a content takes room for what has arrived and a step, whatever length is stated for it: one that is stated and
-//! does not come keeps nobody out.
+//! Rule: a content takes room for what has arrived and a step, whatever length is stated for it: one that is
+//! stated and does not come keeps nobody out.
 
 use std::time::Duration;
 
@@ -62,8 +62,8 @@ struct Arriving<'a> {
 }
 
 impl<'a> Arriving<'a> {
-    /// Begins with the room for a small content. One that is known to be large waits for its first step, and holds
-    /// nothing meanwhile.
+    /// Begins with the room for a small content. One that is known to be large waits for its first step, and
+    /// holds nothing meanwhile.
     async fn begin(stated: Option<u64>, room: Room<'a>) -> Result<Self, Fail> {
         let (value, share, octets) = (Scratch::lend(), Share::of(room.peer), FREE_OCTETS_MAX);
         let expected = stated.unwrap_or(room.octets_max);
