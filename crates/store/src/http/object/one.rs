@@ -105,10 +105,12 @@ fn put_attributes(
     text: &mut Vec<u8>,
 ) -> Result<(), FieldError> {
     let mut index: Option<&[u8]> = None;
+    let mut whole = Scratch::lend();
+    let mut put = |prefix, name: &[u8], value: &[u8]| put_named(headers, &mut whole, prefix, name, value);
     text.clear();
     for attribute in content.attributes().flatten() {
         match attribute {
-            Attribute::Meta { name, value } => put_named(headers, META, name, value)?,
+            Attribute::Meta { name, value } => put(META, name, value)?,
             Attribute::BinaryEntry { field, term } | Attribute::IntegerEntry { field, term } => {
                 // The entries of an index lie together.
                 match index {
@@ -118,7 +120,7 @@ fn put_attributes(
                         text.extend_from_slice(SEPARATOR);
                     }
                     Some(last) => {
-                        put_named(headers, INDEX, last, text)?;
+                        put(INDEX, last, text)?;
                         text.clear();
                     }
                     None => {}
@@ -129,7 +131,7 @@ fn put_attributes(
             _ => {}
         }
     }
-    index.map_or(Ok(()), |field| put_named(headers, INDEX, field, text))
+    index.map_or(Ok(()), |field| put(INDEX, field, text))
 }
 
 /// The beginning of fields of metadata.
@@ -137,12 +139,19 @@ pub(super) const META: &str = "x-riak-meta-";
 /// The beginning of fields of indexes.
 pub(super) const INDEX: &str = "x-riak-index-";
 
-fn put_named(headers: &mut FieldSection, prefix: &str, name: &[u8], value: &[u8]) -> Result<(), FieldError> {
-    let mut whole = Scratch::lend();
+/// Appends a field whose name is made over `whole`.
+fn put_named(
+    headers: &mut FieldSection,
+    whole: &mut Vec<u8>,
+    prefix: &str,
+    name: &[u8],
+    value: &[u8],
+) -> Result<(), FieldError> {
+    whole.clear();
     whole.extend_from_slice(prefix.as_bytes());
     whole.extend_from_slice(name);
     // Names came as names of fields, which are ASCII; others are passed over.
-    match std::str::from_utf8(&whole) {
+    match std::str::from_utf8(whole) {
         Ok(name) => headers.append(name, value),
         Err(_) => Ok(()),
     }
