@@ -28,6 +28,8 @@ const ROWS: &[(&str, Row)] = &[
     ("ContextError", None),
     ("Damaged", None),
     ("EngineError", Some(engine_errors)),
+    // This and `UnreadRow` are causes that nobody outside can make; what they show is tried beside them.
+    ("FjallFailure", None),
     ("FjallOpenError", Some(fjall_open_errors)),
     ("OpenError", Some(open_errors)),
     // It is made by a store that does not open, and shown as part of its error.
@@ -35,6 +37,7 @@ const ROWS: &[(&str, Row)] = &[
     ("Refused", None),
     ("Stopped", None),
     ("Unfit", None),
+    ("UnreadRow", None),
     ("UsersError", Some(users_errors)),
 ];
 

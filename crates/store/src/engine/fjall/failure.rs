@@ -1,7 +1,10 @@
 //! Failures of fjall in words: what it says itself are the names of its types.
 
 use std::error::Error as StdError;
+use std::fmt::Write as _;
 use std::{fmt, io};
+
+use alula::fields::{EscapedDebug, OneLine};
 
 use crate::engine::ObjectName;
 
@@ -9,7 +12,6 @@ use crate::engine::ObjectName;
 const SHOWN_OCTETS_MAX: usize = 128;
 
 /// A failure of fjall.
-#[derive(Debug)]
 pub(super) struct FjallFailure(pub(super) ::fjall::Error);
 
 /// A row that cannot be read, or one behind it.
@@ -53,7 +55,7 @@ impl FjallFailure {
 impl fmt::Display for FjallFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0, self.system()) {
-            (_, Some(system)) => system.fmt(f),
+            (_, Some(system)) => write!(OneLine(f), "{system}"),
             (::fjall::Error::Poisoned, None) => f.write_str("an earlier write failed"),
             (::fjall::Error::InvalidVersion(_), None) => f.write_str("a file is of another version"),
             _ => f.write_str("a file is damaged"),
@@ -61,19 +63,27 @@ impl fmt::Display for FjallFailure {
     }
 }
 
+impl fmt::Debug for FjallFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FjallFailure").field(&EscapedDebug(&self.0)).finish()
+    }
+}
+
 impl fmt::Display for UnreadRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { table, row, is_behind, failure } = self;
+        // Clients choose the names of objects.
+        let mut line = OneLine(f);
         match failure.system() {
-            Some(_) => write!(f, "a block of the table `{table}` cannot be read"),
-            None => write!(f, "a block of the table `{table}` is damaged"),
+            Some(_) => write!(line, "a block of the table `{table}` cannot be read"),
+            None => write!(line, "a block of the table `{table}` is damaged"),
         }?;
         match (row, is_behind) {
-            (Some(row), false) => write!(f, ", that of {row}"),
-            (Some(row), true) => write!(f, ", behind {row}"),
-            (None, _) => f.write_str(", the first one"),
+            (Some(row), false) => write!(line, ", that of {row}"),
+            (Some(row), true) => write!(line, ", behind {row}"),
+            (None, _) => line.write_str(", the first one"),
         }?;
-        failure.system().map_or(Ok(()), |system| write!(f, ": {system}"))
+        failure.system().map_or(Ok(()), |system| write!(line, ": {system}"))
     }
 }
 
@@ -99,4 +109,30 @@ fn shown(row: &[u8]) -> String {
     };
     let cut: String = whole.chars().take(SHOWN_OCTETS_MAX).collect();
     if cut.len() < whole.len() { format!("`{cut}...`") } else { format!("`{cut}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::BucketName;
+
+    #[test]
+    fn names_of_clients_end_no_line_and_steer_no_terminal() {
+        let bucket = BucketName { bucket_type: b"default", bucket: b"b\r\nroot \x1b[2J" };
+        let mut row = Vec::new();
+        bucket.object("k\u{202e}\u{2028}".as_bytes()).write(&mut row);
+        let system = || ::fjall::Error::Io(io::Error::other("x\r\n\u{1b}[31mroot"));
+        let errors = [
+            UnreadRow::at("objects", &row, ::fjall::Error::Poisoned),
+            UnreadRow::behind("objects", Some(b"\x01\nroot"), system()),
+        ];
+        for error in errors {
+            let shown = [error.to_string(), format!("{error:?}"), error.failure.to_string()];
+            for text in shown {
+                let is_obeyed = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{202e}');
+                assert!(!text.contains(is_obeyed), "{text:?}");
+            }
+            assert!(error.to_string().contains("root"), "{error}");
+        }
+    }
 }
