@@ -20,13 +20,19 @@ pub struct ByItself {
     pub told: String,
 }
 
+/// The heading of their table: others of the page have as many cells.
+const HEADING: &str = "\n## Attacks on what clients do by themselves\n";
+
 /// Every such attack of the page.
 ///
 /// # Panics
-/// When the page cannot be read.
+/// When the page cannot be read, or has no such table.
 #[must_use]
 pub fn rows_by_itself() -> Vec<ByItself> {
-    text().lines().filter_map(ByItself::read).collect()
+    let text = text();
+    let (_, section) = text.split_once(HEADING).expect("the page has this table");
+    let lines = section.lines().take_while(|line| !line.starts_with("## "));
+    lines.filter_map(ByItself::read).collect()
 }
 
 impl ByItself {
