@@ -58,7 +58,7 @@ pub(crate) struct Share {
 enum Held {
     #[default]
     Nothing,
-    /// So many bytes that are counted alone.
+    /// Bytes of a small content, which are counted alone.
     Small(Budget, u64),
     Room(Budget, Ticket),
 }

@@ -29,9 +29,9 @@ const UNWANTED_BYTES: u32 = 64 * 1024 * 1024;
 /// 1000 fields, 8 MiB for a connection beside its windows.
 ///
 /// After an answer that came before all of the content, such as 413, up to 64 MiB of it are read and dropped,
-/// within
-/// [`linger_timeout`](Limits::linger_timeout) where the connection or the stream ends. With objects of more than 51 MiB,
-/// make [`drain_bytes`](Limits::drain_bytes) and [`linger_bytes`](Limits::linger_bytes) longer than these.
+/// within [`linger_timeout`](Limits::linger_timeout) where the connection or the stream ends. With objects
+/// of more than 51 MiB, make
+/// [`drain_bytes`](Limits::drain_bytes) and [`linger_bytes`](Limits::linger_bytes) longer than these.
 ///
 /// Over HTTP/2 a stream may send 64 KiB ahead and all streams of a connection 16 MiB. With the limits of other servers, writes of large objects that
 /// wait for room hold the whole window of their connection, and those whose turn it is do not get on.

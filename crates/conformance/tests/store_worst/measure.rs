@@ -39,7 +39,7 @@ const ADDRESS_SPACE_KIB: u32 = 8 * 1024 * 1024;
 /// No machine is so slow.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// What an attack touched, and what it cost.
+/// The bytes that an attack touched, and its cost.
 #[derive(Debug)]
 pub(crate) struct Used {
     touched: u64,

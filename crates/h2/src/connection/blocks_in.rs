@@ -23,6 +23,16 @@ use crate::half::Incoming;
 use crate::state::State;
 use crate::violation::{Scope, Violation};
 
+/// The bound on field sections.
+impl Connection {
+    /// Takes field sections of so many bytes at most from now on, also of the one that is being read, where
+    /// `Limits::field_section_bytes` is larger; `u32::MAX` leaves it to the limits alone. The peer is not
+    /// told.
+    pub fn bound_heads(&mut self, bytes: u32) {
+        self.section_bound = bytes;
+    }
+}
+
 /// Frames.
 impl Connection {
     #[inline]

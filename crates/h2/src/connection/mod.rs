@@ -308,13 +308,6 @@ impl Connection {
         self.streams_expected = streams;
     }
 
-    /// Takes field sections of so many bytes at most from now on, also of the one that is being read, where
-    /// `Limits::field_section_bytes` is larger; `u32::MAX` leaves it to the limits alone. The peer is not
-    /// told.
-    pub fn bound_heads(&mut self, bytes: u32) {
-        self.section_bound = bytes;
-    }
-
     /// Says how many bytes of a field section the server is expected to take, until its SETTINGS say so. A
     /// request with more is refused by [`SendError::AwaitsSettings`](crate::SendError::AwaitsSettings), and
     /// judged by the SETTINGS once they are here. No bound is expected at first. Without effect on a server,

@@ -1,4 +1,4 @@
-//! Whether a connection gets on: the bytes that it moves in a time, beside those that it holds.
+//! The progress of a connection: the bytes that it moves in a time, beside those that it holds.
 //!
 //! It is asked only where memory is scarce and the connection holds much of it (`Conn::end_if_stuck`).
 

@@ -34,8 +34,8 @@ pub(super) struct Room {
     peers: HashMap<Peer, Account>,
     /// The requests that hold room and do not wait.
     moving: usize,
-    /// What contents that grow lack of their longest, with the number of those that lack it; without the
-    /// owner of the reserve.
+    /// The bytes that contents that grow lack of their longest, with the number of those that lack as many;
+    /// without the owner of the reserve.
     lacking: BTreeMap<u64, usize>,
     /// The one that has what is left for the first in wait.
     owner: Option<Ticket>,
@@ -60,7 +60,7 @@ enum State {
     Refused,
 }
 
-/// What a peer holds.
+/// The room that a peer holds.
 #[derive(Debug, Default)]
 struct Account {
     bytes: u64,
@@ -351,7 +351,7 @@ impl Room {
         self.bytes_max - self.used
     }
 
-    /// What a request lacks of all that it will ask for, if it grows beside the owner of the reserve.
+    /// Returns the bytes that a request lacks of all that it will ask for, if it grows beside the owner of the reserve.
     fn lacks(&self, ticket: Ticket) -> u64 {
         match self.holders.get(&ticket) {
             Some(holder) if holder.bytes > 0 && self.owner != Some(ticket) => {

@@ -1,4 +1,4 @@
-//! Whose turn it is, over a clock that is paused.
+//! Tests of the order in which requests get room, over a clock that is paused.
 
 use tokio::task::JoinSet;
 

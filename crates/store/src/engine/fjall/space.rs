@@ -1,6 +1,6 @@
 //! The room on the disk: whether writes that grow are taken.
 //!
-//! What is written stands in a journal first and in a file of a table later, and a compaction needs room for
+//! A write stands in a journal first and in a file of a table later, and a compaction needs room for
 //! a copy of the rows that it writes anew. Writes that grow are therefore refused while the disk has no room
 //! for what is in memory, for the largest compaction and for a floor beside these. Writes that do not grow go
 //! on at the cost of the half of the floor, and deletes at that of all. When half of it is used, the
