@@ -10,10 +10,11 @@ use std::{
 };
 
 use alula::{
-    Answer, Begun, Ended, Error, Exchange, FieldSection, Hook, Limits, Router, Sent, Server, Status,
+    Answer, Begun, Client, Ended, Error, Exchange, FieldSection, Hook, Limits, Router, Sent, Server, Status,
     routing::get,
     testing::{TestServer, Wire},
 };
+use tokio::task::JoinSet;
 
 /// Writes down the ends that it sees, and counts requests under way.
 #[derive(Clone, Default)]
@@ -32,6 +33,26 @@ impl Hook for Notes {
         let route = ended.route().unwrap_or("-");
         self.0.1.lock().unwrap().push(format!("{} {route} {status} {}", ended.target(), ended.sent()));
     }
+}
+
+impl Notes {
+    fn under_way(&self) -> i64 {
+        self.0.0.load(Relaxed)
+    }
+
+    async fn all_have_ended(&self) {
+        until(|| self.under_way() == 0).await;
+    }
+}
+
+/// Waits for a condition, for a minute at most.
+async fn until(is_so: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), waiting).await.expect("it is so within a minute");
 }
 
 /// Panics where the path says so.
@@ -58,7 +79,7 @@ fn panics(_: Exchange) -> Ready<Result<Sent, Error>> {
 }
 
 fn server(routes: Router, http2: bool) -> TestServer {
-    let limits = Limits { glitch_burst: 1_000_000, ..Limits::default() };
+    let limits = Limits { glitch_burst: 1_000_000, reset_burst: 1_000_000, ..Limits::default() };
     let settings = Server::builder().on_error(|_| {}).limits(limits);
     let server = TestServer::with(settings, routes.build().unwrap());
     if http2 { server.http2() } else { server }
@@ -82,7 +103,7 @@ async fn panics_hide_no_beginning_no_end_and_no_route() {
             let mut response = client.get(format!("http://test/{path}")).send().await.unwrap();
             response.text().await.unwrap();
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        notes.all_have_ended().await;
         let seen = [
             "/first /first 200 5",
             "/handler /handler 500 0",
@@ -102,42 +123,63 @@ async fn panics_hide_no_beginning_no_end_and_no_route() {
 #[tokio::test]
 async fn streams_that_are_reset_do_not_hide_those_that_follow() {
     const AT_ONCE: usize = 40;
-    let waits = |exchange: Exchange| async move {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        exchange.respond(Status::OK).send("late").await
-    };
-    for patience in [Duration::ZERO, Duration::from_millis(5)] {
+    for are_begun in [false, true] {
         let notes = Notes::default();
+        let (opens, open) = tokio::sync::watch::channel(false);
+        let waits = move |exchange: Exchange| {
+            let mut open = open.clone();
+            async move {
+                open.wait_for(|open| *open).await.unwrap();
+                exchange.respond(Status::OK).send("late").await
+            }
+        };
         let routes = Router::new()
             .hook(notes.clone())
             .route("/first", get(answers))
             .route("/waits", get(waits).detached());
         let client = server(routes, true).client();
+        // Each handler under way holds a receiver.
+        let without = opens.receiver_count();
+        let handlers = || opens.receiver_count() - without;
         for _ in 0..30 {
             client.get("http://test/first").send().await.unwrap().text().await.unwrap();
-            let mut calls = tokio::task::JoinSet::new();
-            for _ in 0..AT_ONCE {
-                let client = client.clone();
-                calls.spawn(async move {
-                    let call = client.get("http://test/waits").send();
-                    assert!(tokio::time::timeout(patience, call).await.is_err());
-                });
+            let mut calls =
+                call_in_vain(&client, AT_ONCE, if are_begun { Duration::MAX } else { Duration::ZERO });
+            if are_begun {
+                until(|| handlers() == AT_ONCE).await;
+                calls.abort_all();
             }
-            calls.join_all().await;
-            tokio::time::sleep(Duration::from_millis(30)).await;
+            while let Some(ended) = calls.join_next().await {
+                assert!(!matches!(ended, Ok(Ok(_))), "a call ends before it is given up: {ended:?}");
+            }
+            opens.send_replace(true);
+            until(|| handlers() == 0).await;
+            opens.send_replace(false);
         }
+        opens.send_replace(true);
         client.get("http://test/first").send().await.unwrap().text().await.unwrap();
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        notes.all_have_ended().await;
         let seen = notes.0.1.lock().unwrap();
         let firsts: Vec<_> = seen.iter().filter(|line| line.starts_with("/first")).collect();
         assert_eq!(firsts.len(), 31);
         assert!(
             firsts.iter().all(|line| *line == "/first /first 200 5"),
-            "{patience:?}: {:?}",
+            "begun {are_begun}: {:?}",
             firsts.last()
         );
-        assert_eq!(notes.0.0.load(Relaxed), 0, "{patience:?}");
     }
+}
+
+/// An outcome of a call that has the patience it was given.
+type Patient = Result<Result<Status, Error>, tokio::time::error::Elapsed>;
+
+/// Sends calls that nothing answers for now.
+fn call_in_vain(client: &Client, count: usize, patience: Duration) -> JoinSet<Patient> {
+    let call = |client: Client| async move {
+        let call = client.get("http://test/waits").send();
+        tokio::time::timeout(patience, call).await.map(|outcome| outcome.map(|answer| answer.status()))
+    };
+    (0..count).map(|_| call(client.clone())).collect()
 }
 
 /// Panics when it is dropped.
@@ -153,9 +195,14 @@ impl Drop for PanicsAtEnd {
 /// one the process.
 #[tokio::test]
 async fn destructors_that_panic_when_a_connection_breaks_end_nothing_else() {
-    let waits = |_: Exchange| async {
-        let _guard = PanicsAtEnd;
-        std::future::pending::<Result<Sent, Error>>().await
+    let begun = Arc::new(AtomicI64::new(0));
+    let counted = begun.clone();
+    let waits = move |_: Exchange| {
+        counted.fetch_add(1, Relaxed);
+        async {
+            let _guard = PanicsAtEnd;
+            std::future::pending::<Result<Sent, Error>>().await
+        }
     };
     let failures = Arc::new(Mutex::new(Vec::new()));
     let routes = Router::new().route("/waits", get(waits)).route("/first", get(answers)).build().unwrap();
@@ -163,19 +210,20 @@ async fn destructors_that_panic_when_a_connection_breaks_end_nothing_else() {
     let settings = Server::builder().on_error(move |failure| told.lock().unwrap().push(failure.to_string()));
     let server = TestServer::with(settings, routes).http2().to_server(Wire::new().reset_after(300));
     let client = server.client();
-    let mut calls = tokio::task::JoinSet::new();
+    let mut calls = JoinSet::new();
     for _ in 0..3 {
         let client = client.clone();
         calls.spawn(async move { client.get("http://test/waits").send().await });
     }
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    until(|| begun.load(Relaxed) == 3).await;
     // The connection breaks within what is sent now.
     let call = client.post("http://test/first").body("x".repeat(1_000)).send();
     assert!(tokio::time::timeout(Duration::from_secs(5), call).await.unwrap().is_err());
     assert!(calls.join_all().await.iter().all(Result::is_err));
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    let panicked = failures.lock().unwrap().iter().filter(|line| line.contains("panicked: as asked")).count();
-    assert_eq!(panicked, 3, "{:?}", failures.lock().unwrap());
+    let lines = || failures.lock().unwrap().clone();
+    let panicked = || lines().iter().filter(|line| line.contains("panicked: as asked")).count();
+    until(|| panicked() >= 3).await;
+    assert_eq!(panicked(), 3, "{:?}", lines());
 }
 
 /// Panics about a head that says so, before it leaves.
