@@ -106,16 +106,27 @@ async fn a_peer_has_so_many_under_way() {
         answered.sort_unstable();
         assert_eq!(answered, [200, 200, 503, 503]);
         // Those that are given up make room, too.
-        for _ in 0..5 {
-            let call = client.get(&origin).header("x-key", "a").timeout(Duration::from_millis(20));
-            if client_gives_up_streams(&client, &origin).await {
-                assert!(call.send().await.is_err());
-                tokio::time::sleep(Duration::from_millis(20)).await;
+        if client_gives_up_streams(&client, &origin).await {
+            let without = Arc::strong_count(&gate);
+            for _ in 0..5 {
+                let call = spawned(Some("a"));
+                until(|| Arc::strong_count(&gate) == without + 1).await;
+                call.abort();
+                until(|| Arc::strong_count(&gate) == without).await;
             }
         }
         gate.add_permits(1);
         assert_eq!(ask(&client, &origin, Some("a")).await.status(), 200);
     }
+}
+
+async fn until(is_so: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), waiting).await.expect("it is so within a minute");
 }
 
 /// Over HTTP/1.1 a server need not see that a peer gives up before it has answered.

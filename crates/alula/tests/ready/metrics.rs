@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use alula::{Answer, Begun, Exchange, Hook, Metrics, Router, Status, routing::get};
+use alula::{Answer, Begun, Error, Exchange, Hook, Metrics, Router, Sent, Status, routing::get};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 use crate::{clients, serve};
@@ -21,10 +21,7 @@ fn routes(metrics: &Metrics) -> Router {
         let content = exchange.body().bytes().await?;
         exchange.respond(Status::OK).send(content).await
     };
-    let waits = |exchange: Exchange| async move {
-        tokio::time::sleep(Duration::from_secs(60)).await;
-        exchange.respond(Status::OK).send("").await
-    };
+    let waits = |_: Exchange| std::future::pending::<Result<Sent, Error>>();
     Router::new()
         .hook(Refuses)
         .hook(metrics.clone())
@@ -52,7 +49,7 @@ async fn requests_are_counted_by_route_method_and_status() {
         let refused = client.get(format!("{origin}/lists/1")).header("x-refused", "").send().await.unwrap();
         assert_eq!(refused.status(), 403);
     }
-    give_up(&origin).await;
+    give_up(&origin, &metrics).await;
     let [client, _] = clients();
     let mut samples = HashMap::new();
     for _ in 0..500 {
@@ -83,14 +80,29 @@ async fn requests_are_counted_by_route_method_and_status() {
 }
 
 /// Two requests whose peers do not wait for the answer: one resets its connection, one its stream.
-async fn give_up(origin: &str) {
+async fn give_up(origin: &str, metrics: &Metrics) {
+    under_way(metrics, 0).await;
     let [_, client] = clients();
-    let waiting = client.get(format!("{origin}/waits")).timeout(Duration::from_millis(50)).send().await;
-    assert!(waiting.is_err());
+    tokio::select! {
+        _ = client.get(format!("{origin}/waits")).send() => panic!("it is answered"),
+        () = under_way(metrics, 1) => {}
+    }
+    under_way(metrics, 0).await;
     let mut socket = TcpStream::connect(origin.trim_start_matches("http://")).await.unwrap();
     socket.write_all(b"GET /waits HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    under_way(metrics, 1).await;
     socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO)).unwrap();
+}
+
+/// Waits until so many requests are under way.
+async fn under_way(metrics: &Metrics, count: usize) {
+    let line = format!("\nhttp_requests_in_flight {count}\n");
+    let so_many = async {
+        while !metrics.text().contains(&line) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), so_many).await.expect("so many are under way");
 }
 
 /// Holds a text against the rules of the format 0.0.4, and hands out its samples.

@@ -5,7 +5,7 @@ mod covered;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -15,6 +15,7 @@ use alula::{
     routing::{any, get, on, post},
     testing::TestServer,
 };
+use tokio::sync::Notify;
 
 /// The state that the handlers share.
 #[derive(Default)]
@@ -90,10 +91,8 @@ async fn file(exchange: Asked) -> Result<Sent, Answer> {
     text(exchange, Status::OK, &said).await
 }
 
-async fn waits(exchange: Asked) -> Result<Sent, Error> {
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    exchange.state().finished.fetch_add(1, Ordering::SeqCst);
-    exchange.respond(Status::OK).send("late").await
+async fn waits(_: Asked) -> Result<Sent, Error> {
+    std::future::pending().await
 }
 
 #[derive(serde::Deserialize)]
@@ -436,26 +435,63 @@ async fn hosts_have_routes_of_their_own() {
     }
 }
 
+/// The stages of a handler that others wait for.
+#[derive(Default)]
+struct Stages {
+    begun: Notify,
+    may_go_on: Notify,
+    is_finished: AtomicBool,
+    dropped: Notify,
+}
+
+/// Tells that the handler is no more, whether it has finished or not.
+struct TellsEnd(Arc<Stages>);
+
+impl Drop for TellsEnd {
+    fn drop(&mut self) {
+        self.0.dropped.notify_one();
+    }
+}
+
 #[tokio::test]
 async fn handlers_that_are_detached_finish_after_a_reset() {
-    for (route, finished) in [(get(waits), 0), (get(waits).detached(), 1)] {
-        let state = Arc::new(App::default());
-        let counted = state.clone();
+    for is_detached in [false, true] {
+        let stages = Arc::new(Stages::default());
+        let seen = stages.clone();
+        let waits = get(move |exchange: Asked| {
+            let stages = seen.clone();
+            async move {
+                stages.begun.notify_one();
+                stages.may_go_on.notified().await;
+                exchange.respond(Status::OK).send("late").await
+            }
+        });
+        let seen = stages.clone();
         let router = router().wrap(move |exchange: Asked, next: Next<App>| {
-            let counted = counted.clone();
+            let end = (exchange.request().path() == "/").then(|| TellsEnd(seen.clone()));
             async move {
                 let result = next.run(exchange).await;
-                counted.finished.fetch_add(1, Ordering::SeqCst);
+                if let Some(TellsEnd(stages)) = &end {
+                    stages.is_finished.store(true, Ordering::SeqCst);
+                }
                 result
             }
         });
+        let route = if is_detached { waits.detached() } else { waits };
         let origin = serve(router.route("/", route)).await;
         // The end of a client's side of HTTP/1.1 says nothing of whether it waits for the answer.
         let [_, client] = clients();
-        let call = client.get(format!("{origin}/")).timeout(Duration::from_millis(20));
-        call.send().await.unwrap_err();
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!(state.finished.load(Ordering::SeqCst), finished);
+        tokio::select! {
+            _ = client.get(format!("{origin}/")).send() => panic!("it is answered"),
+            () = stages.begun.notified() => {}
+        }
+        // The reset has been read when what came behind it is answered.
+        client.get(format!("{origin}/lists")).send().await.unwrap();
+        if is_detached {
+            stages.may_go_on.notify_one();
+        }
+        tokio::time::timeout(Duration::from_secs(60), stages.dropped.notified()).await.expect("it ends");
+        assert_eq!(stages.is_finished.load(Ordering::SeqCst), is_detached);
     }
 }
 
@@ -467,6 +503,9 @@ async fn so_many_requests_are_handled_at_once() {
         let (now, most) = (counted.clone(), top.clone());
         async move {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            while most.load(Ordering::SeqCst) < 3 {
+                tokio::task::yield_now().await;
+            }
             tokio::time::sleep(Duration::from_millis(5)).await;
             now.fetch_sub(1, Ordering::SeqCst);
             text(it, Status::OK, "").await
