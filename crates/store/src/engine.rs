@@ -31,6 +31,7 @@ pub use self::fjall::{CutTail, Fjall, FjallEvent, FjallOpenError, FjallOptions, 
 pub use decide::{Decide, Mark, Verdict, Written};
 pub use error::{EngineError, Level, Shortage};
 pub(crate) use layout::RowLength;
+pub(crate) use marks::now;
 pub use measured::{EngineMetrics, Measured, MeasuredSnapshot};
 pub use memory::{Memory, MemorySnapshot};
 pub use names::{BucketName, ObjectName};

@@ -5,14 +5,16 @@
 //! that was written meanwhile stays.
 
 use std::collections::HashMap;
+use std::future::{Future, poll_fn};
 use std::sync::{Arc, Weak};
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::engine::{
-    Decide, Durability, Engine, EngineError, Mark, ObjectName, Page, Snapshot, Verdict, WriteTerms,
+    Decide, Durability, Engine, EngineError, Mark, ObjectName, Page, Snapshot, Verdict, WriteTerms, now,
 };
 use crate::model::{Moment, Record};
 use crate::store::Shared;
@@ -22,7 +24,12 @@ const PAGE_ITEMS: usize = 256;
 /// The longest pause between two looks while there is something to remove; a shorter delay of removals is its
 /// own pause.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// The shortest one.
+/// The parts of the time that is a pause, for each that is spent reading: many deleted objects that are kept
+/// for long are not read all the time.
+const PAUSE_PARTS: u32 = 9;
+/// The longest pause of that kind.
+const PAUSE_OF_READING_MAX: Duration = Duration::from_secs(60);
+/// The shortest pause.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 /// The objects that were deleted at a moment to come of which the reaper knows since when; others follow
 /// them.
@@ -58,37 +65,89 @@ async fn run<E: Engine>(store: Weak<Shared<E>>, woken: Arc<Notify>, after: Durat
     loop {
         let Some(shared) = store.upgrade() else { return };
         // What fails now is there at the next look.
-        let left = look(&shared.engine, after, &mut ahead).await.unwrap_or(true);
+        let looked = look(&shared.engine, after, &mut ahead).await;
         drop(shared);
-        match left {
-            true => sleep(after.clamp(PAUSE_MIN, PAUSE_MAX)).await,
+        let Looked { is_left, reading } = looked.unwrap_or(Looked { is_left: true, reading: Duration::ZERO });
+        let of_reading = (reading * PAUSE_PARTS).min(PAUSE_OF_READING_MAX);
+        match is_left {
+            true => sleep(after.clamp(PAUSE_MIN, PAUSE_MAX).max(of_reading)).await,
             false => woken.notified().await,
         }
     }
 }
 
-/// Removes what is due, and returns true if something is left.
-async fn look<E: Engine>(engine: &E, after: Duration, ahead: &mut Ahead) -> Result<bool, EngineError> {
-    let mut seen = HashMap::new();
+/// The outcome of a look.
+struct Looked {
+    /// Some of the objects stay.
+    is_left: bool,
+    /// The time in which they were read, without that of the removals.
+    reading: Duration,
+}
+
+/// Removes what is due.
+async fn look<E: Engine>(engine: &E, after: Duration, ahead: &mut Ahead) -> Result<Looked, EngineError> {
+    let mut reading = Duration::ZERO;
+    let (mut seen, terms) = (HashMap::new(), terms());
     let snapshot = engine.snapshot(Instant::now() + CALL_MAX).await?;
     let (mut page, mut last, mut is_left) = (Page::new(PAGE_ITEMS), None::<Vec<u8>>, false);
     loop {
+        let start = Instant::now();
         snapshot.deleted(last.as_deref(), &mut page, Instant::now() + CALL_MAX).await?;
+        let mut due = Vec::new();
         for item in page.items() {
             let Some(name) = ObjectName::read(item.key) else { continue };
-            let reap = Reap { after, waited: ahead.of(item.key), ahead: None, is_left: false };
-            let decide = engine.write(name, reap, &terms()).await?.decide;
-            is_left |= decide.is_left;
-            if let Some(modified) = decide.ahead.filter(|_| decide.is_left && seen.len() < AHEAD_MAX) {
+            let mut reap = Reap { after, waited: ahead.of(item.key), ahead: None, is_left: false };
+            // Those whose time has not come cost a read and no place in the queue of writes.
+            let is_due = match snapshot.get(name, Instant::now() + CALL_MAX).await {
+                Ok(record) => reap.is_due(record.as_ref().map(AsRef::as_ref)),
+                // One that cannot be read keeps no other.
+                Err(_) => {
+                    reap.is_left = true;
+                    false
+                }
+            };
+            is_left |= reap.is_left;
+            if let Some(modified) = reap.ahead.filter(|_| reap.is_left && seen.len() < AHEAD_MAX) {
                 seen.insert(item.key.to_vec(), (modified, ahead.since(item.key, modified)));
             }
+            if is_due {
+                due.push((name, reap));
+            }
+        }
+        reading += start.elapsed();
+        let removals = due.into_iter().map(|(name, reap)| engine.write(name, reap, &terms));
+        for removed in all(removals).await {
+            is_left |= removed.map_or(true, |removed| removed.decide.is_left);
         }
         last = page.items().next_back().map(|item| item.key.to_vec());
         if page.is_last() || last.is_none() {
             ahead.0 = seen;
-            return Ok(is_left);
+            return Ok(Looked { is_left, reading });
         }
     }
+}
+
+/// Waits for all futures. Each is begun before any of them is waited for, so that one batch takes many
+/// writes and a store under load removes as fast as its users delete.
+async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut begun: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
+    poll_fn(|context| {
+        for (future, done) in &mut begun {
+            if let Poll::Ready(output) = future.as_mut().poll(context) {
+                *done = Some(output);
+            }
+        }
+        Poll::Ready(())
+    })
+    .await;
+    let mut outputs = Vec::with_capacity(begun.len());
+    for (future, done) in begun {
+        outputs.push(match done {
+            Some(output) => output,
+            None => future.await,
+        });
+    }
+    outputs
 }
 
 /// Objects that were deleted at a moment that is still to come, as a clock that was ahead leaves them: their
@@ -124,11 +183,11 @@ struct Reap {
     is_left: bool,
 }
 
-impl Decide for Reap {
-    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, _: &mut Vec<u8>) -> Verdict {
-        let Some(record) = stored.filter(Record::is_deleted) else { return Verdict::Keep };
+impl Reap {
+    /// Judges a record, and notes what it found.
+    fn judge(&mut self, record: Record<'_>, now: Moment) -> bool {
         let modified = record.modified();
-        let age = match mark.now.micros().checked_sub(modified.micros()) {
+        let age = match now.micros().checked_sub(modified.micros()) {
             Some(micros) => Duration::from_micros(micros),
             None => {
                 self.ahead = Some(modified);
@@ -137,14 +196,37 @@ impl Decide for Reap {
             }
         };
         self.is_left = age < self.after;
-        if self.is_left { Verdict::Keep } else { Verdict::Remove }
+        !self.is_left
+    }
+
+    /// Returns true for what is stored of an object if that is to be removed now.
+    fn is_due(&mut self, stored: Option<&[u8]>) -> bool {
+        // A damaged one stays, for its operator.
+        let Ok(record) = stored.map(Record::read).transpose() else {
+            self.is_left = true;
+            return false;
+        };
+        record.filter(Record::is_deleted).is_some_and(|record| self.judge(record, now()))
+    }
+}
+
+impl Decide for Reap {
+    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, _: &mut Vec<u8>) -> Verdict {
+        let record = stored.filter(Record::is_deleted);
+        if record.is_some_and(|record| self.judge(record, mark.now)) {
+            Verdict::Remove
+        } else {
+            Verdict::Keep
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
-    use crate::engine::{BucketName, Memory, ReadTerms};
+    use crate::engine::{BucketName, Memory, ReadTerms, Setting, Written};
     use crate::model::{Context, NewContent, Rules, write};
     use crate::{Config, Store};
 
@@ -177,6 +259,104 @@ mod tests {
             deadline,
         };
         store.engine().get(NAME, &terms).await.expect("a read").is_some()
+    }
+
+    /// An engine whose writes take a while, and are counted.
+    struct Slow(Memory, AtomicUsize);
+
+    /// The time that a write takes.
+    const WRITE: Duration = Duration::from_millis(10);
+
+    impl Engine for Slow {
+        type Octets = <Memory as Engine>::Octets;
+        type Snapshot = <Memory as Engine>::Snapshot;
+
+        async fn get(
+            &self,
+            name: ObjectName<'_>,
+            terms: &ReadTerms,
+        ) -> Result<Option<Self::Octets>, EngineError> {
+            self.0.get(name, terms).await
+        }
+
+        async fn write<D: Decide>(
+            &self,
+            name: ObjectName<'_>,
+            decide: D,
+            terms: &WriteTerms,
+        ) -> Result<Written<D, Self::Octets>, EngineError> {
+            self.1.fetch_add(1, Relaxed);
+            sleep(WRITE).await;
+            self.0.write(name, decide, terms).await
+        }
+
+        async fn snapshot(&self, deadline: Instant) -> Result<Self::Snapshot, EngineError> {
+            self.0.snapshot(deadline).await
+        }
+
+        async fn settings(&self, deadline: Instant) -> Result<Vec<Setting>, EngineError> {
+            self.0.settings(deadline).await
+        }
+
+        async fn set(&self, name: &[u8], value: Option<&[u8]>, deadline: Instant) -> Result<(), EngineError> {
+            self.0.set(name, value, deadline).await
+        }
+
+        fn takes_writes(&self) -> bool {
+            self.0.takes_writes()
+        }
+
+        fn label(&self) -> &'static str {
+            self.0.label()
+        }
+    }
+
+    /// Leaves that the object was deleted.
+    struct Deleted;
+
+    impl Decide for Deleted {
+        fn decide(&mut self, _: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
+            let Mark { dot, vtag, now } = mark;
+            let new = NewContent { dot, vtag, now, is_deleted: true, attributes: b"", value: b"" };
+            write(None, Context::EMPTY, &new, &RULES, out).expect("a short record");
+            Verdict::Write
+        }
+    }
+
+    /// The deleted objects of a test: several pages of them.
+    const DELETED: usize = 4 * PAGE_ITEMS;
+
+    async fn with_deleted() -> Slow {
+        let engine = Memory::new();
+        for number in 0..DELETED {
+            let key = number.to_be_bytes();
+            engine.write(NAME.bucket.object(&key), Deleted, &terms()).await.expect("a write");
+        }
+        Slow(engine, AtomicUsize::new(0))
+    }
+
+    async fn look_at(engine: &Slow, after: Duration) -> bool {
+        look(engine, after, &mut Ahead::default()).await.expect("a look").is_left
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn removals_of_a_page_wait_together() {
+        let engine = with_deleted().await;
+        let start = Instant::now();
+        assert!(!look_at(&engine, Duration::ZERO).await, "some are left");
+        assert_eq!(start.elapsed().as_millis() / WRITE.as_millis(), (DELETED / PAGE_ITEMS) as u128);
+        assert_eq!(engine.1.load(Relaxed), DELETED);
+        let mut page = Page::new(1);
+        let snapshot = engine.snapshot(Instant::now() + CALL_MAX).await.expect("a snapshot");
+        snapshot.deleted(None, &mut page, Instant::now() + CALL_MAX).await.expect("a page");
+        assert_eq!(page.items().len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_kept_for_a_while_takes_no_place_among_the_writes() {
+        let engine = with_deleted().await;
+        assert!(look_at(&engine, Duration::from_secs(3600)).await, "none is left");
+        assert_eq!(engine.1.load(Relaxed), 0);
     }
 
     #[tokio::test(start_paused = true)]

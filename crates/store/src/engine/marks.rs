@@ -47,7 +47,7 @@ const fn mixed(number: u64) -> u64 {
 }
 
 /// The time of the system's clock. Before 1970 it is 1970: the model keeps times of an object ascending.
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Moment::from_micros(since.as_micros() as u64)
 }
