@@ -5,6 +5,7 @@ use std::{
     io::{self, Write as _},
     net::SocketAddr,
     path::Path,
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
@@ -29,7 +30,7 @@ const BLOCKING_THREADS_MAX: usize = 32;
 /// The time that requests under way have after a signal.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// A stop that takes no longer needs no word.
+/// A start or a stop that takes no longer needs no word.
 const SOON: Duration = Duration::from_millis(500);
 
 /// The terms on which a command serves.
@@ -58,6 +59,7 @@ impl<'a> ListenOptions<'a> {
 }
 
 /// The server for which routes are made.
+#[derive(Clone)]
 pub(crate) struct Bound {
     /// Counts its memory.
     pub(crate) ledger: Arc<Ledger>,
@@ -71,11 +73,37 @@ pub(crate) struct Service {
     pub(crate) hint: String,
 }
 
+/// The answers of a server whose service is still being made.
+pub(crate) struct Starting {
+    pub(crate) routes: Routes,
+    /// The sentence for stderr if it takes long, without its end: the address follows.
+    pub(crate) sentence: String,
+}
+
+/// The end of a server that did not fail.
+enum Served {
+    Whole,
+    /// It was told to stop while its service was made: a thread may still be at work on that, for as long as
+    /// it takes.
+    BeforeReady,
+}
+
 /// Serves on a runtime of its own, on these terms, until it is told to stop. The service is made once its
 /// address is known, and before anybody is told of it.
 pub(crate) fn run(
     args: &ListenArgs,
     terms: ListenOptions<'_>,
+    service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
+) -> Outcome {
+    run_starting(args, terms, |_| Ok(None), service)
+}
+
+/// The same for a service that takes time to make: requests are answered by the other routes meanwhile, and a
+/// stop does not wait for it.
+pub(crate) fn run_starting(
+    args: &ListenArgs,
+    terms: ListenOptions<'_>,
+    starting: impl FnOnce(&Bound) -> Result<Option<Starting>, Failure>,
     service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
 ) -> Outcome {
     descriptors::raise_limit();
@@ -91,9 +119,12 @@ pub(crate) fn run(
     let runtime = builder.enable_all().max_blocking_threads(BLOCKING_THREADS_MAX).build();
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
     let end_max = terms.end_max;
-    let outcome = runtime.block_on(serve(args, identity, terms, service));
-    runtime.shutdown_timeout(end_max);
-    outcome
+    let served = runtime.block_on(serve(args, identity, terms, starting, service));
+    match served {
+        Ok(Served::BeforeReady) => runtime.shutdown_background(),
+        _ => runtime.shutdown_timeout(end_max),
+    }
+    served.map(|_| ())
 }
 
 fn identity(args: &ListenArgs) -> Result<Option<Identity>, Failure> {
@@ -144,8 +175,9 @@ async fn serve(
     args: &ListenArgs,
     identity: Option<Identity>,
     terms: ListenOptions<'_>,
+    starting: impl FnOnce(&Bound) -> Result<Option<Starting>, Failure>,
     service: impl AsyncFnOnce(Bound) -> Result<Service, Failure>,
-) -> Outcome {
+) -> Result<Served, Failure> {
     let has_tls = identity.is_some();
     let limits = args.pace.limit(terms.limits);
     let builder = Server::builder().limits(limits).on_error(teller(terms.watching));
@@ -160,7 +192,7 @@ async fn serve(
         builder = builder.http2_only();
     }
     let failed = |error| cannot_listen(&args.listen, &error);
-    let server = builder.bind(&*args.listen).await.map_err(failed)?;
+    let mut server = builder.bind(&*args.listen).await.map_err(failed)?;
     let address = server.address().map_err(failed)?;
     let stop = server.stop_handle();
     // Before anybody knows where to send what: a signal that nobody awaits ends the program at once.
@@ -168,10 +200,34 @@ async fn serve(
     let signals = StopSignals::new().map_err(no_signals)?;
     terms.watching.watch().map_err(no_signals)?;
     tokio::spawn(stop_when_told(stop, signals));
-    let service = service(Bound { ledger: server.ledger(), address }).await?;
+    let bound = Bound { ledger: server.ledger(), address };
+    let broken = |error| Failure::local("the listener", &error);
+    let starting = starting(&bound)?;
+    let made = service(bound);
+    let service = match starting {
+        None => made.await?,
+        Some(Starting { routes, sentence }) => {
+            let made = telling_if_late(made, format!("{sentence} http://{address}"));
+            match server.serve_until(routes, made).await.map_err(broken)? {
+                Some(made) => made?,
+                None => return Ok(Served::BeforeReady),
+            }
+        }
+    };
     announce(address, has_tls, &service.hint).map_err(|error| Failure::local("stdout", &error))?;
-    let served = server.serve_with_grace(service.routes, GRACE).await;
-    served.map_err(|error| Failure::local("the listener", &error))
+    server.serve_with_grace(service.routes, GRACE).await.map_err(broken)?;
+    Ok(Served::Whole)
+}
+
+/// Waits for this, and says a sentence on stderr unless it is there soon.
+async fn telling_if_late<T>(made: impl Future<Output = T>, sentence: String) -> T {
+    let mut made = pin!(made);
+    tokio::select! {
+        biased;
+        made = &mut made => return made,
+        () = sleep(SOON) => terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes()),
+    }
+    made.await
 }
 
 /// Returns a function that hears of all failures.

@@ -20,7 +20,7 @@ const BACKOFF: Duration = Duration::from_millis(10);
 pub(crate) type Judge = Arc<dyn Fn(SocketAddr) -> bool + Send + Sync>;
 
 /// An accepted connection, and its peer's address.
-type Accepted = (Socket, SocketAddr);
+pub(crate) type Accepted = (Socket, SocketAddr);
 
 pub(crate) struct Accepting {
     listener: Listener,

@@ -185,6 +185,12 @@ fn open(
 }
 
 impl Settings {
+    /// Returns the same settings for connections that run other handlers: those lie in the tables.
+    pub(crate) fn anew(&self) -> Arc<Self> {
+        let (accept, proxies) = (self.accept.clone(), self.proxies.clone());
+        Arc::new(Self { accept, proxies, on_error: self.on_error.clone(), tables: Tables::new() })
+    }
+
     /// The service of the requests of a connection.
     fn serve(
         &self,

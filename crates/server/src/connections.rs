@@ -163,6 +163,11 @@ impl Connections {
         table.rows.iter().for_each(|row| row.entry.ask_to_stop());
     }
 
+    /// Asks the connections that there are to finish what has begun, and none that comes.
+    pub(crate) fn stop_present(&self) {
+        self.table().rows.iter().for_each(|row| row.entry.ask_to_stop());
+    }
+
     /// The requests that connections still answer since they were asked to stop. Looks at every connection.
     pub(crate) fn requests_left(&self) -> usize {
         self.table().rows.iter().map(|row| row.entry.requests_left()).sum()

@@ -3,7 +3,6 @@
 use std::{
     io,
     net::{IpAddr, SocketAddr},
-    pin::pin,
     sync::Arc,
     time::Duration,
 };
@@ -16,9 +15,10 @@ use tokio::{net::ToSocketAddrs, sync::watch, time::Instant};
 use crate::Identity;
 use crate::{
     ConnectionServer, IntoService, RequestFailure,
-    accepting::{Accepting, Judge},
+    accepting::{Accepted, Accepting, Judge},
     connection_server::{Settings, served},
-    connections::Connections,
+    connections::{AbortedAtEnd, Connections},
+    endpoint::Endpoint,
     forwarded::ClientAddressField,
     reporting::OnError,
     scheme::TrustedProxies,
@@ -302,7 +302,8 @@ impl ServerBuilder {
         let (settings, connections) = self.shared();
         let ledger = settings.accept.ledger.clone();
         let accepting = Accepting::new(listener, connections.clone(), judge, ledger, on_error);
-        Ok(Server { accepting, settings, connections, stop: Arc::new(stop), stopped })
+        let aborted = connections.aborted_at_end();
+        Ok(Server { accepting, settings, connections, stop: Arc::new(stop), stopped, _aborted: aborted })
     }
 
     /// Makes a server without a listener, which serves the connections that it is given: over a tunnel, a pipe in memory, a socket
@@ -340,8 +341,11 @@ pub struct Server {
     accepting: Accepting,
     settings: Arc<Settings>,
     connections: Arc<Connections>,
+    /// The receiver hears of a stop as long as there may be one.
     stop: Arc<watch::Sender<bool>>,
     stopped: watch::Receiver<bool>,
+    /// Connections that outlive the grace, or the server, are aborted.
+    _aborted: AbortedAtEnd,
 }
 
 /// Stops a server; see [`Server::stop_handle`].
@@ -412,6 +416,51 @@ impl Server {
         Stop { stop: self.stop.clone(), connections: self.connections.clone() }
     }
 
+    /// Serves `service` until `ready` is there, returns that, and stays bound to its address. For a program
+    /// that needs time before it can answer, such as to read its data, and is asked by probes meanwhile.
+    /// `None` if the server was [stopped](Self::stop_handle) before; [`serve`](Self::serve) ends it then.
+    ///
+    /// Connections that were taken meanwhile belong to `service`: they finish what has begun and end, over
+    /// HTTP/2 with GOAWAY. One that has sent no request is waited for, until a second after it began. Those
+    /// that come later belong to what is served next.
+    ///
+    /// `ready` is polled in the task of the listener, so it must not block. Dropping the future drops it, and
+    /// loses no connection that was not taken yet; those that were stay until the server is dropped.
+    ///
+    /// # Errors
+    /// The listener broke.
+    ///
+    /// ```no_run
+    /// # async fn example(routes: alula::Routes, open: fn()) -> std::io::Result<()> {
+    /// use alula::{Answer, Exchange, Server, Status};
+    ///
+    /// let mut server = Server::bind("127.0.0.1:8080").await?;
+    /// let starting = async |_: Exchange| -> Result<alula::Sent, Answer> {
+    ///     Err(Answer::new(Status::SERVICE_UNAVAILABLE).header("retry-after", "1").content("starting\n"))
+    /// };
+    /// if let Some(opened) = server.serve_until(starting, tokio::task::spawn_blocking(open)).await? {
+    ///     opened?;
+    /// }
+    /// server.serve(routes).await
+    /// # }
+    /// ```
+    pub async fn serve_until<T>(
+        &mut self,
+        service: impl IntoService,
+        ready: impl Future<Output = T>,
+    ) -> io::Result<Option<T>> {
+        let Self { accepting, settings, connections, stopped, .. } = self;
+        let (endpoint, settings) = (service.into_service().0, settings.anew());
+        let taken = tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => None,
+            ready = ready => Some(ready),
+            broken = take_all(accepting, &settings, connections, &endpoint) => return Err(broken),
+        };
+        connections.stop_present();
+        Ok(taken)
+    }
+
     /// Serves until stopped, then until the last connection has ended or `grace` has passed.
     ///
     /// Dropping the future ends the server and its connections at once.
@@ -420,33 +469,17 @@ impl Server {
     /// The listener broke.
     #[doc(alias = "with_graceful_shutdown")]
     pub async fn serve_with_grace(self, service: impl IntoService, grace: Duration) -> io::Result<()> {
-        // The receiver hears of a stop as long as there may be one.
-        let Self { mut accepting, settings, connections, stop: _stop, mut stopped } = self;
+        let Self { mut accepting, settings, connections, stop: _stop, mut stopped, _aborted } = self;
         let endpoint = service.into_service().0;
-        // Connections that outlive the grace, or this future, are aborted.
-        let _aborted = connections.aborted_at_end();
-        let serve = |socket, peer| {
-            let registration = connections.enter(peer);
-            let task = registration.task();
-            let connection = served(settings.clone(), endpoint.clone(), (socket, peer), registration);
-            task.begins(tokio::spawn(connection).abort_handle());
-        };
-        {
-            // Made once: it waits at the same place until the server stops.
-            let mut stopped = pin!(stopped.wait_for(|stopped| *stopped));
-            loop {
-                let (socket, peer) = tokio::select! {
-                    biased;
-                    _ = &mut stopped => break,
-                    accepted = accepting.next() => accepted?,
-                };
-                serve(socket, peer);
-            }
+        tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => {}
+            broken = take_all(&mut accepting, &settings, &connections, &endpoint) => return Err(broken),
         }
         connections.stop();
         let ends_at = Instant::now() + BACKLOG_AT_STOP;
-        while let Some((socket, peer)) = accepting.next_in_backlog(ends_at).await {
-            serve(socket, peer);
+        while let Some(accepted) = accepting.next_in_backlog(ends_at).await {
+            spawn_served(&settings, &connections, &endpoint, accepted);
         }
         drop(accepting);
         let _ = tokio::time::timeout(grace, connections.all_left()).await;
@@ -460,4 +493,31 @@ impl Server {
     pub async fn serve(self, service: impl IntoService) -> io::Result<()> {
         self.serve_with_grace(service, Duration::from_secs(10)).await
     }
+}
+
+/// Serves each connection that comes, in a task of its own, until the listener breaks.
+async fn take_all(
+    accepting: &mut Accepting,
+    settings: &Arc<Settings>,
+    connections: &Arc<Connections>,
+    endpoint: &Arc<dyn Endpoint>,
+) -> io::Error {
+    loop {
+        match accepting.next().await {
+            Ok(accepted) => spawn_served(settings, connections, endpoint, accepted),
+            Err(error) => return error,
+        }
+    }
+}
+
+fn spawn_served(
+    settings: &Arc<Settings>,
+    connections: &Arc<Connections>,
+    endpoint: &Arc<dyn Endpoint>,
+    (socket, peer): Accepted,
+) {
+    let registration = connections.enter(peer);
+    let task = registration.task();
+    let connection = served(settings.clone(), endpoint.clone(), (socket, peer), registration);
+    task.begins(tokio::spawn(connection).abort_handle());
 }

@@ -31,6 +31,7 @@ mod sending;
 mod service;
 mod software;
 mod stand_ins;
+mod starting;
 mod target;
 mod unrouted;
 mod vclock;
@@ -44,6 +45,7 @@ use alula::{
 pub(crate) use datatype::{parse as parse_operation, put_value};
 
 use self::resource::PATHS;
+pub use self::starting::starting;
 use crate::engine::Engine;
 use crate::store::Store;
 

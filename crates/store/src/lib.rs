@@ -26,6 +26,7 @@ mod statistics;
 mod store;
 
 pub use config::{Config, Referers};
+pub use http::starting;
 pub use limits::limits;
 pub use properties::PropertyError;
 pub use store::{OpenError, Store};

@@ -1,16 +1,18 @@
 //! `alula store`: objects over HTTP, kept on disk or in memory.
 //!
-//! The store is opened in the runtime of the server, once its address is ours. It outlives the runtime: when all tasks are gone, it is
-//! dropped last, so that its engine closes its files.
+//! The store is opened on a thread of its own, once its address is ours; requests are told meanwhile that it
+//! starts (`starting.rs`). It outlives the runtime: when all tasks are gone, it is dropped last, so that its
+//! engine closes its files.
 
 mod engine;
 mod hash_password;
 mod hint;
 mod machine;
 mod paths;
+mod starting;
 mod users;
 
-use std::time::Duration;
+use std::{panic::resume_unwind, time::Duration};
 
 use alula::{Answer, Exchange, KnownName, Limits, OriginGuard, Routes, Sent, Status, routing};
 use alula_store::{
@@ -43,16 +45,31 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
     }
     paths::check(args)?;
     match engine::place(args)? {
-        StoreLocation::Memory => serve(args, true, || Ok(engine::memory(args))),
+        StoreLocation::Memory => {
+            let memory = engine::memory(args);
+            serve(args, || Ok(Opened { engine: memory, is_new: true }))
+        }
         StoreLocation::Folder(folder) => {
-            let is_new = engine::make(folder)?;
-            serve(args, is_new, || engine::open(folder))
+            let folder = folder.to_path_buf();
+            serve(args, move || {
+                let is_new = engine::make(&folder)?;
+                Ok(Opened { engine: engine::open(&folder)?, is_new })
+            })
         }
     }
 }
 
+/// An engine, which keeps nothing yet if it is new.
+struct Opened<E> {
+    engine: E,
+    is_new: bool,
+}
+
 /// Serves what an engine keeps. Of one that keeps nothing yet, lines to try are printed.
-fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Result<E, Failure>) -> Outcome {
+fn serve<E: Engine>(
+    args: &StoreArgs,
+    open: impl FnOnce() -> Result<Opened<E>, Failure> + Send + 'static,
+) -> Outcome {
     let watching = Watching::open(&args.watch)?;
     // The writer goes last, when every request has been written down.
     let (lines, _writer) = args.slow_log.map(|_| Lines::to_stderr()).unzip();
@@ -64,24 +81,35 @@ fn serve<E: Engine>(args: &StoreArgs, is_new: bool, open: impl FnOnce() -> Resul
         client_ca,
         ..ListenOptions::usual(&watching)
     };
+    let mut config = config(args);
+    config.access = users.as_ref().map(OpenUsers::access);
+    let has_users = users.is_some();
+    let guard = |bound: &Bound| {
+        let is_judged = args.hosts.are_judged(!has_users, bound.address.ip());
+        if is_judged { args.hosts.added_to(page_guard(args)) } else { page_guard(args) }
+    };
+    let starting = |bound: &Bound| starting::starting(&config, guard(bound), args, &watching).map(Some);
     let mut opened = None;
     let service = async |bound: Bound| {
-        let engine = measured(open()?, args);
-        let mut config = config(args);
-        config.access = users.as_ref().map(OpenUsers::access);
-        let store = Store::open(engine, config).await.map_err(|error| not_opened(args, &error))?;
-        let is_judged = args.hosts.are_judged(users.is_none(), bound.address.ip());
-        let guard = if is_judged { args.hosts.added_to(page_guard(args)) } else { page_guard(args) };
-        let routes = routes(opened.insert(store), guard, args, &watching, lines)?;
-        // They are for a store that lets everybody in.
-        let has_hint = is_new && users.is_none();
         users.map(OpenUsers::watch).transpose().map_err(|error| Failure::local("signals", &error))?;
+        let Opened { engine, is_new } = on_a_thread(open).await?;
+        let store = Store::open(measured(engine, args), config.clone()).await;
+        let store = opened.insert(store.map_err(|error| not_opened(args, &error))?);
+        let routes = routes(store, guard(&bound), args, &watching, lines)?;
+        // They are for a store that lets everybody in.
+        let has_hint = is_new && !has_users;
         let hint = if has_hint { hint::hint(&args.listen, bound.address) } else { String::new() };
         Ok(Service { routes, hint })
     };
-    let outcome = listening::run(&args.listen, terms, service);
+    let outcome = listening::run_starting(&args.listen, terms, starting, service);
     drop(opened);
     outcome
+}
+
+/// Runs what blocks, while the server answers.
+async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }
 
 /// The limits of a store, which reads on after an early answer for as long as the longest object is, and some

@@ -23,8 +23,8 @@ const NO_TLS: &str = "This store has users, whose passwords it takes only over T
 const CROWDED_RETRY: &str = "1";
 
 /// The layer of a resource that lets through what its user may do.
-pub(super) fn layer<E: Engine>(access: Access, resource: Resource) -> impl Wrap<Store<E>> {
-    move |exchange: Exchange<Store<E>>, next: Next<Store<E>>| {
+pub(super) fn layer<S: Send + Sync + 'static>(access: Access, resource: Resource) -> impl Wrap<S> {
+    move |exchange: Exchange<S>, next: Next<S>| {
         let access = access.clone();
         async move {
             let needs = resource.needs(exchange.request());

@@ -48,7 +48,7 @@ pub(super) async fn root<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
 }
 
 /// The store lives.
-pub(super) async fn ping<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+pub(super) async fn ping<S>(exchange: Exchange<S>) -> Outcome {
     let media_type = negotiated(exchange.request(), [HTML])?;
     Ok(exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, media_type).send("OK").await?)
 }
