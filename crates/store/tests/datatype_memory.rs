@@ -294,3 +294,96 @@ async fn sketches_of_a_map_are_bounded() {
     wire.post(MAP_PATH, r#"{"update":{"m_map":{"update":{"7_hll":{"add":"b"}}}}}"#).is(204).await;
     wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
 }
+
+/// An operation is held in one piece of memory that is no longer than its JSON, and its elements are ordered
+/// and carried out within a small multiple of that.
+#[test]
+fn an_operation_takes_a_small_multiple_of_its_content() {
+    let _alone = ALONE.blocking_lock();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let mut over = Vec::new();
+    for (shape, path, status, content) in large_operations() {
+        let wire = runtime.block_on(Wire::open(&Kept::default(), &types(), false));
+        let ask = wire.post(path, &content);
+        let (_, peak) = alula_tally::peak(|| runtime.block_on(ask.is(status)));
+        let kept = if status == 204 { content.len() } else { 0 };
+        let factor = peak as f64 / (content.len() + kept) as f64;
+        println!("{shape}: {factor:.1} times {} octets", content.len() + kept);
+        if factor > OPERATION_FACTOR {
+            over.push(format!("{shape}: {factor:.1}"));
+        }
+    }
+    assert!(over.is_empty(), "{over:?}");
+}
+
+/// The octets of memory for each octet of an operation, and of the value that it makes, at most.
+const OPERATION_FACTOR: f64 = 8.0;
+
+fn large_operations() -> Vec<(String, &'static str, u16, String)> {
+    const OCTETS: usize = 1_000_000;
+    let many = |unit: &dyn Fn(usize) -> String| {
+        let mut all = String::new();
+        for number in 0.. {
+            let next = unit(number);
+            if all.len() + next.len() > OCTETS {
+                return all;
+            }
+            all.push_str(if all.is_empty() { "" } else { "," });
+            all.push_str(&next);
+        }
+        all
+    };
+    let letters = |number: usize| {
+        let letter = |place: u32| char::from(b'A' + (number / 50_usize.pow(place) % 50) as u8);
+        let text: String = (0..3).map(letter).collect();
+        text.replace('\\', "~")
+    };
+    let hlls = "/types/hlls/buckets/b/datatypes/k";
+    let mut shapes: Vec<(String, &'static str, u16, String)> = Vec::new();
+    for (name, unit) in [
+        ("nothing", &(|_| "\"\"".to_owned()) as &dyn Fn(usize) -> String),
+        ("two by turns", &|number| ["\"a\"", "\"b\""][number % 2].to_owned()),
+        ("numbers", &|number| format!("\"{number}\"")),
+        ("three letters", &|number| format!("\"{}\"", letters(number))),
+        ("escapes", &|_| "\"\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\"".to_owned()),
+    ] {
+        let all = many(unit);
+        shapes.push((format!("added, {name}"), SET_PATH, 204, format!("{{\"add_all\":[{all}]}}")));
+        shapes.push((format!("counted, {name}"), hlls, 204, format!("{{\"add_all\":[{all}]}}")));
+        let removed = format!("{{\"remove_all\":[{all}]}}");
+        shapes.push((format!("removed, {name}"), SET_PATH, 400, removed));
+        let refused = format!("{{\"add_all\":[{all}],\"remove\":\"absent\"}}");
+        shapes.push((format!("added and refused, {name}"), SET_PATH, 400, refused));
+        let last = format!("{{\"add_all\":[{all},1]}}");
+        shapes.push((format!("ended by a number, {name}"), SET_PATH, 400, last));
+        let later = format!(
+            "{{\"update\":{{\"a_set\":{{\"add_all\":[{all}]}},\"b_set\":{{\"remove\":\"absent\"}}}}}}"
+        );
+        shapes.push((format!("added to a field and refused, {name}"), MAP_PATH, 400, later));
+    }
+    for field in [
+        "_counter\":1",
+        "_flag\":\"enable\"",
+        "_register\":\"\"",
+        "_set\":{\"add\":\"\"}",
+        "_hll\":{\"add\":\"\"}",
+        "_map\":{\"update\":{\"_flag\":\"enable\"}}",
+    ] {
+        let status = if field.contains("hll") { 413 } else { 204 };
+        for (order, all) in [
+            ("up", many(&|number| format!("\"{}{field}", letters(number)))),
+            ("down", many(&|number| format!("\"{}{field}", letters(124_999 - number)))),
+        ] {
+            let updated = format!("{{\"update\":{{{all}}}}}");
+            shapes.push((format!("fields {field} {order}"), MAP_PATH, status, updated));
+        }
+        let all = many(&|number| format!("\"{}{field}", letters(number)));
+        let removed = format!("{{\"update\":{{{all}}},\"remove\":\"absent_flag\"}}");
+        shapes.push((format!("fields {field} and one to remove"), MAP_PATH, 400, removed));
+        let updated = format!("{{\"update\":{{{all},\"z_set\":{{\"remove\":\"absent\"}}}}}}");
+        shapes.push((format!("fields {field}, the last refused"), MAP_PATH, 400, updated));
+    }
+    let names = many(&|number| format!("\"{}_flag\"", letters(number)));
+    shapes.push(("removed fields".into(), MAP_PATH, 400, format!("{{\"remove\":[{names}]}}")));
+    shapes
+}

@@ -6,16 +6,12 @@ use alula_store::fuzzing;
 use alula_store::model::types::{Change, Kind, Operation, State, Value};
 use alula_store::model::{Actor, Context, Dot, Moment};
 
-use crate::memory::{bounded, bounded_by};
+use crate::memory::bounded;
 
 /// A tree of a thousand objects, which is held against its rules and kept.
 const FOR_PROPERTIES: u64 = 4 * 1024 * 1024;
 /// A few values, and a sentence about what is wrong.
 const FOR_OPERATIONS: u64 = 16 * 1024;
-/// An element of one letter has four letters in JSON, and a vector of its own in one that grows to twice as
-/// much. The store charges twice this.
-const OPERATION_MULTIPLE: u64 = 16;
-
 /// The first octet says what the others are.
 pub fn store_bodies(data: &[u8]) {
     let Some((kind, json)) = data.split_first() else { return };
@@ -33,7 +29,7 @@ fn properties(json: &[u8]) {
 }
 
 fn operation(kind: Kind, json: &[u8]) {
-    let asked = bounded_by(OPERATION_MULTIPLE, json.len(), FOR_OPERATIONS, || fuzzing::operation(kind, json));
+    let asked = bounded(json.len(), FOR_OPERATIONS, || fuzzing::operation(kind, json));
     let Some((operation, context)) = asked else { return };
     assert_eq!(operation.kind(), kind);
     let context = context.as_deref().map(|octets| Context::read(octets).expect("a context that was read"));
@@ -54,18 +50,11 @@ fn shown(state: &State<'_>) {
     let read = |json: &[u8]| fuzzing::operation(state.value().kind(), json).map(|(operation, _)| operation);
     match state.value() {
         Value::Counter(counter) => {
-            assert_eq!(read(&json), i64::try_from(counter.value()).ok().map(Operation::Add));
+            assert_eq!(read(&json), i64::try_from(counter.value()).ok().map(Operation::add));
         }
-        Value::Set(set) => {
-            let adds = set.elements().map(<[u8]>::to_vec).collect();
-            assert_eq!(read(&all), Some(Operation::Set { adds, removes: Vec::new() }));
-        }
-        Value::GrowSet(set) => {
-            assert_eq!(read(&all), Some(Operation::Grow(set.elements().map(<[u8]>::to_vec).collect())));
-        }
-        Value::Register(register) => {
-            assert_eq!(read(&json), Some(Operation::Assign(register.value().to_vec())))
-        }
+        Value::Set(set) => assert_eq!(read(&all), Some(Operation::set(set.elements(), []))),
+        Value::GrowSet(set) => assert_eq!(read(&all), Some(Operation::grow(set.elements()))),
+        Value::Register(register) => assert_eq!(read(&json), Some(Operation::assign(register.value()))),
         Value::Flag(flag) => assert_eq!(json, flag.is_on().to_string().as_bytes()),
         Value::Distinct(distinct) => assert_eq!(json, distinct.estimate().to_string().as_bytes()),
         Value::Map(map) => assert_eq!(map.fields().count() == 0, json == b"{}"),

@@ -179,24 +179,19 @@ fn states() -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for parts in [10, 200, 1_000, 20_000] {
         let elements: Vec<_> = (0..parts).map(text).collect();
-        let field = |number, kind| alula_store::model::types::FieldName { name: text(number), kind };
-        let map = |operation: &Operation| Operation::Map {
-            updates: (0..parts).map(|number| (field(number, operation.kind()), operation.clone())).collect(),
-            removes: Vec::new(),
+        let map = |operation: &Operation| {
+            Operation::map((0..parts).map(|number| (text(number), operation.clone())), [])
         };
-        let nested = Operation::Map {
-            updates: vec![(field(0, Kind::Flag), Operation::Turn(true))],
-            removes: Vec::new(),
-        };
+        let nested = Operation::map([("0", Operation::turn(true))], []);
         for (shape, operation) in [
-            ("a set", Operation::Set { adds: elements.clone(), removes: Vec::new() }),
-            ("a gset", Operation::Grow(elements.clone())),
-            ("an hll", Operation::Count(elements.clone())),
-            ("a map of counters", map(&Operation::Add(1))),
-            ("a map of flags", map(&Operation::Turn(true))),
-            ("a map of hlls", map(&Operation::Count(vec![b"x".to_vec()]))),
-            ("a map of sets", map(&Operation::Set { adds: vec![b"x".to_vec()], removes: Vec::new() })),
-            ("a map of registers", map(&Operation::Assign(Vec::new()))),
+            ("a set", Operation::set(&elements, [])),
+            ("a gset", Operation::grow(&elements)),
+            ("an hll", Operation::count(&elements)),
+            ("a map of counters", map(&Operation::add(1))),
+            ("a map of flags", map(&Operation::turn(true))),
+            ("a map of hlls", map(&Operation::count(["x"]))),
+            ("a map of sets", map(&Operation::set(["x"], []))),
+            ("a map of registers", map(&Operation::assign(""))),
             ("a map of maps", map(&nested)),
         ] {
             all.extend(state(&operation).map(|state| (format!("{shape}, {parts} parts"), state)));

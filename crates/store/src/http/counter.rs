@@ -57,7 +57,7 @@ pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
     if !properties.allow_mult {
         return Err(Fail::text(Status::CONFLICT, "Counters require bucket property 'allow_mult=true'"));
     }
-    let asked = Asked { operation: Operation::Add(number), context: None };
+    let asked = Asked { operation: Operation::add(number), context: None };
     let shows = if returnvalue { Shows::Number } else { Shows::Nothing };
     store.shared().statistics.count(Counted::CounterWrite);
     let change = (Reader::untyped_counter(), shows);

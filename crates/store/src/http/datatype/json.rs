@@ -86,22 +86,17 @@ mod tests {
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 
-    fn octets(texts: &[&str]) -> Vec<Vec<u8>> {
-        texts.iter().map(|text| text.as_bytes().to_vec()).collect()
-    }
-
     #[test]
     fn counters_are_shown_up_to_64_bits() {
-        let state = changed(Kind::Counter, vec![Operation::Add(i64::MAX), Operation::Add(0)]);
+        let state = changed(Kind::Counter, vec![Operation::add(i64::MAX), Operation::add(0)]);
         assert_eq!(text(&state, true), r#"{"type":"counter","value":9223372036854775807}"#);
-        let state = changed(Kind::Counter, vec![Operation::Add(i64::MIN)]);
+        let state = changed(Kind::Counter, vec![Operation::add(i64::MIN)]);
         assert_eq!(text(&state, true), r#"{"type":"counter","value":-9223372036854775808}"#);
     }
 
     #[test]
     fn sets_are_sorted_and_escaped() {
-        let adds = octets(&["b", "a\"\\\n", "é", ""]);
-        let state = changed(Kind::Set, vec![Operation::Set { adds, removes: Vec::new() }]);
+        let state = changed(Kind::Set, vec![Operation::set(["b", "a\"\\\n", "é", ""], [])]);
         assert_eq!(text(&state, false), r#"{"type":"set","value":["","a\"\\\n","b","é"]}"#);
         let with_context = text(&state, true);
         assert!(
@@ -112,9 +107,9 @@ mod tests {
 
     #[test]
     fn what_only_grows_has_no_context() {
-        let state = changed(Kind::GrowSet, vec![Operation::Grow(octets(&["a"]))]);
+        let state = changed(Kind::GrowSet, vec![Operation::grow(["a"])]);
         assert_eq!(text(&state, true), r#"{"type":"gset","value":["a"]}"#);
-        let state = changed(Kind::Distinct, vec![Operation::Count(octets(&["a", "b"]))]);
+        let state = changed(Kind::Distinct, vec![Operation::count(["a", "b"])]);
         assert_eq!(text(&state, true), r#"{"type":"hll","value":2}"#);
     }
 

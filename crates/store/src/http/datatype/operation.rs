@@ -3,11 +3,12 @@
 //! The content of a request is an operation for the kind of the type, and beside it the context of what the client was given.
 
 mod reading;
+mod values;
 
 use std::fmt;
 
 use crate::model::ContextError;
-use crate::model::types::{FieldName, Kind, Operation};
+use crate::model::types::{Kind, Operation};
 
 /// The operation that a client asks for, with its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +43,9 @@ pub(crate) fn parse(kind: Kind, json: &[u8]) -> Result<Asked, Malformed> {
 }
 
 /// The field of a name such as `age_counter`.
-fn field_name(text: &str) -> Result<FieldName, Malformed> {
+fn field_name(text: &str) -> Result<(&str, Kind), Malformed> {
     let parts = text.rsplit_once('_').and_then(|(name, kind)| Some((name, Kind::named(kind)?)));
-    let (name, kind) = parts.ok_or_else(|| Malformed::FieldName(text.to_owned()))?;
-    Ok(FieldName { name: name.as_bytes().to_vec(), kind })
+    parts.ok_or_else(|| Malformed::FieldName(text.to_owned()))
 }
 
 impl fmt::Display for Malformed {
@@ -68,13 +68,10 @@ impl fmt::Display for Malformed {
 mod tests {
     use super::*;
     use crate::model::Context;
+    use crate::model::types::FieldName;
 
     fn operation(kind: Kind, json: &str) -> Result<Operation, Malformed> {
         parse(kind, json.as_bytes()).map(|asked| asked.operation)
-    }
-
-    fn octets(texts: &[&str]) -> Vec<Vec<u8>> {
-        texts.iter().map(|text| text.as_bytes().to_vec()).collect()
     }
 
     fn field(name: &str, kind: Kind) -> FieldName {
@@ -95,7 +92,7 @@ mod tests {
             ("9223372036854775807", i64::MAX),
             ("-9223372036854775808", i64::MIN),
         ] {
-            assert_eq!(operation(Kind::Counter, json), Ok(Operation::Add(number)), "{json}");
+            assert_eq!(operation(Kind::Counter, json), Ok(Operation::add(number)), "{json}");
         }
     }
 
@@ -128,9 +125,7 @@ mod tests {
 
     #[test]
     fn sets_take_elements_by_one_and_by_many() {
-        let set = |adds: &[&str], removes: &[&str]| {
-            Ok(Operation::Set { adds: octets(adds), removes: octets(removes) })
-        };
+        let set = |adds: &[&str], removes: &[&str]| Ok(Operation::set(adds, removes));
         for (json, expected) in [
             (r#"{"add":"a"}"#, set(&["a"], &[])),
             (r#"{"remove":"a"}"#, set(&[], &["a"])),
@@ -160,11 +155,8 @@ mod tests {
 
     #[test]
     fn what_only_grows_takes_no_removals() {
-        assert_eq!(operation(Kind::GrowSet, r#"{"add":"a"}"#), Ok(Operation::Grow(octets(&["a"]))));
-        assert_eq!(
-            operation(Kind::Distinct, r#"{"add_all":["a","b"]}"#),
-            Ok(Operation::Count(octets(&["a", "b"])))
-        );
+        assert_eq!(operation(Kind::GrowSet, r#"{"add":"a"}"#), Ok(Operation::grow(["a"])));
+        assert_eq!(operation(Kind::Distinct, r#"{"add_all":["a","b"]}"#), Ok(Operation::count(["a", "b"])));
         for kind in [Kind::GrowSet, Kind::Distinct] {
             for json in [r#"{"remove":"a"}"#, r#"{"update":{"add":"a"}}"#, "{}", "1"] {
                 assert_eq!(operation(kind, json), Err(Malformed::Operation(kind)), "{json}");
@@ -176,37 +168,33 @@ mod tests {
     fn maps_have_operations_in_operations() {
         let json = r#"{"update":{"a_b_counter":1,"f_flag":"disable","r_register":{"assign":"x"},
             "m_map":{"update":{"s_set":{"add":"e"}}},"_gset":{"add":"g"},"h_hll":{"add":"h"}},"remove":["x_set"]}"#;
-        let inner = Operation::Map {
-            updates: vec![(
-                field("s", Kind::Set),
-                Operation::Set { adds: octets(&["e"]), removes: Vec::new() },
-            )],
-            removes: Vec::new(),
-        };
-        let updates = vec![
-            (field("", Kind::GrowSet), Operation::Grow(octets(&["g"]))),
-            (field("a_b", Kind::Counter), Operation::Add(1)),
-            (field("f", Kind::Flag), Operation::Turn(false)),
-            (field("h", Kind::Distinct), Operation::Count(octets(&["h"]))),
-            (field("m", Kind::Map), inner),
-            (field("r", Kind::Register), Operation::Assign(b"x".to_vec())),
+        let updates = [
+            ("", Operation::grow(["g"])),
+            ("a_b", Operation::add(1)),
+            ("f", Operation::turn(false)),
+            ("h", Operation::count(["h"])),
+            ("m", Operation::map([("s", Operation::set(["e"], []))], [])),
+            ("r", Operation::assign("x")),
         ];
-        assert_eq!(
-            operation(Kind::Map, json),
-            Ok(Operation::Map { updates, removes: vec![field("x", Kind::Set)] })
-        );
-        let one = Operation::Map { updates: Vec::new(), removes: vec![field("x", Kind::Set)] };
+        assert_eq!(operation(Kind::Map, json), Ok(Operation::map(updates, [field("x", Kind::Set)])));
+        let one = Operation::map::<&str>([], [field("x", Kind::Set)]);
         assert_eq!(operation(Kind::Map, r#"{"remove":"x_set"}"#), Ok(one));
     }
 
     #[test]
     fn the_last_of_two_operations_on_a_field_counts() {
         let json = r#"{"update":{"b_counter":1,"a_flag":"enable","b_counter":2,"b_counter":3}}"#;
-        let updates = vec![
-            (field("a", Kind::Flag), Operation::Turn(true)),
-            (field("b", Kind::Counter), Operation::Add(3)),
-        ];
-        assert_eq!(operation(Kind::Map, json), Ok(Operation::Map { updates, removes: Vec::new() }));
+        let updates = [("a", Operation::turn(true)), ("b", Operation::add(3))];
+        assert_eq!(operation(Kind::Map, json), Ok(Operation::map(updates, [])));
+        for json in [
+            r#"{"update":{"a_flag":"disable","c_counter":9},"remove":["y_set","z_set"],
+                "update":{"b_counter":3,"a_flag":"enable"},"remove":"x_set"}"#,
+            r#"{"remove":["x_set"],"update":{"a_flag":"enable","b_counter":3}}"#,
+        ] {
+            let updates = [("a", Operation::turn(true)), ("b", Operation::add(3))];
+            let removes = [field("x", Kind::Set)];
+            assert_eq!(operation(Kind::Map, json), Ok(Operation::map(updates, removes)), "{json}");
+        }
     }
 
     #[test]

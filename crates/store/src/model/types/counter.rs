@@ -42,6 +42,8 @@ impl Counter {
         }
         let dot = change.dot;
         let place = self.place(dot.actor()).unwrap_or_else(|place| {
+            // Most have one share, and a vector makes room for four at once.
+            self.0.reserve_exact(1);
             self.0.insert(place, CounterShare { dot, added: 0, taken: 0 });
             place
         });

@@ -6,7 +6,7 @@ use std::mem::take;
 
 use super::dot_map::DotMap;
 use super::sketch::Sketch;
-use super::{Change, Precision, Seen};
+use super::{Change, Elements, Precision, Seen};
 use crate::model::octets::Octets;
 
 /// A count of different elements.
@@ -35,7 +35,7 @@ impl Distinct {
         }
     }
 
-    pub(super) fn add(&mut self, elements: &[Vec<u8>], change: &Change<'_>) {
+    pub(super) fn add(&mut self, elements: Elements<'_>, change: &Change<'_>) {
         let mut gathered = gathered(self.precision, take(&mut self.sketches));
         gathered.add(elements);
         self.sketches = DotMap::of(change.dot, gathered);

@@ -5,7 +5,7 @@ use std::mem::take;
 
 use super::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
 use super::pairs::for_each_pair;
-use super::{Change, Kind, Operation, Seen, Unfit, Value};
+use super::{Change, Kind, Removed, Seen, Steps, Unfit, Value};
 use crate::model::octets::{Octets, put_counted, put_number};
 
 /// The most maps that may lie in each other.
@@ -61,12 +61,6 @@ impl<'a> Field<'a> {
     }
 }
 
-impl FieldName {
-    fn key(&self) -> (&[u8], Kind) {
-        (&self.name, self.kind)
-    }
-}
-
 impl<'a> Map<'a> {
     /// The names of the fields and their values, by ascending names and kinds.
     pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &Value<'a>)> {
@@ -75,27 +69,23 @@ impl<'a> Map<'a> {
 
     pub(super) fn change(
         &mut self,
-        updates: &'a [(FieldName, Operation)],
-        removes: &[FieldName],
+        steps: &mut Steps<'a>,
         change: &Change<'_>,
         nesting: usize,
     ) -> Result<(), Unfit> {
-        let mut updates: Vec<_> = updates.iter().collect();
-        updates.sort_by_key(|(name, _)| name.key());
-        for name in removes {
-            let is_updated = updates.binary_search_by_key(&name.key(), |(name, _)| name.key()).is_ok();
-            self.remove(name, is_updated, change)?;
+        for _ in 0..steps.count() {
+            let Some(removed) = steps.removed() else { break };
+            self.remove(&removed, change)?;
         }
         self.drop_removed();
-        self.update(&updates, change, nesting)
+        self.update(steps, change, nesting)
     }
 
-    /// Takes the dots of a field that is to be removed.
-    fn remove(&mut self, name: &FieldName, is_updated: bool, change: &Change<'_>) -> Result<(), Unfit> {
-        let place = self.0.binary_search_by_key(&name.key(), Field::key).ok();
+    fn remove(&mut self, removed: &Removed<'_>, change: &Change<'_>) -> Result<(), Unfit> {
+        let place = self.place(removed.name, removed.kind, self.0.len()).ok();
         let field = place.map(|place| &mut self.0[place]).filter(|field| !field.dots.is_empty());
         match (field, change.context) {
-            (None, None) if !is_updated => return Err(Unfit::Absent),
+            (None, None) if !removed.is_changed => return Err(Unfit::Absent),
             (None, _) => {}
             (Some(field), Some(context)) => field.forget(&context),
             (Some(field), None) => field.dots = DotSet::default(),
@@ -103,38 +93,31 @@ impl<'a> Map<'a> {
         Ok(())
     }
 
-    /// Changes fields, whose names ascend.
-    fn update(
-        &mut self,
-        updates: &[&'a (FieldName, Operation)],
-        change: &Change<'_>,
-        nesting: usize,
-    ) -> Result<(), Unfit> {
-        let known = self.0.len();
-        for (name, operation) in updates {
-            let place = match self.0[..known].binary_search_by_key(&name.key(), Field::key) {
-                Ok(place) => place,
-                Err(_) => self.place_of_new(name, known, updates.len()),
-            };
+    /// Changes fields, which ascend.
+    fn update(&mut self, steps: &mut Steps<'a>, change: &Change<'_>, nesting: usize) -> Result<(), Unfit> {
+        let (known, count) = (self.0.len(), steps.count());
+        for left in (1..=count).rev() {
+            let Some((name, kind)) = steps.changed() else { break };
+            let place = self.place(name, kind, known).unwrap_or_else(|_| {
+                // A large map is not to make room for twice as many.
+                self.0.reserve_exact(if self.0.len() == known { left } else { 0 });
+                self.0.push(Field::new(name, kind));
+                self.0.len() - 1
+            });
             let field = &mut self.0[place];
-            field.value.change(operation, change, nesting + 1)?;
+            field.value.change(steps, change, nesting + 1)?;
             field.dots = DotSet::of(change.dot);
         }
-        if self.0.len() > known {
-            // Two runs that are in order are merged.
+        // Two runs that are in order are merged, unless they are one.
+        if !self.0[known.saturating_sub(1)..].is_sorted_by(|one, next| one.key() < next.key()) {
             self.0.sort_by(Field::order);
         }
         Ok(())
     }
 
-    /// The place of a field behind those that were known. An operation may name one twice.
-    fn place_of_new(&mut self, name: &'a FieldName, known: usize, most: usize) -> usize {
-        if self.0[known..].last().is_none_or(|last| last.key() != name.key()) {
-            // A large map is not to make room for twice as many.
-            self.0.reserve_exact(if self.0.len() == known { most } else { 0 });
-            self.0.push(Field::new(&name.name, name.kind));
-        }
-        self.0.len() - 1
+    /// Returns the place of a field among so many.
+    fn place(&self, name: &[u8], kind: Kind, count: usize) -> Result<usize, usize> {
+        self.0[..count].binary_search_by_key(&(name, kind), Field::key)
     }
 
     pub(super) fn forget(&mut self, seen: &impl Seen) {

@@ -1,51 +1,110 @@
 //! Operations on data types, and the reasons for which one does not fit.
 
+mod draft;
+mod steps;
+
 use std::fmt;
 
+pub(crate) use self::draft::{Draft, ElementsDraft, FieldsDraft};
+pub(super) use self::steps::{Elements, Removed, Steps};
 use super::{FieldName, Kind};
 use crate::model::{Context, Dot, Moment};
 
-/// A change of a data type that a client asks for.
+/// A change of a data type that a client asks for, in one run of bytes: it takes no more memory than the JSON
+/// that asks for it.
+///
+/// ```
+/// use alula_store::model::types::{FieldName, Kind, Operation};
+///
+/// let tags = Operation::set(["new", "green"], ["old"]);
+/// let draft = FieldName { name: b"draft".to_vec(), kind: Kind::Flag };
+/// let change = Operation::map([("tags", tags), ("reads", Operation::add(1))], [draft]);
+/// assert_eq!(change.kind(), Kind::Map);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// Adds to a counter; a negative number takes from it.
-    Add(i64),
-    /// Removes elements of a set, then adds others.
-    Set {
-        /// The elements to add.
-        adds: Vec<Vec<u8>>,
-        /// The elements to remove; one that is added too stays.
-        removes: Vec<Vec<u8>>,
-    },
-    /// Adds elements to a set that only grows.
-    Grow(Vec<Vec<u8>>),
-    /// Adds elements to what is counted.
-    Count(Vec<Vec<u8>>),
-    /// Removes fields of a map, then changes others.
-    Map {
-        /// The fields to change, with their operations.
-        updates: Vec<(FieldName, Operation)>,
-        /// The fields to remove; one that is changed too begins anew.
-        removes: Vec<FieldName>,
-    },
-    /// Assigns octets to a register.
-    Assign(Vec<u8>),
-    /// Turns a flag on or off.
-    Turn(bool),
+pub struct Operation {
+    kind: Kind,
+    octets: Vec<u8>,
 }
 
 impl Operation {
-    /// The kind that the operation is for.
+    /// Returns the operation that adds to a counter; a negative number takes from it.
+    pub fn add(number: i64) -> Self {
+        Self::of(Kind::Counter, |draft| draft.add(number))
+    }
+
+    /// Returns the operation that removes elements of a set, then adds others. One that is removed and added
+    /// stays.
+    pub fn set<E: AsRef<[u8]>>(
+        adds: impl IntoIterator<Item = E>,
+        removes: impl IntoIterator<Item = E>,
+    ) -> Self {
+        Self::of_elements(Kind::Set, adds, removes)
+    }
+
+    /// Returns the operation that adds elements to a set that only grows.
+    pub fn grow<E: AsRef<[u8]>>(elements: impl IntoIterator<Item = E>) -> Self {
+        Self::of_elements(Kind::GrowSet, elements, [])
+    }
+
+    /// Returns the operation that adds elements to what is counted.
+    pub fn count<E: AsRef<[u8]>>(elements: impl IntoIterator<Item = E>) -> Self {
+        Self::of_elements(Kind::Distinct, elements, [])
+    }
+
+    /// Returns the operation that removes fields of a map, then changes others. Of several operations on one
+    /// field the last counts; a field that is removed and changed begins anew.
+    pub fn map<N: AsRef<[u8]>>(
+        updates: impl IntoIterator<Item = (N, Self)>,
+        removes: impl IntoIterator<Item = FieldName>,
+    ) -> Self {
+        Self::of(Kind::Map, |draft| {
+            let mut fields = draft.begin_fields();
+            for (name, operation) in updates {
+                draft.begin_field(&mut fields, name.as_ref(), operation.kind);
+                draft.put(&operation);
+            }
+            removes.into_iter().for_each(|FieldName { name, kind }| draft.remove_field(&name, kind));
+            draft.end_fields(&fields);
+        })
+    }
+
+    /// Returns the operation that assigns bytes to a register.
+    pub fn assign(octets: impl AsRef<[u8]>) -> Self {
+        Self::of(Kind::Register, |draft| draft.assign(octets.as_ref()))
+    }
+
+    /// Returns the operation that turns a flag on or off.
+    pub fn turn(on: bool) -> Self {
+        Self::of(Kind::Flag, |draft| draft.turn(on))
+    }
+
+    /// Returns the kind that the operation is for.
     pub const fn kind(&self) -> Kind {
-        match self {
-            Self::Add(_) => Kind::Counter,
-            Self::Set { .. } => Kind::Set,
-            Self::Grow(_) => Kind::GrowSet,
-            Self::Count(_) => Kind::Distinct,
-            Self::Map { .. } => Kind::Map,
-            Self::Assign(_) => Kind::Register,
-            Self::Turn(_) => Kind::Flag,
-        }
+        self.kind
+    }
+
+    pub(super) fn steps(&self) -> Steps<'_> {
+        Steps::of(&self.octets)
+    }
+
+    fn of(kind: Kind, write: impl FnOnce(&mut Draft)) -> Self {
+        let mut draft = Draft::default();
+        write(&mut draft);
+        draft.end(kind)
+    }
+
+    fn of_elements<E: AsRef<[u8]>>(
+        kind: Kind,
+        adds: impl IntoIterator<Item = E>,
+        removes: impl IntoIterator<Item = E>,
+    ) -> Self {
+        Self::of(kind, |draft| {
+            let mut elements = draft.begin_elements();
+            adds.into_iter().for_each(|element| draft.add_element(&mut elements, element.as_ref()));
+            removes.into_iter().for_each(|element| draft.remove_element(element.as_ref()));
+            draft.end_elements(&elements);
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::mem::take;
 
 use super::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
 use super::pairs::for_each_pair;
-use super::{Change, Seen, Unfit};
+use super::{Change, Elements, Seen, Unfit};
 use crate::model::octets::{Octets, put_counted, put_number};
 
 /// The fewest octets of an element as it is kept: the empty one.
@@ -43,28 +43,25 @@ impl<'a> Set<'a> {
 
     pub(super) fn change(
         &mut self,
-        adds: &'a [Vec<u8>],
-        removes: &[Vec<u8>],
+        removes: Elements<'_>,
+        adds: Elements<'a>,
         change: &Change<'_>,
     ) -> Result<(), Unfit> {
-        let mut adds: Vec<&'a [u8]> = adds.iter().map(Vec::as_slice).collect();
-        adds.sort_unstable();
-        adds.dedup();
         for element in removes {
-            self.remove(element, adds.binary_search(&element.as_slice()).is_ok(), change)?;
+            self.remove(element, change)?;
         }
         self.drop_removed();
-        self.add(&adds, change);
+        self.add(adds, change);
         Ok(())
     }
 
     /// Takes the dots of an element that is to be removed.
-    fn remove(&mut self, octets: &[u8], is_added: bool, change: &Change<'_>) -> Result<(), Unfit> {
+    fn remove(&mut self, octets: &[u8], change: &Change<'_>) -> Result<(), Unfit> {
         let place = self.place(octets).ok();
         let element = place.map(|place| &mut self.0[place]).filter(|element| !element.dots.is_empty());
         match (element, change.context) {
-            (None, None) if !is_added => return Err(Unfit::Absent),
-            (None, _) => {}
+            (None, None) => return Err(Unfit::Absent),
+            (None, Some(_)) => {}
             (Some(element), Some(context)) => element.dots.forget(&context),
             (Some(element), None) => element.dots = DotSet::default(),
         }
@@ -72,21 +69,21 @@ impl<'a> Set<'a> {
     }
 
     /// Adds elements, which ascend.
-    fn add(&mut self, adds: &[&'a [u8]], change: &Change<'_>) {
+    fn add(&mut self, mut adds: Elements<'a>, change: &Change<'_>) {
         let dots = DotSet::of(change.dot);
         let known = self.0.len();
-        for octets in adds {
-            match self.0[..known].binary_search_by_key(octets, |element| element.octets) {
+        while let Some(octets) = adds.next() {
+            match self.0[..known].binary_search_by_key(&octets, |element| element.octets) {
                 Ok(place) => self.0[place].dots = dots.clone(),
                 Err(_) => {
                     // A large set is not to make room for twice as many.
-                    self.0.reserve_exact(if self.0.len() == known { adds.len() } else { 0 });
+                    self.0.reserve_exact(if self.0.len() == known { 1 + adds.left() } else { 0 });
                     self.0.push(Element { octets, dots: dots.clone() });
                 }
             }
         }
-        if self.0.len() > known {
-            // Two runs that are in order are merged.
+        // Two runs that are in order are merged, unless they are one.
+        if !self.0[known.saturating_sub(1)..].is_sorted_by(|one, next| one.octets < next.octets) {
             self.0.sort_by(Element::order);
         }
     }

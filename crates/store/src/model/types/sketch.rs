@@ -124,9 +124,9 @@ impl Sketch {
     }
 
     /// Adds elements.
-    pub(super) fn add(&mut self, elements: &[Vec<u8>]) {
+    pub(super) fn add<'e>(&mut self, elements: impl Iterator<Item = &'e [u8]>) {
         let precision = self.precision;
-        self.raise(elements.iter().map(|element| Raised::by(element, precision)));
+        self.raise(elements.map(|element| Raised::by(element, precision)));
     }
 
     /// The raised registers, ascending.
@@ -271,7 +271,7 @@ mod tests {
     fn with(precision: Precision, elements: std::ops::Range<u32>) -> Sketch {
         let mut sketch = Sketch::new(precision);
         let elements: Vec<_> = elements.map(|element| element.to_be_bytes().to_vec()).collect();
-        sketch.add(&elements);
+        sketch.add(elements.iter().map(Vec::as_slice));
         sketch
     }
 

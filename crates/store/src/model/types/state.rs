@@ -18,7 +18,7 @@ const VERSION: u8 = 1;
 /// let mut state = State::new(Kind::Counter);
 /// let dot = Dot::new(Actor::new(7), 1).expect("a count within its bounds");
 /// let change = Change { dot, now: Moment::from_micros(1), context: None };
-/// let operation = Operation::Add(5);
+/// let operation = Operation::add(5);
 /// state.change(&operation, &change)?;
 /// let Value::Counter(counter) = state.value() else { unreachable!("a counter stays one") };
 /// assert_eq!(counter.value(), 5);
@@ -65,7 +65,10 @@ impl<'a> State<'a> {
             return Err(Unfit::Dot);
         }
         let before = Size::of(&self.value);
-        self.value.change(operation, change, 0)?;
+        if self.value.kind() != operation.kind() {
+            return Err(Unfit::Kind { kind: self.value.kind() });
+        }
+        self.value.change(&mut operation.steps(), change, 0)?;
         Size::of(&self.value).check_after(before)?;
         self.clock.add(change.dot);
         Ok(())

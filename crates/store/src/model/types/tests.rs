@@ -21,32 +21,19 @@ fn field(rng: &mut Rng) -> FieldName {
 
 fn operation(kind: Kind, rng: &mut Rng, depth: usize) -> Operation {
     match kind {
-        Kind::Counter => Operation::Add(rng.below(20) as i64 - 10),
-        Kind::Set => Operation::Set { adds: names(rng), removes: names(rng) },
-        Kind::GrowSet => Operation::Grow(names(rng)),
-        Kind::Distinct => Operation::Count(names(rng)),
-        Kind::Register => Operation::Assign(name(rng)),
-        Kind::Flag => Operation::Turn(rng.one_in(2)),
+        Kind::Counter => Operation::add(rng.below(20) as i64 - 10),
+        Kind::Set => Operation::set(names(rng), names(rng)),
+        Kind::GrowSet => Operation::grow(names(rng)),
+        Kind::Distinct => Operation::count(names(rng)),
+        Kind::Register => Operation::assign(name(rng)),
+        Kind::Flag => Operation::turn(rng.one_in(2)),
         Kind::Map => {
-            let updates =
-                (0..rng.below(3)).map(|_| field(rng)).filter(|field| depth < 3 || field.kind != Kind::Map);
-            let updates: Vec<_> = updates.collect();
-            let updates = updates.into_iter().map(|name| {
-                let operation = operation(name.kind, rng, depth + 1);
-                (name, operation)
-            });
-            Operation::Map { updates: updates.collect(), removes: Vec::new() }.with_removes(rng)
-        }
-    }
-}
-
-impl Operation {
-    fn with_removes(self, rng: &mut Rng) -> Self {
-        match self {
-            Self::Map { updates, .. } => {
-                Self::Map { updates, removes: (0..rng.below(3)).map(|_| field(rng)).collect() }
-            }
-            other => other,
+            let names: Vec<_> = (0..rng.below(3)).map(|_| field(rng)).collect();
+            let names = names.into_iter().filter(|field| depth < 3 || field.kind != Kind::Map);
+            let updates: Vec<_> =
+                names.map(|field| (field.name, operation(field.kind, rng, depth + 1))).collect();
+            let removes: Vec<_> = (0..rng.below(3)).map(|_| field(rng)).collect();
+            Operation::map(updates, removes)
         }
     }
 }
@@ -180,8 +167,7 @@ impl One {
 }
 
 fn set(adds: &[&str], removes: &[&str]) -> Operation {
-    let octets = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
-    Operation::Set { adds: octets(adds), removes: octets(removes) }
+    Operation::set(adds, removes)
 }
 
 fn field_named(name: &str, kind: Kind) -> FieldName {
@@ -189,7 +175,7 @@ fn field_named(name: &str, kind: Kind) -> FieldName {
 }
 
 fn update(name: &str, operation: Operation) -> Operation {
-    Operation::Map { updates: vec![(field_named(name, operation.kind()), operation)], removes: Vec::new() }
+    Operation::map([(name, operation)], [])
 }
 
 #[test]
@@ -215,13 +201,8 @@ fn an_element_that_is_not_there_is_removed_only_with_a_context() {
 #[test]
 fn a_counter_that_is_removed_and_changed_at_once_begins_anew() {
     let mut one = One::new(Kind::Map);
-    one.change(update("n", Operation::Add(40)), None).expect("it fits");
-    let operation = match update("n", Operation::Add(2)) {
-        Operation::Map { updates, .. } => {
-            Operation::Map { updates, removes: vec![field_named("n", Kind::Counter)] }
-        }
-        other => other,
-    };
+    one.change(update("n", Operation::add(40)), None).expect("it fits");
+    let operation = Operation::map([("n", Operation::add(2))], [field_named("n", Kind::Counter)]);
     one.change(operation, None).expect("it fits");
     let Some(Value::Counter(counter)) = one.field("n", Kind::Counter) else { panic!("{:?}", one.state) };
     assert_eq!(counter.value(), 2);
@@ -233,7 +214,7 @@ fn a_field_that_was_changed_after_the_context_stays_with_that_change() {
     one.change(update("s", set(&["old"], &[])), None).expect("it fits");
     let given = one.given();
     one.change(update("s", set(&["new"], &[])), None).expect("it fits");
-    let removal = Operation::Map { updates: Vec::new(), removes: vec![field_named("s", Kind::Set)] };
+    let removal = Operation::map::<&str>([], [field_named("s", Kind::Set)]);
     one.change(removal, Some(&given)).expect("it fits");
     let Some(Value::Set(left)) = one.field("s", Kind::Set) else { panic!("{:?}", one.state) };
     assert_eq!(left.elements().collect::<Vec<_>>(), [b"new"]);
@@ -242,7 +223,7 @@ fn a_field_that_was_changed_after_the_context_stays_with_that_change() {
 #[test]
 fn maps_lie_in_each_other_up_to_a_limit() {
     let nested =
-        |depth| (0..depth).fold(update("flag", Operation::Turn(true)), |inner, _| update("map", inner));
+        |depth| (0..depth).fold(update("flag", Operation::turn(true)), |inner, _| update("map", inner));
     let mut one = One::new(Kind::Map);
     assert_eq!(one.change(nested(NESTING_MAX), None), Err(Unfit::Nesting));
     let mut one = One::new(Kind::Map);
@@ -260,10 +241,10 @@ fn an_operation_for_another_kind_does_not_fit() {
 fn a_counter_stays_within_64_bits() {
     for (number, end) in [(i64::MAX, 1), (i64::MIN, -1)] {
         let mut one = One::new(Kind::Counter);
-        one.change(Operation::Add(number), None).expect("the last");
-        assert_eq!(one.change(Operation::Add(end), None), Err(Unfit::Limit));
-        one.change(Operation::Add(-end), None).expect("it comes back");
-        one.change(Operation::Add(end), None).expect("the last");
+        one.change(Operation::add(number), None).expect("the last");
+        assert_eq!(one.change(Operation::add(end), None), Err(Unfit::Limit));
+        one.change(Operation::add(-end), None).expect("it comes back");
+        one.change(Operation::add(end), None).expect("the last");
         let Value::Counter(counter) = one.state.value() else { panic!("{:?}", one.state) };
         assert_eq!(counter.value(), i128::from(number));
     }
@@ -277,7 +258,7 @@ fn a_counter_beyond_64_bits_comes_back() {
         now: Moment::from_micros(1),
         context: None,
     };
-    let (most, one, less) = (Operation::Add(i64::MAX), Operation::Add(1), Operation::Add(-1));
+    let (most, one, less) = (Operation::add(i64::MAX), Operation::add(1), Operation::add(-1));
     let mut states = [State::new(Kind::Counter), State::new(Kind::Counter)];
     states[0].change(&most, &change(1, 1)).expect("it fits");
     states[1].change(&most, &change(2, 1)).expect("it fits");
@@ -294,10 +275,10 @@ fn a_counter_beyond_64_bits_comes_back() {
 fn a_counter_at_the_end_of_its_sums_is_refused() {
     let mut one = One::new(Kind::Counter);
     for _ in 0..2 {
-        one.change(Operation::Add(i64::MAX), None).expect("half of the sum");
-        one.change(Operation::Add(-i64::MAX), None).expect("half of the sum");
+        one.change(Operation::add(i64::MAX), None).expect("half of the sum");
+        one.change(Operation::add(-i64::MAX), None).expect("half of the sum");
     }
-    assert_eq!(one.change(Operation::Add(2), None), Err(Unfit::Sums));
+    assert_eq!(one.change(Operation::add(2), None), Err(Unfit::Sums));
 }
 
 /// A dot that names two changes would let a context remove what its client was never given.
@@ -306,7 +287,30 @@ fn a_dot_that_was_seen_is_refused() {
     let mut state = State::new(Kind::Counter);
     let dot = Dot::new(Actor::new(1), 1).expect("a count within its bounds");
     let change = Change { dot, now: Moment::from_micros(1), context: None };
-    let operation = Operation::Add(1);
+    let operation = Operation::add(1);
     assert_eq!(state.change(&operation, &change), Ok(()));
     assert_eq!(state.change(&operation, &change), Err(Unfit::Dot));
+}
+
+/// Elements and fields are kept in order and once each; of several operations on a field the last counts.
+#[test]
+fn an_operation_is_the_same_in_any_order() {
+    let long = "n".repeat(300);
+    let set = Operation::set(["b", &long, "a", "b"], ["c", "a", "c"]);
+    assert_eq!(set, Operation::set(["a", "b", &long], ["c", "c"]));
+    let removes = || [field_named("x", Kind::Set), field_named("b", Kind::Counter)];
+    let updates =
+        [("b", Operation::add(1)), (&long, set.clone()), ("a", set.clone()), ("b", Operation::add(-2))];
+    let ordered = [("a", set.clone()), ("b", Operation::add(-2)), (&long, set)];
+    assert_eq!(Operation::map(updates, removes()), Operation::map(ordered, removes()));
+}
+
+#[test]
+fn numbers_of_any_size_are_added() {
+    for number in [0, 1, -1, 63, -64, 64, i64::MAX, -i64::MAX] {
+        let mut one = One::new(Kind::Counter);
+        one.change(Operation::add(number), None).expect("within 64 bits");
+        let Value::Counter(counter) = one.state.value() else { panic!("{:?}", one.state) };
+        assert_eq!(counter.value(), i128::from(number));
+    }
 }

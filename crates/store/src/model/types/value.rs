@@ -1,6 +1,6 @@
 //! The value of a data type of any kind.
 
-use super::{Change, Counter, Distinct, Flag, Kind, Map, NESTING_MAX, Operation, Register, Seen, Set, Unfit};
+use super::{Change, Counter, Distinct, Flag, Kind, Map, NESTING_MAX, Register, Seen, Set, Steps, Unfit};
 use crate::model::octets::Octets;
 
 /// A value of any kind.
@@ -51,32 +51,26 @@ impl<'a> Value<'a> {
 
     pub(super) fn change(
         &mut self,
-        operation: &'a Operation,
+        steps: &mut Steps<'a>,
         change: &Change<'_>,
         nesting: usize,
     ) -> Result<(), Unfit> {
-        match (self, operation) {
-            _ if nesting > NESTING_MAX => Err(Unfit::Nesting),
-            (Self::Counter(counter), Operation::Add(number)) => counter.add(*number, change),
-            (Self::Set(set), Operation::Set { adds, removes }) => set.change(adds, removes, change),
-            (Self::GrowSet(set), Operation::Grow(elements)) => set.change(elements, &[], change),
-            (Self::Map(map), Operation::Map { updates, removes }) => {
-                map.change(updates, removes, change, nesting)
-            }
-            (Self::Distinct(distinct), Operation::Count(elements)) => {
-                distinct.add(elements, change);
-                Ok(())
-            }
-            (Self::Register(register), Operation::Assign(octets)) => {
-                register.assign(octets, change);
-                Ok(())
-            }
-            (Self::Flag(flag), Operation::Turn(on)) => {
-                flag.turn(*on, change);
-                Ok(())
-            }
-            (value, _) => Err(Unfit::Kind { kind: value.kind() }),
+        if nesting > NESTING_MAX {
+            return Err(Unfit::Nesting);
         }
+        match self {
+            Self::Counter(counter) => counter.add(steps.number(), change)?,
+            Self::Set(set) | Self::GrowSet(set) => set.change(steps.elements(), steps.elements(), change)?,
+            Self::Map(map) => map.change(steps, change, nesting)?,
+            Self::Distinct(distinct) => {
+                // Nothing is removed.
+                steps.elements();
+                distinct.add(steps.elements(), change);
+            }
+            Self::Register(register) => register.assign(steps.assigned(), change),
+            Self::Flag(flag) => flag.turn(steps.is_on(), change),
+        }
+        Ok(())
     }
 
     /// Removes what has been seen of a field that is removed.

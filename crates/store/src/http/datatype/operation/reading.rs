@@ -1,17 +1,17 @@
 //! Reads operations while their JSON is parsed.
 //!
 //! A tree of values would take up to eighty times the octets of the JSON, since each object is a node of a
-//! tree with room for eleven members. Here nothing is made but the operation.
+//! tree with room for eleven members. Here nothing is made but the operation, in one piece of memory.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_core::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
+use super::values::{Number, NumberSeed, Text, Texts};
 use super::{Asked, Malformed, field_name};
-use crate::model::types::{FieldName, Kind, Operation};
+use crate::model::types::{Draft, ElementsDraft, FieldsDraft, Kind};
 use crate::model::{Context, ContextError};
 
 /// Reads an operation for a value of a kind, and the context beside it.
@@ -19,12 +19,19 @@ use crate::model::{Context, ContextError};
 /// # Errors
 /// A [`Malformed`]. One of the syntax goes before all others, wherever it is.
 pub(super) fn read(kind: Kind, json: &[u8]) -> Result<Asked, Malformed> {
-    let progress = Progress { wrong: RefCell::new(Malformed::Operation(kind)), context: RefCell::default() };
+    let progress = Progress {
+        wrong: RefCell::new(Malformed::Operation(kind)),
+        context: RefCell::default(),
+        draft: RefCell::new(Draft::with_capacity(json.len())),
+    };
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let reader = Reader { progress: &progress, kind, is_whole: true };
     let read = reader.deserialize(&mut deserializer);
-    match read.and_then(|operation| deserializer.end().map(|()| operation)) {
-        Ok(operation) => Ok(Asked { operation, context: progress.context.into_inner() }),
+    match read.and_then(|()| deserializer.end()) {
+        Ok(()) => {
+            let operation = progress.draft.into_inner().end(kind);
+            Ok(Asked { operation, context: progress.context.into_inner() })
+        }
         Err(error) if error.classify() != Category::Data => Err(Malformed::Json(error.to_string())),
         Err(_) => Err(match serde_json::from_slice::<IgnoredAny>(json) {
             Err(error) => Malformed::Json(error.to_string()),
@@ -33,12 +40,13 @@ pub(super) fn read(kind: Kind, json: &[u8]) -> Result<Asked, Malformed> {
     }
 }
 
-/// What all readers of one content share.
+/// The state that all readers of one content share.
 struct Progress {
     /// The reason for which the content is no operation, should the value that is read now be of another
     /// form.
     wrong: RefCell<Malformed>,
     context: RefCell<Option<Vec<u8>>>,
+    draft: RefCell<Draft>,
 }
 
 /// Reads one operation of a kind.
@@ -50,7 +58,43 @@ struct Reader<'p> {
     is_whole: bool,
 }
 
-impl Reader<'_> {
+/// The names of members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Member {
+    Add,
+    AddAll,
+    Assign,
+    Context,
+    Decrement,
+    Increment,
+    Remove,
+    RemoveAll,
+    Update,
+    Other,
+}
+
+impl Member {
+    fn named(name: &str) -> Self {
+        match name {
+            "add" => Self::Add,
+            "add_all" => Self::AddAll,
+            "assign" => Self::Assign,
+            "context" => Self::Context,
+            "decrement" => Self::Decrement,
+            "increment" => Self::Increment,
+            "remove" => Self::Remove,
+            "remove_all" => Self::RemoveAll,
+            "update" => Self::Update,
+            _ => Self::Other,
+        }
+    }
+
+    fn next<'de, A: MapAccess<'de>>(members: &mut A) -> Result<Option<Self>, A::Error> {
+        members.next_key_seed(Text(Self::named))
+    }
+}
+
+impl<'p> Reader<'p> {
     fn expect(&self) {
         *self.progress.wrong.borrow_mut() = Malformed::Operation(self.kind);
     }
@@ -60,63 +104,87 @@ impl Reader<'_> {
         wrong()
     }
 
+    fn write<T>(&self, write: impl FnOnce(&mut Draft) -> T) -> T {
+        write(&mut self.progress.draft.borrow_mut())
+    }
+
     /// Reads the value of a member that is no part of the operation.
-    fn read_other<'de, A: MapAccess<'de>>(&self, name: &str, members: &mut A) -> Result<(), A::Error> {
-        if name != "context" || !self.is_whole {
+    fn read_other<'de, A: MapAccess<'de>>(&self, member: Member, members: &mut A) -> Result<(), A::Error> {
+        if member != Member::Context || !self.is_whole {
             return Err(wrong());
         }
         *self.progress.wrong.borrow_mut() = Malformed::Context(ContextError::Text);
-        let text = members.next_value_seed(Text)?;
         let mut octets = Vec::new();
-        if let Err(error) = Context::from_text(&text, &mut octets) {
-            return Err(self.fail(Malformed::Context(error)));
-        }
+        let read = members
+            .next_value_seed(Text(|text: &str| Context::from_text(text.as_bytes(), &mut octets).map(drop)))?;
+        read.map_err(|error| self.fail(Malformed::Context(error)))?;
         *self.progress.context.borrow_mut() = Some(octets);
         self.expect();
         Ok(())
     }
 
-    fn counter<'de, A: MapAccess<'de>>(&self, mut members: A) -> Result<Operation, A::Error> {
+    fn counter<'de, A: MapAccess<'de>>(&self, mut members: A) -> Result<(), A::Error> {
         let mut number = None;
-        while let Some(name) = members.next_key::<String>()? {
-            let is_decrement = name == "decrement";
-            if number.is_some() || !(is_decrement || name == "increment") {
-                self.read_other(&name, &mut members)?;
+        while let Some(member) = Member::next(&mut members)? {
+            let is_decrement = member == Member::Decrement;
+            if number.is_some() || !(is_decrement || member == Member::Increment) {
+                self.read_other(member, &mut members)?;
                 continue;
             }
             let Number(read) = members.next_value_seed(NumberSeed)?;
             let read = if is_decrement { read.and_then(i64::checked_neg) } else { read };
             number = Some(read.ok_or_else(|| self.fail(Malformed::Number))?);
         }
-        number.map(Operation::Add).ok_or_else(wrong)
+        let number = number.ok_or_else(wrong)?;
+        self.write(|draft| draft.add(number));
+        Ok(())
     }
 
-    fn register<'de, A: MapAccess<'de>>(&self, mut members: A) -> Result<Operation, A::Error> {
-        let mut assigned = None;
-        while let Some(name) = members.next_key::<String>()? {
-            match name.as_str() {
-                "assign" if assigned.is_none() => assigned = Some(members.next_value_seed(Text)?),
-                name => self.read_other(name, &mut members)?,
+    fn register<'de, A: MapAccess<'de>>(&self, mut members: A) -> Result<(), A::Error> {
+        let mut is_assigned = false;
+        while let Some(member) = Member::next(&mut members)? {
+            if member != Member::Assign || is_assigned {
+                self.read_other(member, &mut members)?;
+                continue;
             }
+            members.next_value_seed(Text(|text: &str| self.assign(text)))?;
+            is_assigned = true;
         }
-        assigned.map(Operation::Assign).ok_or_else(wrong)
+        if is_assigned { Ok(()) } else { Err(wrong()) }
+    }
+
+    fn assign(&self, text: &str) {
+        self.write(|draft| draft.assign(text.as_bytes()));
+    }
+
+    fn set<'de, A: MapAccess<'de>>(&self, members: A) -> Result<(), A::Error> {
+        let mut elements = self.write(|draft| draft.begin_elements());
+        self.elements(members, &mut elements)?;
+        self.write(|draft| draft.end_elements(&elements));
+        Ok(())
     }
 
     /// Reads members that name elements; `update` has such members again, once or in an array.
-    fn elements<'de, A: MapAccess<'de>>(&self, mut members: A, into: &mut Elements) -> Result<(), A::Error> {
+    fn elements<'de, A: MapAccess<'de>>(
+        &self,
+        mut members: A,
+        into: &mut ElementsDraft,
+    ) -> Result<(), A::Error> {
         let (is_set, mut is_empty) = (self.kind == Kind::Set, true);
-        while let Some(name) = members.next_key::<String>()? {
-            match name.as_str() {
-                "add" => into.adds.push(members.next_value_seed(Text)?),
-                "add_all" => members.next_value_seed(Texts(&mut into.adds))?,
-                "remove" if is_set => into.removes.push(members.next_value_seed(Text)?),
-                "remove_all" if is_set => members.next_value_seed(Texts(&mut into.removes))?,
-                "update" if is_set => {
+        while let Some(member) = Member::next(&mut members)? {
+            let add = |text: &str| self.write(|draft| draft.add_element(into, text.as_bytes()));
+            let remove = |text: &str| self.write(|draft| draft.remove_element(text.as_bytes()));
+            match member {
+                Member::Add => members.next_value_seed(Text(add))?,
+                Member::AddAll => members.next_value_seed(Texts(add))?,
+                Member::Remove if is_set => members.next_value_seed(Text(remove))?,
+                Member::RemoveAll if is_set => members.next_value_seed(Texts(remove))?,
+                Member::Update if is_set => {
                     let reader = Reader { is_whole: false, ..*self };
                     members.next_value_seed(Again { reader, into: &mut *into, takes_many: true })?;
                 }
-                name => {
-                    self.read_other(name, &mut members)?;
+                member => {
+                    self.read_other(member, &mut members)?;
                     continue;
                 }
             }
@@ -125,20 +193,44 @@ impl Reader<'_> {
         if is_empty { Err(wrong()) } else { Ok(()) }
     }
 
-    fn map<'de, A: MapAccess<'de>>(&self, mut members: A) -> Result<Operation, A::Error> {
-        let (mut updates, mut removes, mut is_empty) = (Vec::new(), Vec::new(), true);
-        while let Some(name) = members.next_key::<String>()? {
-            match name.as_str() {
-                "update" => updates = members.next_value_seed(Updates(*self))?,
-                "remove" => removes = members.next_value_seed(Names(*self))?,
-                name => {
-                    self.read_other(name, &mut members)?;
+    fn map<'de, A: MapAccess<'de>>(&self, mut members: A) -> Result<(), A::Error> {
+        let (mut fields, mut is_empty) = (self.write(|draft| draft.begin_fields()), true);
+        while let Some(member) = Member::next(&mut members)? {
+            match member {
+                Member::Update => {
+                    self.write(|draft| draft.forget_changed(&mut fields));
+                    members.next_value_seed(Updates(*self, &mut fields))?;
+                }
+                Member::Remove => {
+                    self.write(|draft| draft.forget_removed(&fields));
+                    members.next_value_seed(Names(*self))?;
+                }
+                member => {
+                    self.read_other(member, &mut members)?;
                     continue;
                 }
             }
             is_empty = false;
         }
-        if is_empty { Err(wrong()) } else { Ok(Operation::Map { updates, removes }) }
+        if is_empty {
+            return Err(wrong());
+        }
+        self.write(|draft| draft.end_fields(&fields));
+        Ok(())
+    }
+
+    /// Removes the field of a name.
+    fn remove_field(&self, name: &str) -> Result<(), Malformed> {
+        let (name, kind) = field_name(name)?;
+        self.write(|draft| draft.remove_field(name.as_bytes(), kind));
+        Ok(())
+    }
+
+    /// Begins the operation on the field of a name, and returns its reader.
+    fn begin_field(&self, fields: &mut FieldsDraft, name: &str) -> Result<Self, Malformed> {
+        let (name, kind) = field_name(name)?;
+        self.write(|draft| draft.begin_field(fields, name.as_bytes(), kind));
+        Ok(Reader { kind, is_whole: false, ..*self })
     }
 }
 
@@ -148,26 +240,30 @@ fn wrong<E: Error>() -> E {
 }
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {
-    type Value = Operation;
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Operation, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         self.expect();
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Reader<'_> {
-    type Value = Operation;
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an operation on a {}", self.kind.name())
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Operation, E> {
-        if self.kind == Kind::Counter { Ok(Operation::Add(number)) } else { Err(wrong()) }
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        if self.kind != Kind::Counter {
+            return Err(wrong());
+        }
+        self.write(|draft| draft.add(number));
+        Ok(())
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Operation, E> {
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
         match i64::try_from(number) {
             Ok(number) => self.visit_i64(number),
             Err(_) => self.visit_f64(0.0),
@@ -175,58 +271,37 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     /// A number with a fraction, or beyond 64 bits.
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Operation, E> {
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
         Err(if self.kind == Kind::Counter { self.fail(Malformed::Number) } else { wrong() })
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Operation, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         match (self.kind, text) {
-            (Kind::Counter, "increment") => Ok(Operation::Add(1)),
-            (Kind::Counter, "decrement") => Ok(Operation::Add(-1)),
-            (Kind::Flag, "enable") => Ok(Operation::Turn(true)),
-            (Kind::Flag, "disable") => Ok(Operation::Turn(false)),
-            (Kind::Register, text) => Ok(Operation::Assign(text.as_bytes().to_vec())),
-            _ => Err(wrong()),
+            (Kind::Counter, "increment") => self.write(|draft| draft.add(1)),
+            (Kind::Counter, "decrement") => self.write(|draft| draft.add(-1)),
+            (Kind::Flag, "enable") => self.write(|draft| draft.turn(true)),
+            (Kind::Flag, "disable") => self.write(|draft| draft.turn(false)),
+            (Kind::Register, text) => self.assign(text),
+            _ => return Err(wrong()),
         }
+        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Operation, A::Error> {
-        let mut elements = Elements::default();
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
         match self.kind {
             Kind::Counter => self.counter(members),
             Kind::Register => self.register(members),
             Kind::Map => self.map(members),
-            Kind::Set => self.elements(members, &mut elements).map(|()| elements.of_set()),
-            Kind::GrowSet => self.elements(members, &mut elements).map(|()| Operation::Grow(elements.adds)),
-            Kind::Distinct => self.elements(members, &mut elements).map(|()| Operation::Count(elements.adds)),
+            Kind::Set | Kind::GrowSet | Kind::Distinct => self.set(members),
             Kind::Flag => Err(wrong()),
         }
-    }
-}
-
-/// The elements that an operation on a set names.
-#[derive(Debug, Default)]
-struct Elements {
-    adds: Vec<Vec<u8>>,
-    removes: Vec<Vec<u8>>,
-}
-
-impl Elements {
-    fn of_set(self) -> Operation {
-        let Self { adds, mut removes } = self;
-        if !removes.is_empty() {
-            // What is added too is there afterwards, whatever was there before.
-            let added: BTreeSet<_> = adds.iter().collect();
-            removes.retain(|element| !added.contains(element));
-        }
-        Operation::Set { adds, removes }
     }
 }
 
 /// Reads members that name elements within others.
 struct Again<'p, 'e> {
     reader: Reader<'p>,
-    into: &'e mut Elements,
+    into: &'e mut ElementsDraft,
     takes_many: bool,
 }
 
@@ -259,157 +334,63 @@ impl<'de> Visitor<'de> for Again<'_, '_> {
     }
 }
 
-/// Reads the operations on the fields of a map. Of a field that is named twice the last one counts.
-struct Updates<'p>(Reader<'p>);
+/// Reads the operations on the fields of a map.
+struct Updates<'p, 'f>(Reader<'p>, &'f mut FieldsDraft);
 
-impl<'de> DeserializeSeed<'de> for Updates<'_> {
-    type Value = Vec<(FieldName, Operation)>;
+impl<'de> DeserializeSeed<'de> for Updates<'_, '_> {
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Updates<'_> {
-    type Value = Vec<(FieldName, Operation)>;
+impl<'de> Visitor<'de> for Updates<'_, '_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("operations by the names of fields")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
-        let Self(reader) = self;
-        let mut updates: Self::Value = Vec::new();
-        while let Some(name) = fields.next_key::<String>()? {
-            let name = field_name(&name).map_err(|malformed| reader.fail(malformed))?;
-            let inner = Reader { kind: name.kind, is_whole: false, ..reader };
-            updates.push((name, fields.next_value_seed(inner)?));
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        let Self(reader, into) = self;
+        while let Some(begun) =
+            fields.next_key_seed(Text(|name: &str| reader.begin_field(&mut *into, name)))?
+        {
+            let field = begun.map_err(|malformed| reader.fail(malformed))?;
+            fields.next_value_seed(field)?;
             reader.expect();
-        }
-        if !updates.is_sorted_by(|(one, _), (next, _)| one < next) {
-            updates.sort_by(|(one, _), (other, _)| one.cmp(other));
-            updates.dedup_by(|next, kept| {
-                let is_again = next.0 == kept.0;
-                if is_again {
-                    std::mem::swap(next, kept);
-                }
-                is_again
-            });
-        }
-        Ok(updates)
-    }
-}
-
-/// Reads the name of a field, or an array of them.
-struct Names<'p>(Reader<'p>);
-
-impl<'de> DeserializeSeed<'de> for Names<'_> {
-    type Value = Vec<FieldName>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Names<'_> {
-    type Value = Vec<FieldName>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("names of fields")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
-        field_name(name).map(|name| vec![name]).map_err(|malformed| self.0.fail(malformed))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Self::Value, A::Error> {
-        let mut names = Vec::new();
-        while let Some(name) = values.next_element_seed(Text)? {
-            let name = String::from_utf8(name).map_err(|_| wrong())?;
-            names.push(field_name(&name).map_err(|malformed| self.0.fail(malformed))?);
-        }
-        Ok(names)
-    }
-}
-
-/// Reads a string.
-struct Text;
-
-impl<'de> DeserializeSeed<'de> for Text {
-    type Value = Vec<u8>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u8>, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Text {
-    type Value = Vec<u8>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Vec<u8>, E> {
-        Ok(text.as_bytes().to_vec())
-    }
-}
-
-/// Reads an array of strings behind others.
-struct Texts<'e>(&'e mut Vec<Vec<u8>>);
-
-impl<'de> DeserializeSeed<'de> for Texts<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Texts<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of strings")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
-        while let Some(text) = values.next_element_seed(Text)? {
-            self.0.push(text);
         }
         Ok(())
     }
 }
 
-/// A whole number of 64 bits with a sign, or none for any other number.
-struct Number(Option<i64>);
+/// Reads the name of a field to remove, or an array of them.
+struct Names<'p>(Reader<'p>);
 
-struct NumberSeed;
+impl<'de> DeserializeSeed<'de> for Names<'_> {
+    type Value = ();
 
-impl<'de> DeserializeSeed<'de> for NumberSeed {
-    type Value = Number;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Number, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl Visitor<'_> for NumberSeed {
-    type Value = Number;
+impl<'de> Visitor<'de> for Names<'_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number")
+        f.write_str("names of fields")
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Number, E> {
-        Ok(Number(Some(number)))
+    fn visit_str<E: Error>(self, name: &str) -> Result<(), E> {
+        self.0.remove_field(name).map_err(|malformed| self.0.fail(malformed))
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
-        Ok(Number(i64::try_from(number).ok()))
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Number, E> {
-        Ok(Number(None))
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        while let Some(removed) = values.next_element_seed(Text(|name: &str| self.0.remove_field(name)))? {
+            removed.map_err(|malformed| self.0.fail(malformed))?;
+        }
+        Ok(())
     }
 }
