@@ -1,8 +1,7 @@
 //! Users, what each of them may do, and how they are known.
 //!
 //! Rule 1: what a users file says never changes. A reload puts another one in its place, and forgets the
-//! credentials
-//! that were found right of users whose name or hash is another one.
+//! credentials that were found right of users whose name or hash is another one.
 //! Rule 2: names and passwords are looked up, compared and hashed. None of them becomes a path or part of a query.
 //! Rule 3: a peer that has shown no right credentials makes the server hash within bounds of memory, of threads and of requests in wait.
 
@@ -11,8 +10,10 @@ mod credentials;
 mod failures;
 mod grant;
 mod hashing;
+mod known;
 mod login;
 mod password;
+mod peers;
 mod permission;
 mod rate;
 mod turns;
@@ -22,13 +23,16 @@ mod verified;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::time::Instant;
 
 use self::failures::Failures;
 use self::hashing::Hashing;
-use self::turns::Askers;
+use self::known::Known;
+use self::peers::Prefixes;
+use self::turns::{Askers, Standing};
 use self::verified::Verified;
 
 pub(crate) use self::credentials::Credentials;
@@ -48,9 +52,15 @@ struct Shared {
     hashing: Hashing,
     askers: Askers,
     /// None where all requests come by one proxy, whose peers are not told apart.
-    failures: Option<Failures>,
+    past: Option<Past>,
     takes_clear_text: bool,
     began: Instant,
+}
+
+/// The passwords that peers have sent, right ones and wrong ones.
+struct Past {
+    failures: Failures,
+    known: Known,
 }
 
 /// The users of one file, with what was remembered of them.
@@ -79,18 +89,23 @@ impl Access {
     }
 
     fn with(users: Users, takes_clear_text: bool) -> Result<Self, getrandom::Error> {
-        let current = ArcSwap::from_pointee(Current::new(users)?);
-        let (hashing, began) = (Hashing::new(), Instant::now());
-        let failures = (!takes_clear_text).then(Failures::new);
-        let askers = Askers::default();
-        Ok(Self(Arc::new(Shared { current, hashing, askers, failures, takes_clear_text, began })))
+        Self::made_of(Hashing::new(), users, (!takes_clear_text).then(Past::new), takes_clear_text)
     }
 
-    /// Replaces all users. Requests that were let in go on, and rates begin anew. Credentials that were found
-    /// right are remembered of
-    /// users who have the same name and the same hash as before, whatever else of them has changed; of others
-    /// they are
-    /// forgotten, which counts for the next request.
+    fn made_of(
+        hashing: Hashing,
+        users: Users,
+        past: Option<Past>,
+        takes_clear_text: bool,
+    ) -> Result<Self, getrandom::Error> {
+        let current = ArcSwap::from_pointee(Current::new(users)?);
+        let (askers, began) = (Askers::default(), Instant::now());
+        Ok(Self(Arc::new(Shared { current, hashing, askers, past, takes_clear_text, began })))
+    }
+
+    /// Replaces all users. Requests that were let in go on, and rates begin anew. Credentials that were found right are
+    /// remembered of users who have the same name and the same hash as before, whatever else of them has changed;
+    /// of others they are forgotten, which counts for the next request.
     ///
     /// # Errors
     /// As [`new`](Self::new): the users stay as they were.
@@ -114,10 +129,12 @@ impl Access {
     #[cfg(feature = "fuzzing")]
     #[doc(hidden)]
     pub fn hashing_on(threads: usize, users: Users) -> Result<Self, getrandom::Error> {
-        let current = ArcSwap::from_pointee(Current::new(users)?);
-        let (hashing, began) = (Hashing::on(threads), Instant::now());
-        let (askers, failures) = (Askers::default(), None);
-        Ok(Self(Arc::new(Shared { current, hashing, askers, failures, takes_clear_text: false, began })))
+        Self::made_of(Hashing::on(threads), users, None, false)
+    }
+
+    #[cfg(test)]
+    fn on_threads(threads: usize, users: Users) -> Result<Self, getrandom::Error> {
+        Self::made_of(Hashing::on(threads), users, Some(Past::new()), false)
     }
 
     /// The slow hashes that were computed so far, and the most of them at once: for tests.
@@ -132,6 +149,27 @@ impl Access {
     #[doc(hidden)]
     pub fn verified(&self) -> usize {
         self.current().verified.len()
+    }
+}
+
+impl Past {
+    fn new() -> Self {
+        Self { failures: Failures::new(), known: Known::new() }
+    }
+
+    fn standing(&self, peer: Prefixes, now: Duration) -> Standing {
+        let own = self.failures.of_peer(peer, now);
+        match self.known.has(peer, now) {
+            true => Standing::known(own),
+            false => Standing::unknown(self.failures.of_network(peer, now), own),
+        }
+    }
+
+    fn note(&self, peer: Prefixes, is_right: bool, now: Duration) {
+        match is_right {
+            true => self.known.add(peer, now),
+            false => self.failures.add(peer, now),
+        }
     }
 }
 

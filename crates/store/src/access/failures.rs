@@ -1,90 +1,125 @@
-//! Wrong passwords by peer, in a table of a fixed size.
+//! Wrong passwords by peer and by network, in tables of a fixed size.
 //!
-//! Rule: many peers make the bound laxer, never stricter for others. Two that meet in a slot of the table take it from each other.
+//! Rule: many peers make the bound laxer, never stricter for others.
 
-use std::hash::{BuildHasher as _, RandomState};
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::peers::{PeerTable, Prefixes};
 use super::rate::{Rate, Used};
 
-/// The peers that are counted, in 16 octets each.
+/// The peers that are counted, in 24 bytes each.
 const PEERS_MAX: usize = 4096;
+/// The networks that are counted, in 16 bytes each.
+const NETWORKS_MAX: usize = 8192;
 /// The wrong passwords that a peer may send at once.
 const BURST: u32 = 20;
 /// The wrong passwords that a peer may send in a second thereafter.
 const PER_SECOND: u32 = 1;
 
-/// The time for which a peer that has sent a wrong password comes after others, where many wait.
-const REMEMBERED: Duration = Duration::from_secs(600);
+/// A wrong password is counted in the span in which it came and in the one after it.
+const SPAN: Duration = Duration::from_secs(300);
 
 /// The wrong passwords of each peer.
 pub(super) struct Failures {
     rate: Rate,
-    hasher: RandomState,
-    slots: Box<[Slot]>,
+    peers: PeerTable<Peer>,
+    networks: PeerTable<Recent>,
 }
 
 #[derive(Debug, Default)]
-struct Slot {
-    /// The hash of the peer, which nobody can foresee.
-    peer: AtomicU64,
+struct Peer {
     used: Used,
-    /// The time of its last wrong password, in nanoseconds.
-    last: AtomicU64,
+    recent: Recent,
 }
+
+/// The number of wrong passwords within the last five to ten minutes.
+///
+/// The higher half is the number of a span, the lower half two counts of 16 bits: of the span before, and of
+/// it.
+#[derive(Debug, Default)]
+struct Recent(AtomicU64);
 
 impl Failures {
     pub(super) fn new() -> Self {
-        let slots = (0..PEERS_MAX).map(|_| Slot::default()).collect();
-        Self { rate: Rate::new(PER_SECOND, BURST), hasher: RandomState::new(), slots }
+        let rate = Rate::new(PER_SECOND, BURST);
+        Self { rate, peers: PeerTable::new(PEERS_MAX), networks: PeerTable::new(NETWORKS_MAX) }
     }
 
     /// Returns the time for which no password of a peer is looked at, if it has sent too many wrong ones.
-    pub(super) fn wait(&self, peer: IpAddr, now: Duration) -> Option<Duration> {
-        let (slot, hash) = self.slot(peer);
-        let is_counted = slot.peer.load(Ordering::Relaxed) == hash;
-        slot.used.early_by(self.rate, now).filter(|_| is_counted)
+    pub(super) fn wait(&self, peer: Prefixes, now: Duration) -> Option<Duration> {
+        self.peers.get(peer.address)?.used.early_by(self.rate, now)
     }
 
-    /// Returns true if a peer has sent a wrong password within the last ten minutes.
-    pub(super) fn is_recent(&self, peer: IpAddr, now: Duration) -> bool {
-        let (slot, hash) = self.slot(peer);
-        let last = Duration::from_nanos(slot.last.load(Ordering::Relaxed));
-        slot.peer.load(Ordering::Relaxed) == hash && now.saturating_sub(last) < REMEMBERED
+    /// Returns the wrong passwords that a peer has sent within the last five to ten minutes.
+    pub(super) fn of_peer(&self, peer: Prefixes, now: Duration) -> u32 {
+        self.peers.get(peer.address).map_or(0, |peer| peer.recent.count(now))
+    }
+
+    /// Returns the wrong passwords that have come from the network of a peer within the last five to ten
+    /// minutes.
+    pub(super) fn of_network(&self, peer: Prefixes, now: Duration) -> u32 {
+        self.networks.get(peer.network).map_or(0, |recent| recent.count(now))
     }
 
     /// Counts a wrong password.
-    pub(super) fn add(&self, peer: IpAddr, now: Duration) {
-        let (slot, hash) = self.slot(peer);
-        if slot.peer.swap(hash, Ordering::Relaxed) != hash {
-            slot.used.clear();
-        }
-        slot.last.store(now.as_nanos() as u64, Ordering::Relaxed);
+    pub(super) fn add(&self, peer: Prefixes, now: Duration) {
+        self.networks.take(peer.network, Recent::clear).add(now);
+        let peer = self.peers.take(peer.address, |peer| {
+            peer.used.clear();
+            peer.recent.clear();
+        });
+        peer.recent.add(now);
         // More than the rate allows is not counted: the peer waits for no longer than a burst takes.
-        let _ = slot.used.take(self.rate, now);
+        let _ = peer.used.take(self.rate, now);
+    }
+}
+
+impl Recent {
+    fn add(&self, now: Duration) {
+        let add = |kept| {
+            let (span, [before, count]) = counts(kept, now);
+            Some(u64::from(span) << 32 | u64::from(before) << 16 | u64::from(count.saturating_add(1)))
+        };
+        // `add` refuses nothing.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    fn slot(&self, peer: IpAddr) -> (&Slot, u64) {
-        // A network of IPv6 has the first 64 bits, and its peers choose the others.
-        let key = match peer.to_canonical() {
-            IpAddr::V4(address) => u128::from(address.to_bits()),
-            IpAddr::V6(address) => address.to_bits() >> 64 << 64,
-        };
-        let hash = self.hasher.hash_one(key);
-        (&self.slots[hash as usize % self.slots.len()], hash)
+    fn count(&self, now: Duration) -> u32 {
+        let (_, counts) = counts(self.0.load(Ordering::Relaxed), now);
+        counts.into_iter().map(u32::from).sum()
     }
+
+    fn clear(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Returns the number of the span at this time, and the counts of the span before and of it.
+fn counts(kept: u64, now: Duration) -> (u32, [u16; 2]) {
+    let span = (now.as_secs() / SPAN.as_secs()) as u32;
+    let (before, count) = ((kept >> 16) as u16, kept as u16);
+    let counts = match span.wrapping_sub((kept >> 32) as u32) {
+        0 => [before, count],
+        1 => [count, 0],
+        _ => [0, 0],
+    };
+    (span, counts)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
+
+    fn peer(text: &str) -> Prefixes {
+        Prefixes::of(text.parse::<IpAddr>().unwrap())
+    }
 
     #[test]
     fn a_peer_waits_after_a_burst_of_wrong_passwords() {
         let (failures, now) = (Failures::new(), Duration::from_secs(100));
-        let peer = |text: &str| text.parse::<IpAddr>().unwrap();
         let (one, same, other) = (peer("2001:db8::1"), peer("2001:db8::ffff:2"), peer("2001:db8:0:1::1"));
         for _ in 0..BURST {
             assert_eq!(failures.wait(one, now), None);
@@ -93,8 +128,6 @@ mod tests {
         assert_eq!(failures.wait(one, now), Some(Duration::from_secs(1)));
         assert_eq!(failures.wait(same, now), Some(Duration::from_secs(1)), "the same network");
         assert_eq!(failures.wait(other, now), None);
-        assert!(failures.is_recent(same, now) && !failures.is_recent(other, now));
-        assert!(!failures.is_recent(same, now + REMEMBERED));
         assert_eq!(failures.wait(peer("192.0.2.1"), now), None);
         for _ in 0..1_000 {
             failures.add(one, now);
@@ -103,12 +136,32 @@ mod tests {
     }
 
     #[test]
-    fn many_peers_take_no_more_room() {
+    fn wrong_passwords_are_forgotten_within_ten_minutes() {
+        let (failures, begin) = (Failures::new(), SPAN * 7);
+        let (one, near, far) = (peer("192.0.2.1"), peer("192.0.2.2"), peer("198.51.100.1"));
+        let at = |peer, now| (failures.of_peer(peer, now), failures.of_network(peer, now));
+        failures.add(one, begin);
+        failures.add(one, begin + SPAN / 2);
+        failures.add(near, begin + SPAN);
+        for (now, expected) in [
+            (begin + SPAN, [(2, 3), (1, 3), (0, 0)]),
+            (begin + SPAN * 3 / 2, [(2, 3), (1, 3), (0, 0)]),
+            (begin + SPAN * 2, [(0, 1), (1, 1), (0, 0)]),
+            (begin + SPAN * 3, [(0, 0), (0, 0), (0, 0)]),
+        ] {
+            assert_eq!([one, near, far].map(|peer| at(peer, now)), expected, "{now:?}");
+        }
+        (0..100_000).for_each(|_| failures.add(far, begin));
+        assert_eq!(at(far, begin), (u32::from(u16::MAX), u32::from(u16::MAX)), "no count begins anew");
+    }
+
+    #[test]
+    fn many_peers_shut_no_other_out() {
         let (failures, now) = (Failures::new(), Duration::from_secs(100));
         for number in 0..100_000u32 {
-            failures.add(IpAddr::V4(number.into()), now);
+            failures.add(Prefixes::of(IpAddr::V4(number.into())), now);
         }
-        assert_eq!(failures.slots.len(), PEERS_MAX);
-        assert_eq!(failures.wait(IpAddr::V4([192, 0, 2, 1].into()), now), None);
+        let other = peer("192.0.2.1");
+        assert_eq!((failures.wait(other, now), failures.of_network(other, now)), (None, 0));
     }
 }

@@ -153,12 +153,14 @@ mod tests {
     use std::net::IpAddr;
     use std::sync::mpsc;
 
-    use super::super::turns::Askers;
+    use super::super::peers::Prefixes;
+    use super::super::turns::{Askers, Standing};
     use super::*;
 
     /// Somebody of a host that is called for each number.
     fn asker(number: usize) -> Asker {
-        Askers::default().asker(Some(IpAddr::from([10, number as u8, 0, 1])), "ann", false)
+        let peer = Prefixes::of(IpAddr::from([10, number as u8, 0, 1]));
+        Askers::default().asker(Some(peer), "ann", Standing::unknown(0, 0))
     }
 
     #[tokio::test]

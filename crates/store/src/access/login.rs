@@ -3,6 +3,9 @@
 //! Rule 1: a name that no user has costs the hash that some user costs, always the same for one name, so that time tells nothing of names.
 //! Rule 2: nothing is remembered of credentials that are wrong.
 
+#[cfg(test)]
+mod tests;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +14,7 @@ use super::credentials::Credentials;
 use super::grant::Place;
 use super::hashing::Crowded;
 use super::password::Password;
+use super::peers::Prefixes;
 use super::permission::{Permission, Permissions};
 use super::turns::Asker;
 use super::users::User;
@@ -47,7 +51,7 @@ pub(crate) struct Pending {
     access: Access,
     current: Arc<Current>,
     credentials: Credentials,
-    peer: IpAddr,
+    peer: Prefixes,
     asker: Asker,
     /// The hash that is worked with: that of the user, or of another where no user has the name.
     password: Arc<Password>,
@@ -66,7 +70,8 @@ impl Access {
         if let Some(place) = current.verified.user(&tag) {
             return Ok(Login::Done(Identity { current, place }));
         }
-        let wait = self.0.failures.as_ref().and_then(|failures| failures.wait(peer, self.0.began.elapsed()));
+        let peer = Prefixes::of(peer);
+        let wait = self.0.past.as_ref().and_then(|past| past.failures.wait(peer, self.0.began.elapsed()));
         if let Some(wait) = wait {
             return Err(Refusal::TooMany(wait));
         }
@@ -84,15 +89,16 @@ impl Access {
     }
 
     /// Returns who asks for a hash. Where all come by one proxy, names alone tell them apart.
-    fn asker(&self, name: &str, peer: IpAddr) -> Asker {
-        let failures = self.0.failures.as_ref();
-        let has_failed = failures.is_some_and(|failures| failures.is_recent(peer, self.0.began.elapsed()));
-        self.0.askers.asker((!self.0.takes_clear_text).then_some(peer), name, has_failed)
+    fn asker(&self, name: &str, peer: Prefixes) -> Asker {
+        let standing = self.0.past.as_ref().map(|past| past.standing(peer, self.0.began.elapsed()));
+        let peer = standing.is_some().then_some(peer);
+        self.0.askers.asker(peer, name, standing.unwrap_or_default())
     }
 
-    fn note_failure(&self, peer: IpAddr) {
-        if let Some(failures) = &self.0.failures {
-            failures.add(peer, self.0.began.elapsed());
+    /// Keeps that a password of a peer was right or wrong.
+    fn note(&self, peer: Prefixes, is_right: bool) {
+        if let Some(past) = &self.0.past {
+            past.note(peer, is_right, self.0.began.elapsed());
         }
     }
 
@@ -142,10 +148,9 @@ impl Pending {
         let work = move || (password.is_of(credentials.password()), credentials);
         let (is_right, credentials) =
             access.0.hashing.run(asker, memory_kib, work).await.map_err(|Crowded| Refusal::Crowded)?;
-        let Some(place) = place.filter(|_| is_right) else {
-            access.note_failure(peer);
-            return Err(Refusal::Unknown);
-        };
+        let place = place.filter(|_| is_right);
+        access.note(peer, place.is_some());
+        let place = place.ok_or(Refusal::Unknown)?;
         let tag = current.verified.tag(credentials.name(), credentials.password());
         current.verified.keep(tag, place);
         Ok(Identity { current, place })

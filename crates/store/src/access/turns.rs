@@ -1,14 +1,14 @@
 //! The order in which passwords are checked, and who makes room where too many wait.
 //!
-//! Rule 1: a peer and a name have one place at a time before others have their next; peers that have sent
-//! wrong
-//! passwords come last.
-//! Rule 2: where too many wait, the one whose turn would come last makes room, which may be the newcomer.
-//! Somebody
-//! new is not shut out by a flood of one network, of one name, or of peers whose passwords were wrong.
+//! Rule 1: a peer and a name have one place at a time before others have their next.
+//! Rule 2: peers that were right before come first, then networks and peers by how few wrong passwords they
+//! have sent.
+//! Rule 3: where too many wait, the one whose turn would come last makes room, which may be the newcomer.
+//! Rule 4: whether a name is a user's has no part in it, so that a refusal tells nothing of names.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::net::IpAddr;
+
+use super::peers::Prefixes;
 
 /// The number of addresses in a network that weigh as much as the network, as with connections.
 const NETWORK_SHARE: u64 = 4;
@@ -16,13 +16,21 @@ const NETWORK_SHARE: u64 = 4;
 /// The peer and the name for which a password is checked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Asker {
-    /// The address of IPv4, or the first 64 bits of one of IPv6; none where peers are not told apart.
-    address: Option<u128>,
-    /// The /24 or the /48 around it.
-    network: Option<u128>,
+    /// None where peers are not told apart.
+    peer: Option<Prefixes>,
     /// The hash of the name, which nobody can foresee.
     name: u64,
-    has_failed: bool,
+    standing: Standing,
+}
+
+/// The standing of a peer, by the passwords that came from it before. Lower ones come first.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Standing {
+    is_unknown: bool,
+    /// The digits, in base 2, of the number of wrong passwords of its network.
+    network: u32,
+    /// The digits of that of its own.
+    own: u32,
 }
 
 /// The key by which the names of askers are hashed.
@@ -31,9 +39,9 @@ pub(super) struct Askers(RandomState);
 
 /// Those who wait, in the order in which they came.
 ///
-/// Each has a tag, by which turns are given (start-time fair queueing): that of the turn that was given last,
-/// or a
-/// step more than that of another who waits from the same address, the same network or for the same name.
+/// Among those of one standing, tags give turns (start-time fair queueing). A tag is that of the turn that
+/// was given last, or a step more than that of another who waits from the same address, the same network or
+/// for the same name.
 #[derive(Debug)]
 pub(super) struct Turns<T> {
     waiting: Vec<Waiting<T>>,
@@ -51,19 +59,25 @@ struct Waiting<T> {
 
 impl Askers {
     /// Returns who asks: a peer, unless peers are not told apart, and a name.
-    pub(super) fn asker(&self, peer: Option<IpAddr>, name: &str, has_failed: bool) -> Asker {
-        let bits = peer.map(|peer| match peer.to_canonical() {
-            IpAddr::V4(address) => (u128::from(address.to_bits()), 8),
-            // The networks of IPv4 are below those of IPv6 that can be called from.
-            IpAddr::V6(address) => (address.to_bits() >> 64 << 64, 80),
-        });
-        Asker {
-            address: bits.map(|(bits, _)| bits),
-            network: bits.map(|(bits, host)| bits >> host << host),
-            name: self.0.hash_one(name),
-            has_failed,
-        }
+    pub(super) fn asker(&self, peer: Option<Prefixes>, name: &str, standing: Standing) -> Asker {
+        Asker { peer, name: self.0.hash_one(name), standing }
     }
+}
+
+impl Standing {
+    /// Returns that of a peer which was right before and has sent so many wrong passwords lately.
+    pub(super) const fn known(own: u32) -> Self {
+        Self { is_unknown: false, network: 0, own: digits(own) }
+    }
+
+    /// Returns that of another, whose network and which itself have sent so many wrong passwords lately.
+    pub(super) const fn unknown(network: u32, own: u32) -> Self {
+        Self { is_unknown: true, network: digits(network), own: digits(own) }
+    }
+}
+
+const fn digits(number: u32) -> u32 {
+    u32::BITS - number.leading_zeros()
 }
 
 impl<T> Turns<T> {
@@ -114,19 +128,22 @@ impl<T> Turns<T> {
     }
 
     /// Returns the place of one who waits: lower ones come first.
-    fn rank(&self, index: usize) -> (bool, u64, usize) {
+    fn rank(&self, index: usize) -> (Standing, u64, usize) {
         let Waiting { asker, tag, .. } = &self.waiting[index];
-        (asker.has_failed, *tag, index)
+        (asker.standing, *tag, index)
     }
 }
 
 impl Asker {
-    /// Returns the step by which this one comes behind another who waits; 0 if they have nothing in common.
+    /// Returns the step by which this one comes behind another who waits; 0 if they have nothing in common,
+    /// or come in another order already.
     fn step_behind(&self, other: &Self) -> u64 {
-        let is_same = |one: Option<u128>, other: Option<u128>| one.is_some() && one == other;
+        let is_same =
+            |part: fn(Prefixes) -> u128| self.peer.is_some() && self.peer.map(part) == other.peer.map(part);
         match () {
-            () if is_same(self.address, other.address) || self.name == other.name => NETWORK_SHARE,
-            () if is_same(self.network, other.network) => 1,
+            () if self.standing != other.standing => 0,
+            () if is_same(|peer| peer.address) || self.name == other.name => NETWORK_SHARE,
+            () if is_same(|peer| peer.network) => 1,
             () => 0,
         }
     }
@@ -134,14 +151,23 @@ impl Asker {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
-    /// A queue of ten, with those who came before: peers, names, and whether they have failed.
-    fn full(askers: &Askers, who: impl Fn(usize) -> (String, String, bool)) -> Turns<usize> {
+    const NEW: Standing = Standing::unknown(0, 0);
+
+    fn prefixes(peer: impl Into<IpAddr>) -> Option<Prefixes> {
+        Some(Prefixes::of(peer.into()))
+    }
+
+    /// A queue of ten, with those who came before: peers, names, and standings.
+    fn full(askers: &Askers, who: impl Fn(usize) -> (String, String, Standing)) -> Turns<usize> {
         let mut turns = Turns::new(10);
         for number in 0..10 {
-            let (peer, name, has_failed) = who(number);
-            let asker = askers.asker(Some(peer.parse().expect("an address")), &name, has_failed);
+            let (peer, name, standing) = who(number);
+            let peer = prefixes(peer.parse::<IpAddr>().expect("an address"));
+            let asker = askers.asker(peer, &name, standing);
             assert_eq!(turns.push(asker, number), None);
         }
         turns
@@ -150,14 +176,17 @@ mod tests {
     #[test]
     fn somebody_new_has_the_next_turn_but_one_in_every_flood() {
         let askers = Askers::default();
-        let new = askers.asker(Some(IpAddr::from([192, 0, 2, 1])), "ann", false);
-        type Who = fn(usize) -> (String, String, bool);
-        let floods: [(&str, Who); 4] = [
-            ("one peer, many names", |number| ("10.0.0.1".into(), format!("n{number}"), false)),
-            ("one network", |number| (format!("2001:db8:1:{number}::1"), format!("n{number}"), false)),
-            ("one name, many peers", |number| (format!("10.{number}.0.1"), "bob".into(), false)),
+        let new = askers.asker(prefixes([192, 0, 2, 1]), "ann", NEW);
+        type Who = fn(usize) -> (String, String, Standing);
+        let floods: [(&str, Who); 5] = [
+            ("one peer, many names", |number| ("10.0.0.1".into(), format!("n{number}"), NEW)),
+            ("one network", |number| (format!("2001:db8:1:{number}::1"), format!("n{number}"), NEW)),
+            ("one name, many peers", |number| (format!("10.{number}.0.1"), "bob".into(), NEW)),
             ("many peers that have failed", |number| {
-                (format!("10.{number}.0.1"), format!("n{number}"), true)
+                (format!("10.{number}.0.1"), format!("n{number}"), Standing::unknown(1, 1))
+            }),
+            ("many networks that have failed", |number| {
+                (format!("10.{number}.0.1"), format!("n{number}"), Standing::unknown(1, 0))
             }),
         ];
         for (flood, who) in floods {
@@ -175,7 +204,7 @@ mod tests {
         let askers = Askers::default();
         let mut turns = Turns::new(3);
         for (number, name) in ["bob", "bob", "bob", "ann"].into_iter().enumerate() {
-            let goes = turns.push(askers.asker(None, name, false), number);
+            let goes = turns.push(askers.asker(None, name, Standing::default()), number);
             assert_eq!(goes, (number == 3).then_some(2));
         }
         let order: Vec<_> = std::iter::from_fn(|| turns.next_if(|_| true)).collect();
@@ -187,11 +216,38 @@ mod tests {
         let askers = Askers::default();
         let mut turns = Turns::new(10);
         for (number, host) in [1, 1, 1, 2, 2, 3].into_iter().enumerate() {
-            let peer = IpAddr::from([10, host, 0, 1]);
-            assert_eq!(turns.push(askers.asker(Some(peer), &number.to_string(), false), number), None);
+            let peer = prefixes([10, host, 0, 1]);
+            assert_eq!(turns.push(askers.asker(peer, &number.to_string(), NEW), number), None);
         }
         assert_eq!(turns.next_if(|one| *one != 0), None, "the first waits, and nobody passes it");
         let order: Vec<_> = std::iter::from_fn(|| turns.next_if(|_| true)).collect();
         assert_eq!(order, [0, 3, 5, 1, 4, 2], "each has a turn before others have their next");
+    }
+
+    #[test]
+    fn standings_are_in_order() {
+        let standings = [
+            Standing::known(0),
+            Standing::known(1),
+            Standing::known(100),
+            NEW,
+            Standing::unknown(1, 0),
+            Standing::unknown(1, 1),
+            Standing::unknown(4, 1),
+            Standing::unknown(100, 0),
+        ];
+        assert!(standings.is_sorted(), "{standings:?}");
+        assert_eq!(Standing::unknown(4, 4), Standing::unknown(7, 7), "digits are compared");
+        assert_eq!(Standing::default(), Standing::known(0));
+    }
+
+    #[test]
+    fn who_was_right_has_the_next_turn_whatever_else_waits() {
+        let askers = Askers::default();
+        for standing in [Standing::known(0), Standing::known(100)] {
+            let mut turns = full(&askers, |number| (format!("10.{number}.0.1"), "ann".into(), NEW));
+            assert_eq!(turns.push(askers.asker(prefixes([192, 0, 2, 1]), "ann", standing), 99), Some(9));
+            assert_eq!(turns.next_if(|_| true), Some(99));
+        }
     }
 }
