@@ -103,9 +103,11 @@ impl Access {
         Ok(Self(Arc::new(Shared { current, hashing, askers, past, takes_clear_text, began })))
     }
 
-    /// Replaces all users. Requests that were let in go on, and rates begin anew. Credentials that were found right are
-    /// remembered of users who have the same name and the same hash as before, whatever else of them has changed;
-    /// of others they are forgotten, which counts for the next request.
+    /// Replaces all users. Requests that were let in go on. Users who have the same name as before keep what
+    /// they have used of their rate, unless it is another rate. Credentials that were found right are
+    /// remembered of users who have the same name and the same hash as before, whatever else of them has
+    /// changed; of others they are forgotten, which counts for the next request. Wrong passwords of peers
+    /// stay counted.
     ///
     /// # Errors
     /// As [`new`](Self::new): the users stay as they were.
@@ -130,6 +132,17 @@ impl Access {
     #[doc(hidden)]
     pub fn hashing_on(threads: usize, users: Users) -> Result<Self, getrandom::Error> {
         Self::made_of(Hashing::on(threads), users, None, false)
+    }
+
+    /// As [`in_clear_text`](Self::in_clear_text), without a thread for slow hashes and a place to wait for
+    /// one: for tests.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[cfg(feature = "fuzzing")]
+    #[doc(hidden)]
+    pub fn crowded(users: Users) -> Result<Self, getrandom::Error> {
+        Self::made_of(Hashing::on(0), users, None, true)
     }
 
     #[cfg(test)]
@@ -179,7 +192,13 @@ impl Current {
     }
 
     /// Returns other users, with what is remembered of those of them who are the same.
-    fn followed_by(&self, users: Users) -> Self {
+    fn followed_by(&self, mut users: Users) -> Self {
+        for user in &mut users.users {
+            let before = self.users.by_name(&user.name).map(|place| &self.users.users[place]);
+            if let Some(before) = before.filter(|before| before.rate == user.rate) {
+                user.used = before.used.clone();
+            }
+        }
         let verified = self.verified.moved(|place| {
             let before = self.users.users.get(place)?;
             let after = users.by_name(&before.name)?;

@@ -50,7 +50,8 @@ pub(super) struct User {
     pub(super) certificates: Vec<CertificateName>,
     pub(super) grants: Vec<Grant>,
     pub(super) rate: Option<Rate>,
-    pub(super) used: Used,
+    /// Shared with the same user of a file that was read before, if the rate is the same.
+    pub(super) used: Arc<Used>,
 }
 
 impl Users {

@@ -21,7 +21,7 @@ use super::certificate::CertificateName;
 use super::grant::{Grant, Scope};
 use super::password::Password;
 use super::permission::{Permission, Permissions};
-use super::rate::{Rate, Used};
+use super::rate::Rate;
 use super::users::{User, Users};
 
 /// The longest file, in octets: some ten thousand users.
@@ -175,7 +175,7 @@ impl<'t> Source<'t> {
         }
         let rate = self.rate(table)?;
         let name = name.get_ref().as_ref().into();
-        Ok(User { name, password, certificates, grants, rate, used: Used::default() })
+        Ok(User { name, password, certificates, grants, rate, used: Arc::default() })
     }
 
     fn check_name(self, name: &Name<'t>) -> Read<()> {

@@ -134,3 +134,30 @@ async fn names_of_users_and_of_nobody_fare_alike() {
         assert_eq!(held.last("192.0.2.9", name).await.err(), Some(Refusal::Crowded), "{name}");
     }
 }
+
+/// A reload gives nobody requests beyond their rate, and one that was let in before it counts as well.
+#[tokio::test(start_paused = true)]
+async fn a_reload_goes_on_with_rates() {
+    let [hash, other] =
+        [PASSWORD, "another"].map(|text| hash_password(text.as_bytes()).expect("random bytes"));
+    let users = |hash: &str, burst: u32, rest: &str| {
+        let text =
+            format!("[users.ann]\npassword = '{hash}'\nrequests-per-second = 1\nburst = {burst}\n{rest}");
+        Users::parse(&text).expect("users")
+    };
+    let access = Access::on_threads(1, users(&hash, 4, "")).expect("random bytes");
+    let before = begin(&access, "192.0.2.1", "ann", PASSWORD).await.expect("ann");
+    assert_eq!(before.count(&access), Ok(()));
+    access.replace(users(&hash, 4, &format!("groups = []\n[users.bob]\npassword = '{hash}'\n"))).unwrap();
+    let after = begin(&access, "192.0.2.1", "ann", PASSWORD).await.expect("ann");
+    assert_eq!([after.count(&access), before.count(&access)], [Ok(()); 2]);
+    access.replace(users(&other, 4, "")).unwrap();
+    let renewed = begin(&access, "192.0.2.1", "ann", "another").await.expect("ann");
+    assert_eq!(renewed.count(&access), Ok(()));
+    let wait = Err(Refusal::TooMany(std::time::Duration::from_secs(1)));
+    assert_eq!([&before, &after, &renewed].map(|user| user.count(&access)), [wait; 3]);
+    // Another rate is counted from the reload on.
+    access.replace(users(&other, 2, "")).unwrap();
+    let slower = begin(&access, "192.0.2.1", "ann", "another").await.expect("ann");
+    assert_eq!([slower.count(&access), slower.count(&access), slower.count(&access)], [Ok(()), Ok(()), wait]);
+}
