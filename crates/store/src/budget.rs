@@ -172,14 +172,15 @@ impl Budget {
         }
     }
 
-    /// Awaits a transfer of which nothing is seen until it has ended. While others wait for a share, it has
-    /// to keep a pace. One that is small has none to keep. Allocates nothing.
+    /// Awaits a transfer of which nothing is seen until it has ended. While others wait for a share, one that
+    /// holds room has to keep a pace, however small it is. Allocates nothing.
     pub(crate) async fn paced<F: Future>(
         &self,
+        has_room: bool,
         share_octets: u64,
         transfer: F,
     ) -> Result<F::Output, TooSlow> {
-        if share_octets <= SMALL_OCTETS_MAX {
+        if !has_room {
             return Ok(transfer.await);
         }
         Pace::of_whole(self, share_octets).part(transfer).await

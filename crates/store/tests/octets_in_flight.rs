@@ -235,6 +235,33 @@ async fn answers_that_nobody_reads_keep_nobody_out() {
     }
 }
 
+/// Small answers that nobody reads hold room as soon as they are many, and keep nobody out either.
+#[tokio::test(start_paused = true)]
+async fn small_answers_that_nobody_reads_keep_nobody_out() {
+    const SMALL_URL: &str = "http://store.example/buckets/b/keys/small";
+    // Over HTTP/1.1 the output of a connection takes a small answer at once.
+    let [_, site] = Site::both(4 * OBJECT_OCTETS).await;
+    let one = site.from("192.0.2.1");
+    assert_eq!(put(&one, whole()).await, 204);
+    let small = one.put(SMALL_URL).header("content-type", "text/plain").body(vec![7; 60_000]);
+    assert_eq!(small.send().await.expect("an answer").status(), 204);
+    let mut unread = tokio::task::JoinSet::new();
+    for number in 0..40 {
+        let address = format!("192.0.2.{}", 100 + number);
+        let client = site.server(&address).to_client(Wire::new().silent_after(1_000)).client();
+        for _ in 0..20 {
+            let client = client.clone();
+            unread.spawn(async move { client.get(SMALL_URL).send().await?.bytes().await });
+        }
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for _ in 0..10 {
+        let mut answer = one.get(format!("{URL}?timeout=20000")).send().await.expect("an answer");
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.bytes().await.expect("it is whole").len() as u64, OBJECT_OCTETS);
+    }
+}
+
 /// An answer whose peer takes pauses is whole while nobody waits for its room.
 #[tokio::test(start_paused = true)]
 async fn a_paused_reader_is_whole_while_nobody_waits() {

@@ -7,6 +7,8 @@
 //! Rule 3: a peer that holds room leaves a fair part to those that hold none.
 //! Rule 4: one that holds room and waits for more is refused for the sake of one that has waited for long,
 //! and whose peer would still hold less.
+//! Rule 5: a small request passes large ones for which there is no room. Those that passed hold an eighth
+//! together, so that large ones wait for others alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
@@ -15,6 +17,11 @@ use super::peer::Peer;
 
 /// The requests that wait; more are refused, those of the peer that has most of them first.
 const WAITING_MAX: usize = 1_024;
+
+/// The part of all room up to which a request is small: a 64th.
+const SMALL_PART: u64 = 64;
+/// The part of all room that small requests hold together which passed others: an eighth.
+const PASSED_PART: u64 = 8;
 
 /// A request with room, or in wait for some, by the order in which they came.
 pub(super) type Ticket = u64;
@@ -26,6 +33,8 @@ pub(super) struct Room {
     /// The part that is left to peers that hold nothing.
     fair_bytes: u64,
     used: u64,
+    /// The bytes of those that passed others.
+    passed: u64,
     /// The bytes of those that were refused and have not gone yet.
     returning: u64,
     next: Ticket,
@@ -49,6 +58,7 @@ struct Holder {
     claim: u64,
     /// It has waited for long.
     is_urgent: bool,
+    has_passed: bool,
     state: State,
 }
 
@@ -83,6 +93,7 @@ impl Room {
             bytes_max,
             fair_bytes,
             used: 0,
+            passed: 0,
             returning: 0,
             next: 0,
             holders: HashMap::new(),
@@ -102,7 +113,7 @@ impl Room {
     /// Returns true if nothing is held, waited for or noted.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        let counts = (self.used, self.returning, self.moving, self.owner);
+        let counts = (self.used, self.passed + self.returning, self.moving, self.owner);
         let tables = self.holders.is_empty() && self.waiting.is_empty() && self.peers.is_empty();
         counts == (0, 0, 0, None) && tables && self.lacking.is_empty()
     }
@@ -120,8 +131,9 @@ impl Room {
         let ticket = self.next;
         self.next += 1;
         self.peers.entry(peer.clone()).or_default().requests += 1;
+        let (is_urgent, has_passed) = (false, false);
         self.holders
-            .insert(ticket, Holder { peer, bytes: 0, claim: 0, is_urgent: false, state: State::Moving });
+            .insert(ticket, Holder { peer, bytes: 0, claim: 0, is_urgent, has_passed, state: State::Moving });
         ticket
     }
 
@@ -231,6 +243,9 @@ impl Room {
         if self.fits(first, wanted) {
             return Some(self.give(first, wanted));
         }
+        if let Some(small) = self.passing(&order, first) {
+            return Some(self.pass(small));
+        }
         let holds = |&&(_, ticket): &&(u64, Ticket)| self.bytes_of(ticket) > 0;
         let next = [Some(first), order.iter().find(holds).map(|(_, ticket)| *ticket)];
         if let Some(owner) = next.into_iter().flatten().find(|ticket| self.may_own(*ticket)) {
@@ -240,6 +255,33 @@ impl Room {
         }
         let last = order.iter().rev().filter(holds).map(|(_, ticket)| *ticket).find(|last| *last != first)?;
         self.gives_way(last, first).then(|| self.refuse(last))
+    }
+
+    /// The first small request in wait for which there is room, though there is none for the first of all. None passes one for
+    /// which that would leave too little.
+    fn passing(&mut self, order: &[(u64, Ticket)], first: Ticket) -> Option<Ticket> {
+        let passed_max = self.bytes_max / PASSED_PART;
+        if self.claim_of(first) + passed_max > self.bytes_max {
+            return None;
+        }
+        let is_small = |&ticket: &Ticket| {
+            let claim = self.claim_of(ticket);
+            claim <= self.bytes_max / SMALL_PART
+                && self.bytes_of(ticket) == 0
+                && self.passed + claim <= passed_max
+        };
+        let small = order.iter().map(|(_, ticket)| *ticket).find(is_small)?;
+        let claim = self.claim_of(small);
+        self.fits(small, claim).then_some(small)
+    }
+
+    /// Gives a small request all that it will ask for.
+    fn pass(&mut self, ticket: Ticket) -> Option<Waker> {
+        if let Some(holder) = self.holders.get_mut(&ticket) {
+            holder.has_passed = true;
+        }
+        let claim = self.claim_of(ticket);
+        self.give(ticket, claim)
     }
 
     /// Those that wait, with what their peers hold beside them.
@@ -405,6 +447,9 @@ impl Room {
             State::Waits(..) => {}
         }
         self.used = self.used + bytes - held;
+        if holder.has_passed {
+            self.passed = self.passed + bytes - held;
+        }
         if let Some(account) = self.peers.get_mut(&holder.peer) {
             account.bytes = account.bytes + bytes - held;
         }

@@ -165,6 +165,57 @@ async fn a_peer_leaves_a_part_to_others() {
     budget.share_for(&user("b"), units(20), soon()).await.expect("the part of others");
 }
 
+/// Nine of other peers hold nine tenths, and twenty more wait for three of them each.
+async fn crowd(budget: &Budget) -> (Vec<Share>, JoinSet<Result<Share, Spent>>) {
+    let (mut held, mut waiting) = (Vec::new(), JoinSet::new());
+    for number in 0..9 {
+        held.push(budget.share_for(&user(&format!("h{number}")), units(10), soon()).await.expect("room"));
+    }
+    for number in 0..20 {
+        let budget = budget.clone();
+        waiting.spawn(async move { budget.share_for(&user(&format!("w{number}")), units(30), late()).await });
+    }
+    until_waiting(budget, 20).await;
+    (held, waiting)
+}
+
+#[tokio::test(start_paused = true)]
+async fn small_ones_pass_large_ones_for_which_there_is_no_room() {
+    let budget = budget(30);
+    let (_held, _waiting) = crowd(&budget).await;
+    for number in 0..100 {
+        budget.share_for(&user(&number.to_string()), units(1), soon()).await.expect("room at once");
+    }
+    budget.share_for(&user("large"), units(2), soon()).await.expect_err("it is not small");
+}
+
+#[tokio::test(start_paused = true)]
+async fn small_ones_do_not_hold_large_ones_up() {
+    let budget = budget(30);
+    let (mut held, mut waiting) = crowd(&budget).await;
+    let mut small = JoinSet::new();
+    for number in 0..80 {
+        let budget = budget.clone();
+        small.spawn(async move {
+            let mut ended = Ok(());
+            while ended.is_ok() {
+                let share = budget.share_for(&user(&format!("s{number}")), units(1), late()).await;
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                ended = share.map(drop);
+            }
+        });
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for _ in 0..4 {
+        held.pop();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    for _ in 0..20 {
+        let large = tokio::time::timeout(Duration::from_secs(10), waiting.join_next()).await;
+        large.expect("its turn comes").expect("one waits").expect("no panic").expect("room");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn those_in_wait_have_a_bound() {
     let (budget, mut waiting) = (budget(0), JoinSet::new());
@@ -217,11 +268,14 @@ async fn a_transfer_keeps_a_pace_while_others_wait() {
     let mut paused = budget.pace();
     transfer(&mut paused, [1; 1_000]).await.expect("it is fast");
     transfer(&mut paused, [31_000]).await.expect_err("the pause is too long");
-    let whole = budget.paced(units(40), tokio::time::sleep(Duration::from_secs(11))).await;
+    let whole = budget.paced(true, units(40), tokio::time::sleep(Duration::from_secs(11))).await;
     whole.expect("its length at the pace");
-    let never = budget.paced(units(40), tokio::time::sleep(Duration::from_secs(13))).await;
+    let never = budget.paced(true, units(40), tokio::time::sleep(Duration::from_secs(13))).await;
     never.expect_err("it is slow");
-    assert_eq!(budget.paced(SMALL_OCTETS_MAX, async { 7 }).await.expect("it has no share"), 7);
+    let small = budget.paced(true, 1, tokio::time::sleep(Duration::from_secs(3))).await;
+    small.expect_err("it holds room");
+    let counted = budget.paced(false, SMALL_OCTETS_MAX, tokio::time::sleep(Duration::from_secs(100))).await;
+    counted.expect("it holds no room");
     waiting.abort();
 }
 

@@ -101,7 +101,7 @@ impl Query<'_> {
         while let Some(page) = pages.next().await? {
             let matches = self.matches(&shared.searches, page).await?;
             let put = self.put(page, matches, &mut left, results);
-            if let Some(last) = shared.budget.paced(held, put).await?? {
+            if let Some(last) = shared.budget.paced(held > 0, held, put).await?? {
                 return Ok(Some(Continuation::text(last)));
             }
             if results.is_muted() {

@@ -20,7 +20,11 @@ impl Paced<'_> {
     /// and is broken off where its peer is slow while others wait. A small one allocates nothing once warm.
     pub(super) async fn send_parts(&self, reply: Reply, parts: &[&[u8]]) -> Outcome {
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
-        if !self.share.has_room() || bytes <= PIECE_BYTES {
+        if bytes <= PIECE_BYTES {
+            let sent = reply.send_parts(parts);
+            return Ok(self.budget.paced(self.share.has_room(), bytes as u64, sent).await??);
+        }
+        if !self.share.has_room() {
             return Ok(reply.send_parts(parts).await?);
         }
         let mut writer = reply.header(KnownName::CONTENT_LENGTH, bytes.to_string()).stream().await?;

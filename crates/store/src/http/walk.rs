@@ -125,7 +125,7 @@ const NAME_BYTES: usize = 64;
 struct Reached {
     steps: Vec<Vec<Name>>,
     names_bytes: u64,
-    _share: Share,
+    share: Share,
 }
 
 /// The objects of each step that keeps them, each once, in the order of the links. Their reader must be allowed to read all that are reached.
@@ -166,7 +166,7 @@ async fn reached<E: Engine>(
             all.push(from.list.clone());
         }
     }
-    Ok(Reached { steps: all, names_bytes: kept_bytes, _share: bounds.into_share() })
+    Ok(Reached { steps: all, names_bytes: kept_bytes, share: bounds.into_share() })
 }
 
 /// The names of the objects that a step has reached so far.
@@ -271,11 +271,13 @@ impl Writer {
             self.body.write(&head).await?;
             for name in names {
                 let name = object_of(name)?;
-                if let (Some(octets), _share) = load(shared, &self.peer, name, terms).await? {
+                if let (Some(octets), share) = load(shared, &self.peer, name, terms).await? {
                     let octets = octets.as_ref();
                     let written = self.write_object(number, name, octets);
                     // The names are held meanwhile, too.
-                    shared.budget.paced(octets.len() as u64 + reached.names_bytes, written).await??;
+                    let has_room = share.has_room() || reached.share.has_room();
+                    let bytes = octets.len() as u64 + reached.names_bytes;
+                    shared.budget.paced(has_room, bytes, written).await??;
                 }
             }
             self.end(number).await?;
