@@ -30,8 +30,11 @@ const BLOCKING_THREADS_MAX: usize = 32;
 /// The time that requests under way have after a signal.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// A start or a stop that takes no longer needs no word.
+/// A stop that takes no longer needs no word.
 const SOON: Duration = Duration::from_millis(500);
+
+/// A start that takes no longer needs none either.
+const USUAL_START: Duration = Duration::from_secs(5);
 
 /// The terms on which a command serves.
 pub(crate) struct ListenOptions<'a> {
@@ -219,13 +222,13 @@ async fn serve(
     Ok(Served::Whole)
 }
 
-/// Waits for this, and says a sentence on stderr unless it is there soon.
+/// Waits for this, and says a sentence on stderr unless it is there in time.
 async fn telling_if_late<T>(made: impl Future<Output = T>, sentence: String) -> T {
     let mut made = pin!(made);
     tokio::select! {
         biased;
         made = &mut made => return made,
-        () = sleep(SOON) => terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes()),
+        () = sleep(USUAL_START) => terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes()),
     }
     made.await
 }

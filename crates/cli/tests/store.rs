@@ -348,10 +348,35 @@ fn what_is_kept_in_memory_is_bounded() {
     assert_eq!(put("/buckets/b/keys/first", 4_000), "204");
     let (_, text) = server.expect("GET", "/buckets/b/keys/second", &[], 404);
     assert_eq!(text, "not found\n");
+    for _ in 0..3 {
+        assert_eq!(put("/buckets/b/keys/second", 9_000), "507");
+    }
     server.expect("DELETE", "/buckets/b/keys/first", &[], 204);
     assert_eq!(put("/buckets/b/keys/second", 9_000), "204");
     let (stderr, _) = server.stop();
-    assert_eq!(stderr, "");
+    let told = "the memory for objects is full (0 of 1 MiB are free): writes that grow are refused with 507, reads and deletes go on";
+    assert_eq!(stderr, format!("alula: {told}\n"));
+}
+
+#[test]
+fn stored_pages_are_in_a_sandbox_unless_it_is_switched_off() {
+    let folder = Folder::new("store-sandbox");
+    let file = folder.write("store.toml", "no-sandbox = true\n");
+    let fields = ["content-security-policy: sandbox\r\n", "x-content-type-options: nosniff\r\n"];
+    for (flags, has_sandbox) in
+        [(&[MEMORY][..], true), (&[MEMORY, "--no-sandbox"], false), (&[MEMORY, "--config", &file], false)]
+    {
+        let server = Echo::storing(flags);
+        let put = ["-H", "content-type: text/html", "-d", "<p>"];
+        server.ask("put", "/buckets/b/keys/page", &put).expect(0);
+        for (path, status) in [("/buckets/b/keys/page", 200), ("/buckets/b/keys/none", 404)] {
+            let (head, _) = server.expect("GET", path, &[], status);
+            let has = fields.map(|field| head.contains(field));
+            assert_eq!(has, [has_sandbox; 2], "{flags:?} {path}: {head}");
+            // Pages of other sites are kept out in any case.
+            assert!(head.contains("cross-origin-resource-policy: same-origin\r\n"), "{flags:?}: {head}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `alula store` while it opens its folder: what is asked meanwhile, and how that is ended.
 //!
 //! The file `format` of the folder is a pipe here, from which opening reads until a test has written into it.
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
 mod support;
@@ -45,13 +45,8 @@ impl Slow {
         let data = self.folder.path("data");
         let mut store = alula(&["store", "--listen", "127.0.0.1:0", "--data", &data]);
         let mut child = store.args(flags).spawn().unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut told = String::new();
-        stderr.read_line(&mut told).unwrap();
-        let begin = format!(
-            "alula: the store in {data} is being opened: until it is, requests are answered with 503 at http://"
-        );
-        let address = told.trim_end().strip_prefix(&begin).unwrap_or_else(|| panic!("{told}")).to_owned();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let address = support::listening_address(&mut child);
         Opening { child, address, stderr }
     }
 
@@ -130,6 +125,12 @@ fn probes_hear_that_it_starts_and_then_that_it_is_ready() {
     let slow = Slow::new("starting-probes");
     let mut opening = slow.start(&["--health", "--ready", "--self-signed"]);
     let mut socket = opening.connect();
+    // It is told once it takes long.
+    let mut told = String::new();
+    opening.stderr.read_line(&mut told).unwrap();
+    let (data, url) = (slow.folder.path("data"), opening.url("http", ""));
+    let sentence = "is being opened: until it is, requests are answered with 503 at";
+    assert_eq!(told, format!("alula: the store in {data} {sentence} {url}\n"));
     let mut ask = |method, path| Opening::ask(&mut socket, method, path);
     assert_eq!(ask("GET", "/healthz").0, 200);
     let (status, ready) = ask("GET", "/readyz");
@@ -168,12 +169,14 @@ fn a_signal_ends_it_before_the_folder_is_open() {
     for signal in ["TERM", "INT"] {
         let slow = Slow::new(&format!("starting-{signal}"));
         let opening = slow.start(&[]);
+        let mut socket = opening.connect();
+        let mut ping = || Opening::ask(&mut socket, "GET", "/ping").0;
+        assert_eq!(ping(), 200);
         // Rotations of logs and upgrades end nothing.
         for other in ["HUP", "USR1", "USR2"] {
             opening.signal(other);
         }
-        let mut socket = opening.connect();
-        assert_eq!(Opening::ask(&mut socket, "GET", "/ping").0, 200);
+        assert_eq!(ping(), 200);
         opening.signal(signal);
         let ended = opening.end().expect(0);
         assert_eq!((ended.text(), &*ended.stderr), ("", ""));

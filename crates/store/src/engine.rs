@@ -33,7 +33,7 @@ pub use error::{EngineError, Level, Shortage};
 pub(crate) use layout::RowLength;
 pub(crate) use marks::now;
 pub use measured::{EngineMetrics, Measured, MeasuredSnapshot};
-pub use memory::{Memory, MemorySnapshot};
+pub use memory::{Memory, MemoryEvent, MemorySnapshot};
 pub use names::{BucketName, ObjectName};
 pub use page::{Item, Page};
 pub use ranges::{IndexRange, KeyRange};

@@ -2,7 +2,7 @@
 
 use std::{fmt, fs, num::NonZeroU64, path::Path};
 
-use alula_store::engine::{CutTail, Fjall, FjallEvent, FjallOptions, Memory};
+use alula_store::engine::{CutTail, Fjall, FjallOptions, Memory};
 use anstyle::Style;
 
 use super::machine;
@@ -53,9 +53,10 @@ pub(super) fn make(folder: &Path) -> Result<bool, Failure> {
     made.map_err(|error| Failure::local(opening(folder), &error))
 }
 
-/// An engine in memory, within its bound.
+/// An engine in memory, within its bound. An operator hears on stderr when that is reached.
 pub(super) fn memory(args: &StoreArgs) -> Memory {
-    Memory::bounded(args.engine_max.map_or_else(|| machine::memory_octets() / 2, NonZeroU64::get))
+    let bound = args.engine_max.map_or_else(|| machine::memory_octets() / 2, NonZeroU64::get);
+    Memory::bounded(bound).on_event(|event| tell_event(event))
 }
 
 /// The engine that keeps its objects in a folder. What it had to cut off there is told on stderr.
@@ -65,7 +66,7 @@ pub(super) fn memory(args: &StoreArgs) -> Memory {
 pub(super) fn open(folder: &Path) -> Result<Fjall, Failure> {
     let mut options = FjallOptions::default();
     options.reserve = true;
-    options.on_event = Some(tell_event);
+    options.on_event = Some(|event| tell_event(event));
     let engine = Fjall::open(folder, options).map_err(|error| {
         // Most errors begin with the folder, which the sentence names.
         let (text, named) = (error.to_string(), format!("{}: ", folder.display()));
@@ -76,7 +77,7 @@ pub(super) fn open(folder: &Path) -> Result<Fjall, Failure> {
 }
 
 /// Tells an operator once what strikes many requests.
-fn tell_event(event: &FjallEvent) {
+fn tell_event(event: &dyn fmt::Display) {
     terminal::tell(Style::new(), format!("alula: {event}").as_bytes());
 }
 

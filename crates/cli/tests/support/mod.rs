@@ -236,6 +236,36 @@ impl Drop for Echo {
     }
 }
 
+/// Waits until a program listens that has not said where yet, and returns its address of IPv4.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "another program starts")]
+pub(crate) fn listening_address(child: &mut Child) -> String {
+    let begun = std::time::Instant::now();
+    loop {
+        if let Some(address) = find_listening(child.id()) {
+            return address;
+        }
+        assert!(child.try_wait().expect("it can be waited for").is_none(), "it has ended");
+        assert!(begun.elapsed() < PATIENCE, "it does not listen");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The address on which a process listens, as the system lists it.
+#[cfg(target_os = "linux")]
+fn find_listening(process: u32) -> Option<String> {
+    const LISTENS: &str = "0A";
+    let links = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
+    let open: Vec<_> = links.filter_map(|link| fs::read_link(link.path()).ok()).collect();
+    let table = fs::read_to_string(format!("/proc/{process}/net/tcp")).ok()?;
+    table.lines().skip(1).find_map(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let is_its = open.contains(&PathBuf::from(format!("socket:[{}]", columns[9])));
+        let (_, port) = columns[1].split_once(':').filter(|_| is_its && columns[3] == LISTENS)?;
+        Some(format!("127.0.0.1:{}", u16::from_str_radix(port, 16).ok()?))
+    })
+}
+
 /// A folder of one test, removed when dropped.
 pub(crate) struct Folder(PathBuf);
 

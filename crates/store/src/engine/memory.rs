@@ -1,5 +1,7 @@
 //! An engine that keeps everything in memory, for tests and for what HTTP costs without a disk.
 
+mod fullness;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +15,8 @@ use super::{
     Shortage, Snapshot, Verdict, WriteTerms, Written, layout,
 };
 use crate::model::Record;
+use fullness::Fullness;
+pub use fullness::MemoryEvent;
 
 /// The octets from which a record is decided on outside the lock, so that others pass, and the decisions that
 /// may be in vain before one is made under it.
@@ -32,6 +36,7 @@ const FULL_PART: u64 = 64;
 pub struct Memory {
     kept: Arc<Mutex<Kept>>,
     marks: Marks,
+    on_event: Option<fn(&MemoryEvent)>,
 }
 
 /// The maps of the engine. A snapshot reads them as they are when a page is read.
@@ -44,6 +49,7 @@ struct Kept {
     /// The bytes of records and of rows, and those at which writes that grow are refused.
     octets: u64,
     octets_max: u64,
+    fullness: Fullness,
 }
 
 /// A view of a [`Memory`], page by page: a page is of one moment, and two pages may be of two.
@@ -67,8 +73,38 @@ impl Memory {
             settings: BTreeMap::new(),
             octets: 0,
             octets_max,
+            fullness: Fullness::new(),
         };
-        Self { kept: Arc::new(Mutex::new(kept)), marks: Marks::new() }
+        Self { kept: Arc::new(Mutex::new(kept)), marks: Marks::new(), on_event: None }
+    }
+
+    /// Calls `hear` once when writes that grow begin to be refused, and once when they have been taken again
+    /// for five seconds. It runs in the task of a write, so it must not block for long.
+    #[must_use]
+    pub fn on_event(mut self, hear: fn(&MemoryEvent)) -> Self {
+        self.on_event = Some(hear);
+        self
+    }
+
+    /// Leaves what a decision came to, and tells what that means for writes to come.
+    fn carry_out(
+        &self,
+        mut kept: MutexGuard<'_, Kept>,
+        (name, encoded): (ObjectName<'_>, &[u8]),
+        stored: Option<Arc<[u8]>>,
+        (verdict, out): (Verdict, &[u8]),
+    ) -> Result<Option<Arc<[u8]>>, EngineError> {
+        let record = kept.carry_out(name, encoded, stored, verdict, out);
+        let news = kept.news();
+        drop(kept);
+        self.tell(news.as_ref());
+        record
+    }
+
+    fn tell(&self, news: Option<&MemoryEvent>) {
+        if let Some((hear, event)) = self.on_event.zip(news) {
+            hear(event);
+        }
     }
 
     fn record(&self, name: ObjectName<'_>) -> Option<Arc<[u8]>> {
@@ -107,16 +143,16 @@ impl Engine for Memory {
                 break;
             }
             let verdict = decide.decide(read(stored.as_ref())?, self.marks.next(), &mut out);
-            let mut kept = lock(&self.kept);
+            let kept = lock(&self.kept);
             if is_same(kept.records.get(&encoded[..]), stored.as_ref()) {
-                let record = kept.carry_out(name, &encoded, stored, verdict, &out)?;
+                let record = self.carry_out(kept, (name, &encoded), stored, (verdict, &out))?;
                 return Ok(Written { decide, record });
             }
         }
-        let mut kept = lock(&self.kept);
+        let kept = lock(&self.kept);
         let stored = kept.records.get(&encoded[..]).cloned();
         let verdict = decide.decide(read(stored.as_ref())?, self.marks.next(), &mut out);
-        let record = kept.carry_out(name, &encoded, stored, verdict, &out)?;
+        let record = self.carry_out(kept, (name, &encoded), stored, (verdict, &out))?;
         Ok(Written { decide, record })
     }
 
@@ -138,8 +174,12 @@ impl Engine for Memory {
     }
 
     fn takes_writes(&self) -> bool {
-        let kept = lock(&self.kept);
-        kept.octets < kept.octets_max - kept.octets_max / FULL_PART
+        let mut kept = lock(&self.kept);
+        let takes_writes = kept.octets < kept.octets_max - kept.octets_max / FULL_PART;
+        let news = kept.news();
+        drop(kept);
+        self.tell(news.as_ref());
+        takes_writes
     }
 
     fn label(&self) -> &'static str {
@@ -179,6 +219,11 @@ pub(super) fn check_confirms(needed: u32) -> Result<(), EngineError> {
 }
 
 impl Kept {
+    /// Returns the event that is to be told.
+    fn news(&mut self) -> Option<MemoryEvent> {
+        self.fullness.news(self.octets_max.saturating_sub(self.octets), self.octets_max)
+    }
+
     /// Leaves what a decision came to, and returns the record that is stored then.
     fn carry_out(
         &mut self,
@@ -212,6 +257,8 @@ impl Kept {
         let octets = (self.octets + added).saturating_sub(freed);
         let is_deleted = record.is_some_and(|record| record.is_deleted());
         if added > freed + SAME_OCTETS && octets > self.octets_max && !is_deleted {
+            let free = self.octets_max.saturating_sub(self.octets);
+            self.fullness.refuse(added - freed, free, self.octets_max);
             return Err(EngineError::NoRoom);
         }
         self.octets = octets;
@@ -415,5 +462,42 @@ mod tests {
             put(&engine, &key, None).await.expect("a delete");
         }
         assert!(lock(&engine.kept).octets < 11 * 250, "what was deleted is counted");
+    }
+
+    static HEARD: Mutex<Vec<MemoryEvent>> = Mutex::new(Vec::new());
+
+    fn heard() -> Vec<MemoryEvent> {
+        std::mem::take(&mut HEARD.lock().expect("no panic"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_operator_hears_once_that_it_is_full_and_once_that_it_has_room() {
+        let engine =
+            Memory::bounded(100_000).on_event(|event| HEARD.lock().expect("no panic").push(event.clone()));
+        assert!(matches!(put(&engine, b"long", Some(100_001)).await, Err(EngineError::NoRoom)));
+        assert_eq!(heard(), [], "it is too long for an empty engine");
+        put(&engine, b"first", Some(60_000)).await.expect("room");
+        for _ in 0..1000 {
+            assert!(put(&engine, b"second", Some(50_000)).await.is_err());
+            put(&engine, b"third", Some(1)).await.expect("room");
+        }
+        let events = heard();
+        let [MemoryEvent::Full { free, bound: 100_000 }] = events[..] else { panic!("{events:?}") };
+        assert!((39_000..40_000).contains(&free), "{free}");
+        // Room that comes and goes with each request is no news.
+        for _ in 0..100 {
+            put(&engine, b"first", None).await.expect("a delete");
+            put(&engine, b"first", Some(60_000)).await.expect("room");
+            assert!(put(&engine, b"second", Some(50_000)).await.is_err());
+        }
+        put(&engine, b"first", None).await.expect("a delete");
+        assert_eq!(heard(), []);
+        tokio::time::advance(std::time::Duration::from_secs(5)).await;
+        assert!(engine.takes_writes());
+        put(&engine, b"second", Some(50_000)).await.expect("room");
+        let events = heard();
+        assert!(matches!(events[..], [MemoryEvent::HasRoom { .. }]), "{events:?}");
+        assert!(put(&engine, b"first", Some(50_000)).await.is_err());
+        assert_eq!(heard().len(), 1, "it is full anew");
     }
 }
