@@ -11,6 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::task::unconstrained;
 use tokio::time::{Instant, sleep};
 
 use crate::engine::{
@@ -19,8 +20,9 @@ use crate::engine::{
 use crate::model::{Moment, Record};
 use crate::store::Shared;
 
-/// The objects that are looked at together.
-const PAGE_ITEMS: usize = 256;
+/// The objects that are looked at together, and removed: enough that removals are as many as the writes of
+/// users that are kept between two looks, and a quarter of the queue of writes.
+const PAGE_ITEMS: usize = 1024;
 /// The longest pause between two looks while there is something to remove; a shorter delay of removals is its
 /// own pause.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -131,14 +133,15 @@ async fn look<E: Engine>(engine: &E, after: Duration, ahead: &mut Ahead) -> Resu
 /// writes and a store under load removes as fast as its users delete.
 async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut begun: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
-    poll_fn(|context| {
+    // tokio would have all but 128 of them wait for their turn, one after the other.
+    unconstrained(poll_fn(|context| {
         for (future, done) in &mut begun {
             if let Poll::Ready(output) = future.as_mut().poll(context) {
                 *done = Some(output);
             }
         }
         Poll::Ready(())
-    })
+    }))
     .await;
     let mut outputs = Vec::with_capacity(begun.len());
     for (future, done) in begun {
@@ -225,6 +228,8 @@ impl Decide for Reap {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+    use tokio::sync::Semaphore;
+
     use super::*;
     use crate::engine::{BucketName, Memory, ReadTerms, Setting, Written};
     use crate::model::{Context, NewContent, Rules, write};
@@ -262,7 +267,7 @@ mod tests {
     }
 
     /// An engine whose writes take a while, and are counted.
-    struct Slow(Memory, AtomicUsize);
+    struct Slow(Memory, AtomicUsize, Semaphore);
 
     /// The time that a write takes.
     const WRITE: Duration = Duration::from_millis(10);
@@ -286,6 +291,8 @@ mod tests {
             terms: &WriteTerms,
         ) -> Result<Written<D, Self::Octets>, EngineError> {
             self.1.fetch_add(1, Relaxed);
+            // Places in a queue are what tokio gives a task only so many of in one turn.
+            let _place = self.2.acquire().await.expect("an open queue");
             sleep(WRITE).await;
             self.0.write(name, decide, terms).await
         }
@@ -332,7 +339,7 @@ mod tests {
             let key = number.to_be_bytes();
             engine.write(NAME.bucket.object(&key), Deleted, &terms()).await.expect("a write");
         }
-        Slow(engine, AtomicUsize::new(0))
+        Slow(engine, AtomicUsize::new(0), Semaphore::new(DELETED))
     }
 
     async fn look_at(engine: &Slow, after: Duration) -> bool {
