@@ -23,6 +23,9 @@ mod event;
 mod failure;
 mod faults;
 mod folder;
+mod gaps;
+#[cfg(test)]
+mod gaps_tests;
 mod helpers;
 mod hidden;
 mod journal;
@@ -32,6 +35,7 @@ mod list_memory;
 mod open_error;
 mod opening;
 mod options;
+mod passing;
 mod private_files;
 mod queue;
 mod removed;
@@ -195,7 +199,7 @@ impl Engine for Fjall {
     async fn settings(&self, _: Instant) -> Result<Vec<(Vec<u8>, Vec<u8>)>, EngineError> {
         let tables = self.shared.tables()?;
         let mut settings = Vec::new();
-        for row in tables.snapshot().iter(tables.table(Table::Settings)) {
+        for row in tables.state().snapshot().iter(tables.table(Table::Settings)) {
             let (key, row) = row.into_inner().map_err(not_read)?;
             settings.extend(read_setting(&key, &row).transpose()?);
         }

@@ -2,14 +2,16 @@
 
 use std::ops::Bound;
 
-use ::fjall::{Guard, Readable as _, Slice, Snapshot};
+use ::fjall::{Guard, Readable as _, Slice};
 use tokio::time::Instant;
 
 use super::errors::{Cause, unreadable};
 use super::failure::UnreadRow;
+use super::gaps::{Gap, successor};
 use super::keys;
+use super::passing::Passing;
 use super::sorted_group::{Run, SortedGroup, is_from};
-use super::tables::{Table, Tables};
+use super::tables::{State, Table, Tables};
 use crate::engine::EngineError;
 
 /// The rows after which the time is looked at again.
@@ -18,7 +20,7 @@ const ROWS_PER_LOOK: u64 = 64;
 /// The rows of a table at one moment.
 pub(super) struct Rows<'a> {
     tables: &'a Tables,
-    snapshot: &'a Snapshot,
+    state: &'a State,
     table: Table,
     deadline: Instant,
     progress: &'a mut Progress,
@@ -29,6 +31,9 @@ pub(super) struct Rows<'a> {
 pub(super) struct Progress {
     sorted: Option<SortedGroup>,
     rows_read: u64,
+    /// The runs that were passed around gaps, each from a key up to the next row.
+    #[cfg(test)]
+    pub(super) passed: Vec<Gap>,
 }
 
 impl Progress {
@@ -41,12 +46,12 @@ impl Progress {
 impl<'a> Rows<'a> {
     pub(super) fn new(
         tables: &'a Tables,
-        snapshot: &'a Snapshot,
+        state: &'a State,
         table: Table,
         deadline: Instant,
         progress: &'a mut Progress,
     ) -> Self {
-        Self { tables, snapshot, table, deadline, progress }
+        Self { tables, state, table, deadline, progress }
     }
 
     /// Calls `visit` with each whole name or entry from `low` on, in order, until it returns false. Returns true if it never did.
@@ -71,7 +76,12 @@ impl<'a> Rows<'a> {
             Bound::Unbounded => Bound::Unbounded,
         };
         loop {
-            let group = match self.visit_short(borrowed(&start), low, visit)? {
+            let has_gaps = self.tables.gaps().is_on(self.table);
+            let reached = match has_gaps {
+                true => self.visit_around_gaps(borrowed(&start), low, visit),
+                false => self.visit_short(borrowed(&start), low, visit),
+            };
+            let group = match reached? {
                 Reached::Group(group) => group,
                 Reached::End => return Ok(true),
                 Reached::Stop => return Ok(false),
@@ -90,7 +100,8 @@ impl<'a> Rows<'a> {
         low: Bound<&[u8]>,
         visit: &mut impl FnMut(&[u8]) -> bool,
     ) -> Result<Reached, EngineError> {
-        let rows = self.snapshot.range::<&[u8], _>(self.tables.table(self.table), (start, Bound::Unbounded));
+        let rows =
+            self.state.snapshot().range::<&[u8], _>(self.tables.table(self.table), (start, Bound::Unbounded));
         let mut last: Option<Slice> = None;
         for row in rows {
             self.look_at_time()?;
@@ -104,6 +115,67 @@ impl<'a> Rows<'a> {
             last = Some(key);
         }
         Ok(Reached::End)
+    }
+
+    /// Visits rows up to a long one, but for those that were removed and that a list before it has passed.
+    fn visit_around_gaps(
+        &mut self,
+        start: Bound<&[u8]>,
+        low: Bound<&[u8]>,
+        visit: &mut impl FnMut(&[u8]) -> bool,
+    ) -> Result<Reached, EngineError> {
+        let (mut from, mut is_behind_gap) = (first(start), false);
+        loop {
+            let gap = self.tables.gaps().next(self.table, &from, self.state.batch());
+            let is_before_gap = gap.as_ref().is_none_or(|gap| *gap.low > *from);
+            if is_before_gap
+                && let Some(reached) = self.visit_part(&from, is_behind_gap, gap.as_ref(), low, visit)?
+            {
+                return Ok(reached);
+            }
+            match gap.and_then(|gap| gap.end) {
+                Some(end) => (from, is_behind_gap) = (end, true),
+                None => return Ok(Reached::End),
+            }
+        }
+    }
+
+    /// Visits rows up to a gap, or to the end of the table.
+    fn visit_part(
+        &mut self,
+        from: &[u8],
+        is_behind_gap: bool,
+        gap: Option<&Gap>,
+        low: Bound<&[u8]>,
+        visit: &mut impl FnMut(&[u8]) -> bool,
+    ) -> Result<Option<Reached>, EngineError> {
+        let (tables, table) = (self.tables, self.table);
+        let end = gap.map(|gap| &*gap.low);
+        let high = end.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut passing = Passing::begin(tables.gaps(), table, self.state.batch(), from, is_behind_gap);
+        let rows =
+            self.state.snapshot().range::<&[u8], _>(tables.table(table), (Bound::Included(from), high));
+        let (mut last, behind) = (None::<Slice>, (!from.is_empty()).then_some(from));
+        for row in rows {
+            self.look_at_time()?;
+            let key = row.key().map_err(|error| self.not_read(last.as_deref().or(behind), error))?;
+            if passing.row(&key) {
+                self.check_time()?;
+            }
+            #[cfg(test)]
+            self.progress.passed.push(Gap::between(last.as_deref().unwrap_or(from), Some(&key)));
+            if keys::is_long(&key) {
+                return Ok(Some(Reached::Group(keys::start(&key).to_vec())));
+            }
+            if is_from(low, &key) && !visit(&key) {
+                return Ok(Some(Reached::Stop));
+            }
+            last = Some(key);
+        }
+        passing.end(end);
+        #[cfg(test)]
+        self.progress.passed.push(Gap::between(last.as_deref().unwrap_or(from), end));
+        Ok(None)
     }
 
     fn not_read(&self, behind: Option<&[u8]>, error: ::fjall::Error) -> EngineError {
@@ -153,7 +225,7 @@ impl<'a> Rows<'a> {
     }
 
     fn read_group(&mut self, group: &[u8], push: &mut dyn FnMut(&[u8])) -> Result<(), EngineError> {
-        for row in self.snapshot.prefix(self.tables.table(self.table), group) {
+        for row in self.state.snapshot().prefix(self.tables.table(self.table), group) {
             self.look_at_time()?;
             let whole = self.whole(group, row)?;
             push(whole.get(group.len()..).unwrap_or_default());
@@ -168,16 +240,17 @@ impl<'a> Rows<'a> {
             return row.value().map_err(not_read);
         }
         let key = row.key().map_err(not_read)?;
-        let name = self.snapshot.get(self.tables.table(Table::Names), key).map_err(not_read)?;
+        let name = self.state.snapshot().get(self.tables.table(Table::Names), key).map_err(not_read)?;
         name.ok_or_else(|| unreadable(Cause::MissingName))
     }
 
     fn look_at_time(&mut self) -> Result<(), EngineError> {
         self.progress.rows_read += 1;
-        if self.progress.rows_read.is_multiple_of(ROWS_PER_LOOK) && Instant::now() > self.deadline {
-            return Err(EngineError::TimedOut);
-        }
-        Ok(())
+        if self.progress.rows_read.is_multiple_of(ROWS_PER_LOOK) { self.check_time() } else { Ok(()) }
+    }
+
+    fn check_time(&self) -> Result<(), EngineError> {
+        if Instant::now() > self.deadline { Err(EngineError::TimedOut) } else { Ok(()) }
     }
 }
 
@@ -205,6 +278,15 @@ const fn inner(bound: Bound<&[u8]>) -> Option<&[u8]> {
     match bound {
         Bound::Included(octets) | Bound::Excluded(octets) => Some(octets),
         Bound::Unbounded => None,
+    }
+}
+
+/// The least key that is from a bound on.
+fn first(bound: Bound<&[u8]>) -> Box<[u8]> {
+    match bound {
+        Bound::Included(octets) => octets.into(),
+        Bound::Excluded(octets) => successor(octets),
+        Bound::Unbounded => Box::default(),
     }
 }
 

@@ -10,7 +10,7 @@ use super::errors::{Cause, unreadable};
 use super::failure::UnreadRow;
 use super::keys;
 use super::rows::{Progress, Rows};
-use super::tables::{Table, Tables};
+use super::tables::{State, Table, Tables};
 use crate::engine::memory::past;
 use crate::engine::{
     BucketName, EngineError, IndexRange, Item, KeyRange, ObjectName, Page, Snapshot, layout,
@@ -22,19 +22,33 @@ use crate::model::octets::put_counted;
 pub struct FjallSnapshot {
     /// Weak, because the folder opens anew only when nobody has it open.
     tables: Weak<Tables>,
-    snapshot: Arc<::fjall::Snapshot>,
+    state: Arc<State>,
     progress: Mutex<Progress>,
 }
 
 impl FjallSnapshot {
     pub(super) fn new(tables: &Arc<Tables>) -> Self {
-        Self { tables: Arc::downgrade(tables), snapshot: tables.snapshot(), progress: Mutex::default() }
+        Self { tables: Arc::downgrade(tables), state: tables.state(), progress: Mutex::default() }
     }
 
     /// The rows that its pages have read so far. A list reads each row once, and rows of names of 4096 octets or more, where many begin with the
     /// same ones, a few times at most while there is memory to put them in order.
     pub fn rows_read(&self) -> u64 {
         self.progress().rows_read()
+    }
+
+    /// The runs that its pages have passed around gaps.
+    #[cfg(test)]
+    pub(super) fn passed(&self) -> Vec<super::gaps::Gap> {
+        self.progress().passed.clone()
+    }
+
+    /// The keys of a table, as the embedded engine has them.
+    #[cfg(test)]
+    pub(super) fn keys_of(&self, table: Table) -> Vec<Vec<u8>> {
+        let tables = self.tables().expect("open tables");
+        let rows = self.state.snapshot().iter(tables.table(table));
+        rows.map(|row| row.key().expect("a row").to_vec()).collect()
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
@@ -47,7 +61,7 @@ impl FjallSnapshot {
 
     fn first(&self, tables: &Tables, low: &[u8], deadline: Instant) -> Result<Option<Vec<u8>>, EngineError> {
         let (mut first, mut progress) = (None, self.progress());
-        Rows::new(tables, &self.snapshot, Table::Objects, deadline, &mut progress).visit(
+        Rows::new(tables, &self.state, Table::Objects, deadline, &mut progress).visit(
             Bound::Included(low),
             |name| {
                 first = Some(name.to_vec());
@@ -66,7 +80,7 @@ impl Snapshot for FjallSnapshot {
         name.write(&mut whole);
         let key = keys::fold(&whole, &mut folded);
         let at = |error| unreadable(UnreadRow::at(Table::Objects.name(), key, error));
-        self.snapshot.get(self.tables()?.table(Table::Objects), key).map_err(at)
+        self.state.snapshot().get(self.tables()?.table(Table::Objects), key).map_err(at)
     }
 
     async fn keys(&self, range: KeyRange<'_>, page: &mut Page, deadline: Instant) -> Result<(), EngineError> {
@@ -78,7 +92,7 @@ impl Snapshot for FjallSnapshot {
         low.extend_from_slice(after.unwrap_or(range.low));
         let tables = self.tables()?;
         let mut progress = self.progress();
-        let mut rows = Rows::new(&tables, &self.snapshot, Table::Objects, deadline, &mut progress);
+        let mut rows = Rows::new(&tables, &self.state, Table::Objects, deadline, &mut progress);
         let mut is_full = false;
         rows.visit(start(&low, after.is_some()), |name| {
             let key = name.strip_prefix(&prefix[..]);
@@ -140,7 +154,7 @@ impl Snapshot for FjallSnapshot {
         low.extend_from_slice(range.after.map_or(&[][..], |(_, key)| key));
         let tables = self.tables()?;
         let mut progress = self.progress();
-        let mut rows = Rows::new(&tables, &self.snapshot, Table::Entries, deadline, &mut progress);
+        let mut rows = Rows::new(&tables, &self.state, Table::Entries, deadline, &mut progress);
         let (mut term, mut is_full, mut is_damaged) = (Vec::new(), false, false);
         rows.visit(start(&low, range.after.is_some()), |entry| {
             let Some(rest) = entry.strip_prefix(&prefix[..]) else { return false };
@@ -170,7 +184,7 @@ impl Snapshot for FjallSnapshot {
         page.clear();
         let tables = self.tables()?;
         let mut progress = self.progress();
-        let mut rows = Rows::new(&tables, &self.snapshot, Table::Deleted, deadline, &mut progress);
+        let mut rows = Rows::new(&tables, &self.state, Table::Deleted, deadline, &mut progress);
         let low = after.map_or(Bound::Unbounded, Bound::Excluded);
         let is_all = rows.visit(low, |name| page.push(Item { term: b"", key: name }))?;
         end_unless(!is_all, page);

@@ -27,6 +27,7 @@ use super::batch_mark::{BatchMark, FolderId};
 use super::disk::Disk;
 use super::errors::unreadable;
 use super::failure::UnreadRow;
+use super::gaps::Gaps;
 use super::hidden;
 use super::journal::MARK_KEY;
 use super::list_memory::ListMemory;
@@ -90,11 +91,30 @@ impl Table {
     }
 }
 
+/// What is kept after a batch.
+pub(super) struct State {
+    snapshot: Snapshot,
+    batch: u64,
+}
+
+impl State {
+    /// Returns its rows.
+    pub(super) const fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Returns the number of the batch, or 0 if there was none since the tables were opened.
+    pub(super) const fn batch(&self) -> u64 {
+        self.batch
+    }
+}
+
 /// The open tables.
 pub(super) struct Tables {
     database: Database,
     keyspaces: [Keyspace; Table::ALL.len()],
-    latest: ArcSwap<Snapshot>,
+    latest: ArcSwap<State>,
+    gaps: Gaps,
     memtable_octets: u64,
     list_memory: Arc<ListMemory>,
 }
@@ -112,8 +132,12 @@ impl Tables {
         let open = |table: Table| database.keyspace(table.name(), || table.options(memtable_octets));
         let [objects, names, entries, deleted, settings] = Table::ALL.map(open);
         let keyspaces = [objects?, names?, entries?, deleted?, settings?];
-        let latest = ArcSwap::from_pointee(database.snapshot());
-        Ok(Self { keyspaces, latest, memtable_octets, list_memory: Arc::default(), database })
+        let latest = ArcSwap::from_pointee(State { snapshot: database.snapshot(), batch: 0 });
+        let gaps = Gaps::new(|table| {
+            let keyspace = &keyspaces[table as usize];
+            hidden::removals(keyspace) + hidden::rows_in_memory(keyspace) / 2
+        });
+        Ok(Self { keyspaces, latest, gaps, memtable_octets, list_memory: Arc::default(), database })
     }
 
     /// The memory of lists.
@@ -122,13 +146,22 @@ impl Tables {
     }
 
     /// The state after the last batch.
-    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+    pub(super) fn state(&self) -> Arc<State> {
         self.latest.load_full()
+    }
+
+    /// The runs of removed rows that lists leave out.
+    pub(super) const fn gaps(&self) -> &Gaps {
+        &self.gaps
     }
 
     /// Opens the latest snapshot anew, so that files and memory that only the one before needs can go. Only the thread that writes may call this.
     pub(super) fn renew_snapshot(&self) {
-        self.latest.store(Arc::new(self.database.snapshot()));
+        self.publish(self.latest.load().batch);
+    }
+
+    fn publish(&self, batch: u64) {
+        self.latest.store(Arc::new(State { snapshot: self.database.snapshot(), batch }));
     }
 
     /// Gives up the files and the memory that no open snapshot needs. A `stop` ends it early.
@@ -153,13 +186,13 @@ impl Tables {
     /// Returns the value of a row.
     pub(super) fn value(&self, table: Table, key: &[u8]) -> Result<Option<Slice>, EngineError> {
         let at = |error| unreadable(UnreadRow::at(table.name(), key, error));
-        self.latest.load().get(self.table(table), key).map_err(at)
+        self.latest.load().snapshot.get(self.table(table), key).map_err(at)
     }
 
     /// Returns how long the value of a row is, without reading it; 0 if there is none.
     pub(super) fn octets(&self, table: Table, key: &[u8]) -> Result<u64, EngineError> {
         let at = |error| unreadable(UnreadRow::at(table.name(), key, error));
-        let octets = self.latest.load().size_of(self.table(table), key).map_err(at)?;
+        let octets = self.latest.load().snapshot.size_of(self.table(table), key).map_err(at)?;
         Ok(octets.unwrap_or(0).into())
     }
 
@@ -183,14 +216,21 @@ impl Tables {
         };
         let mut batch = self.database.batch().durability(Some(mode));
         batch.insert(self.table(Table::Settings), MARK_KEY, mark.write());
+        self.gaps.begin(mark.number);
         for (table, key, value) in rows {
             match value {
-                Some(value) => batch.insert(self.table(table), key, value),
-                None => batch.remove(self.table(table), key),
+                Some(value) => {
+                    self.gaps.put(table, &key, mark.number);
+                    batch.insert(self.table(table), key, value);
+                }
+                None => {
+                    self.gaps.remove(table);
+                    batch.remove(self.table(table), key);
+                }
             }
         }
         batch.commit()?;
-        self.renew_snapshot();
+        self.publish(mark.number);
         Ok(())
     }
 

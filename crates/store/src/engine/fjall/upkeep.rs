@@ -123,6 +123,9 @@ impl Keeper {
         (self.seen, self.ticks) = (batches, self.ticks.wrapping_add(1));
         self.quiet = if is_quiet { self.quiet.saturating_add(1) } else { 0 };
         self.look_at_space(&tables);
+        Table::ALL
+            .into_iter()
+            .for_each(|table| tables.gaps().set_removed(table, self.removed(&tables, table)));
         let due = Table::ALL.map(|table| self.is_due(&tables, table));
         if due.contains(&true) {
             self.compact(&tables, &due);

@@ -11,8 +11,8 @@ use crate::model::{Attribute, Context, NewContent, Record, Rules, write};
 
 const RULES: Rules =
     Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
-const BUCKET: BucketName<'static> = BucketName { bucket_type: b"default", bucket: b"queue" };
-const FIELD: &[u8] = b"due_bin";
+pub(super) const BUCKET: BucketName<'static> = BucketName { bucket_type: b"default", bucket: b"queue" };
+pub(super) const FIELD: &[u8] = b"due_bin";
 
 /// The objects of a queue, many for a debug build.
 const OBJECTS: usize = 4_000;
@@ -20,7 +20,7 @@ const OBJECTS: usize = 4_000;
 /// The octets of a value: some go to a file of values.
 const VALUE_OCTETS: usize = 5_000;
 
-struct Put(Vec<u8>);
+pub(super) struct Put(pub(super) Vec<u8>);
 
 impl Decide for Put {
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
@@ -34,7 +34,7 @@ impl Decide for Put {
     }
 }
 
-struct Removal;
+pub(super) struct Removal;
 
 impl Decide for Removal {
     fn decide(&mut self, _: Option<Record<'_>>, _: Mark, _: &mut Vec<u8>) -> Verdict {
@@ -42,7 +42,7 @@ impl Decide for Removal {
     }
 }
 
-fn far() -> Instant {
+pub(super) fn far() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
@@ -50,12 +50,12 @@ pub(super) fn open(folder: &tempfile::TempDir) -> Fjall {
     Fjall::open(folder.path(), FjallOptions::default()).expect("a folder that opens")
 }
 
-fn terms() -> WriteTerms {
+pub(super) fn terms() -> WriteTerms {
     let durability = Durability::Buffered;
     WriteTerms { n: 1, w: 1, pw: 0, dw: 1, node_confirms: 0, durability, deadline: far() }
 }
 
-fn key(number: usize) -> Vec<u8> {
+pub(super) fn key(number: usize) -> Vec<u8> {
     format!("k{number:08}").into_bytes()
 }
 
