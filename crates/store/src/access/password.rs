@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use argon2::{ARGON2ID_IDENT, Algorithm, Argon2, Params, PasswordHash, Version, password_hash::phc};
+use argon2::{ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, PasswordHash, Version, password_hash::phc};
 
 /// The most memory of one hash, in KiB. All that are computed at once share as much.
 pub(super) const MEMORY_KIB_MAX: u32 = 256 * 1024;
@@ -89,11 +89,26 @@ impl Password {
 
     fn compute(&self, password: &[u8]) -> Option<phc::Output> {
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, self.costs.clone());
+        let mut blocks = memory(self.costs.block_count())?;
         let mut result = [0; phc::Output::MAX_LENGTH];
         let result = &mut result[..self.result.len()];
-        argon2.hash_password_into(password, &self.salt, result).ok()?;
+        argon2.hash_password_into_with_memory(password, &self.salt, result, &mut blocks).ok()?;
         phc::Output::new(result).ok()
     }
+}
+
+/// Returns the memory of a hash, which goes back to the system when it is dropped; none if there is none.
+///
+/// Only what is used of it is in memory, but more is asked for. glibc maps what is above 32 MiB apart, and
+/// keeps what is below within the heap of a thread, where the next small thing that is allocated splits it,
+/// so that each hash takes new memory.
+fn memory(blocks: usize) -> Option<Vec<Block>> {
+    const MAPPED_BLOCKS: usize = (32 * 1024 * 1024) / size_of::<Block>() + 1;
+
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(blocks.max(MAPPED_BLOCKS)).ok()?;
+    memory.resize(blocks, Block::default());
+    Some(memory)
 }
 
 const MAKER: &str = "`alula store --hash-password`";
