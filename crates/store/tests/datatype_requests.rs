@@ -111,7 +111,8 @@ async fn content_and_answers_are_json() {
     let path = "/types/counters/buckets/b/datatypes/k";
     over_both(&types(), async |wire| {
         for media_type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""] {
-            wire.ask("POST", path).content(media_type, "1").is(406).await;
+            let text = "A change of a data type must be of the type application/json\n";
+            wire.ask("POST", path).content(media_type, "1").is(406).await.has_text(text);
         }
         wire.ask("POST", path).content("text/plain", "not JSON").is(406).await;
         wire.post(path, "1").field("accept", "text/plain").is(406).await;

@@ -167,12 +167,14 @@ fn count<E: Engine>(store: &Store<E>, counted: Option<Counted>) {
     }
 }
 
+const NOT_JSON: &str = "A change of a data type must be of the type application/json\n";
+
 /// Checks that the client takes JSON and sends it. For other content Riak answers 406 and not 415.
 fn check_types<S>(exchange: &Exchange<S>) -> Result<(), Fail> {
     negotiation::check(exchange.request(), JSON)?;
     match json_content::is_json(exchange.request()) {
         true => Ok(()),
-        false => Err(Fail::Page(Status::NOT_ACCEPTABLE)),
+        false => Err(Fail::text(Status::NOT_ACCEPTABLE, NOT_JSON)),
     }
 }
 

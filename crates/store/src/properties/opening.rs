@@ -39,6 +39,7 @@ pub(super) fn open(
         let kept_list = kept.list_of(name);
         let bucket_type = made(name, asked, kept_list, unheeded)?;
         unheeded.warn_of(&merged(asked, bucket_type.own()));
+        unheeded.warn_of_unknown(name, asked);
         if kept_list.is_none() && name != DEFAULT {
             new_settings.push((setting::type_name(name.as_bytes()), setting::value(bucket_type.own())));
         }

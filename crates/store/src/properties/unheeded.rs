@@ -2,19 +2,25 @@
 //! after which objects expire.
 //!
 //! A hook may check what is written, so that a bucket that asks for one is refused unless the store was told
-//! to ignore hooks. Objects that stay are told of once.
+//! to ignore hooks. Objects that stay are told of once. So is each unknown name in a type of the configuration:
+//! a slip there, as in `datatyp`, would make another type than was meant.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
 use super::list::List;
+use super::{defaults, form};
 
 /// The lists of functions in Erlang that run before and after a write.
 const HOOKS: [&str; 2] = ["precommit", "postcommit"];
 
 /// The times after which objects go.
 const EXPIRY: [&str; 2] = ["expiry_secs", "default_time_to_live"];
+
+/// The names that Riak has beside those of the defaults and those that have a form.
+const OTHERS: [&str; 7] =
+    ["backend", "chash_keyfun", "hll_precision", "repl", "search", "search_index", "ttl"];
 
 const REASON: &str = "hooks are not run here: it is [], unless the store ignores hooks (--ignore-hooks)";
 
@@ -44,6 +50,22 @@ impl Unheeded {
         refused.map(|name| (name.to_owned(), REASON.into())).collect()
     }
 
+    /// Warns of each name in a type of the configuration that neither Riak nor this store has.
+    pub(super) fn warn_of_unknown(&self, bucket_type: &str, asked: &List) {
+        let Some(warn) = self.warn else { return };
+        let known = defaults::of(true);
+        let is_known = |name: &str| {
+            !form::is_unknown(name)
+                || known.contains_key(name)
+                || HOOKS.iter().chain(&EXPIRY).chain(&OTHERS).any(|known| *known == name)
+        };
+        for name in asked.keys().filter(|name| !is_known(name)) {
+            warn(&format!(
+                "the bucket type {bucket_type} has a property that is unknown, and kept as it is: {name}"
+            ));
+        }
+    }
+
     /// Warns of a list whose objects should expire, unless it was done before.
     pub(super) fn warn_of(&self, list: &List) {
         let Some(name) = EXPIRY.into_iter().find(|name| list.contains_key(*name)) else { return };
@@ -59,7 +81,7 @@ impl Unheeded {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::{Mutex, atomic::AtomicUsize};
 
     use super::*;
 
@@ -80,6 +102,20 @@ mod tests {
         assert!(refuses(json!({"precommit": hook}), &before).is_empty());
         assert_eq!(refuses(json!({"precommit": [hook]}), &before), ["precommit"]);
         assert!(Unheeded::new(true, None).refused(&before, &none).is_empty());
+    }
+
+    #[test]
+    fn names_that_nobody_knows_are_told_of() {
+        static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        let unheeded =
+            Unheeded::new(false, Some(|text| TOLD.lock().expect("no panic").push(text.to_owned())));
+        let known = json!({"datatype": "set", "n_val": 1, "precommit": [], "backend": "x", "expiry_secs": 1});
+        unheeded.warn_of_unknown("sets", &list(known));
+        assert!(TOLD.lock().expect("no panic").is_empty());
+        unheeded.warn_of_unknown("sets", &list(json!({"datatyp": "set", "alow_mult": true})));
+        let told = TOLD.lock().expect("no panic");
+        let text = "the bucket type sets has a property that is unknown, and kept as it is:";
+        assert_eq!(*told, [format!("{text} alow_mult"), format!("{text} datatyp")]);
     }
 
     #[test]
