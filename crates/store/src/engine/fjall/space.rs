@@ -134,12 +134,15 @@ impl Space {
     /// Makes the reserve again if there is room for it and for all else.
     pub(super) fn mend(&self, unwritten: u64) {
         let mut state = self.state();
+        if let Some(reserve) = &mut state.reserve {
+            reserve.look();
+        }
         let (needed, floor) = (self.needed(&state, unwritten), state.floor);
         let Some(reserve) = state.reserve.as_mut().filter(|reserve| !reserve.is_held()) else { return };
         let has_room = self
             .disk()
             .is_none_or(|disk| disk.free >= reserve.octets().saturating_add(needed).saturating_add(floor));
-        if has_room && reserve.make().is_err_and(|error| !disk::is_full(&error)) {
+        if has_room && reserve.make(floor).is_err_and(|error| !disk::is_full(&error)) {
             // A file system that gives no blocks away is no disk that is full.
             state.reserve = None;
         }
@@ -285,6 +288,48 @@ mod tests {
             assert!(!space.has(GIB + 1, grows, || unwritten), "{grows}");
             assert!(!space.is_full(), "one that is too long says nothing of others");
         }
+    }
+
+    /// A space with a reserve on a disk with much room, of which a quota gives this user so much.
+    fn with_quota(folder: &tempfile::TempDir, quota: u64) -> Space {
+        let space = space(folder);
+        space.plant(Some(50 * GIB));
+        let disk = Disk { total: 32 * MIB, free: 32 * MIB };
+        space.state().reserve = Some(Reserve::find(folder.path(), disk));
+        plant_quota(&space, quota);
+        space
+    }
+
+    fn plant_quota(space: &Space, quota: u64) {
+        space.state().reserve.as_mut().expect("a reserve").plant_quota(Some(quota));
+    }
+
+    /// Looks as the upkeep does.
+    fn is_full_after_a_look(space: &Space) -> bool {
+        space.mend(0);
+        space.look(0);
+        space.is_full()
+    }
+
+    #[test]
+    fn a_quota_that_refuses_the_reserve_does_not_refuse_all_writes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let space = with_quota(&folder, 5 * MIB);
+        assert!(!is_full_after_a_look(&space), "5 MiB are free, and a reserve of 8 MiB was asked for");
+    }
+
+    #[test]
+    fn a_quota_that_is_full_is_a_full_disk_until_it_has_room() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let space = with_quota(&folder, 64 * MIB);
+        assert!(!is_full_after_a_look(&space));
+        plant_quota(&space, 0);
+        space.hear_of_failure(&std::io::Error::from(std::io::ErrorKind::QuotaExceeded));
+        assert!(space.is_full() && is_full_after_a_look(&space), "the disk has 50 GiB, this user nothing");
+        plant_quota(&space, MIB / 4);
+        assert!(is_full_after_a_look(&space), "there is hardly more");
+        plant_quota(&space, 64 * MIB);
+        assert!(!is_full_after_a_look(&space));
     }
 
     #[test]
