@@ -218,8 +218,9 @@ async fn large_heads_of_strangers_are_refused_while_memory_is_scarce() {
 #[tokio::test]
 async fn those_who_hold_the_memory_are_closed_and_not_everybody_refused() {
     const HEAD: usize = 60 << 10;
-    // A client of HTTP/1.1 has few connections to one origin.
-    for (is_http2, clients, requests) in [(false, 40, 6), (true, 4, 60)] {
+    // A client of HTTP/1.1 has few connections to one origin. Where heads are small, handlers hold the memory.
+    for (is_http2, head, clients, requests) in [(false, HEAD, 40, 6), (true, HEAD, 4, 60), (true, 1, 8, 100)]
+    {
         let limits = Limits { process_memory_bytes: 16 << 20, ..large_heads() };
         let served = serve(limits.clone()).await;
         let url = |path: &str| format!("http://{}{path}", served.authority);
@@ -232,7 +233,7 @@ async fn those_who_hold_the_memory_are_closed_and_not_everybody_refused() {
 
         // Each connection sends requests with large heads, and goes on as it is closed.
         let flood = |holder: Client| {
-            let (url, value) = (url("/large"), "a".repeat(HEAD));
+            let (url, value) = (url("/large"), "a".repeat(head));
             tokio::spawn(async move {
                 let mut calls = tokio::task::JoinSet::new();
                 for _ in 0..requests {
@@ -258,7 +259,7 @@ async fn those_who_hold_the_memory_are_closed_and_not_everybody_refused() {
             }
         };
         let outcome = tokio::time::timeout(Duration::from_secs(20), answered).await;
-        assert!(outcome.is_ok(), "the bystander is served, HTTP/2: {is_http2}");
+        assert!(outcome.is_ok(), "the bystander is served, HTTP/2: {is_http2}, {head}");
         assert!(!slow.is_finished(), "the bystander's request under way goes on, HTTP/2: {is_http2}");
         holders.iter().for_each(tokio::task::JoinHandle::abort);
         slow.abort();
@@ -292,4 +293,67 @@ async fn what_handlers_hold_is_charged_and_given_back() {
         drop(client);
         until(|| served.ledger.memory_held() == 0).await;
     }
+}
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+/// One fewer than a server takes at once.
+const STREAMS: u32 = 99;
+/// The value that the HPACK table keeps.
+const KEPT: usize = 3_900;
+
+/// Requests whose content does not come. The first puts a long field into the HPACK table, and each names that so
+/// often, by a byte each time.
+fn repeating(repeats: usize) -> Vec<u8> {
+    let text = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
+    let fields = [&[0x83, 0x86, 0x04][..], &text("/large"), &[0x01], &text("a")].concat();
+    // A literal with indexing, and a length of more than a prefix of seven bits takes (RFC 7541 §5.1).
+    let rest = KEPT - 127;
+    let length = [127, (rest % 128 + 128) as u8, (rest / 128) as u8];
+    let kept = [&[0x40][..], &text("x-a"), &length, &[b'v'; KEPT]].concat();
+    let mut frames = PREFACE.to_vec();
+    for number in 0..STREAMS {
+        let (new, again) = if number == 0 { (&kept[..], repeats - 1) } else { (&[][..], repeats) };
+        let block = [&fields[..], new, &vec![0x80 | 62; again]].concat();
+        frames.extend_from_slice(&(block.len() as u32).to_be_bytes()[1..]);
+        frames.extend_from_slice(&[1, 4]);
+        frames.extend_from_slice(&(2 * number + 1).to_be_bytes());
+        frames.extend_from_slice(&block);
+    }
+    frames
+}
+
+/// Returns the requests that get to the handler, of those that repeat a long field so often each. All that are
+/// refused are refused for that.
+async fn taken_of_repeating(repeats: usize, is_crowded: bool, limits: Limits) -> u32 {
+    let limits = Limits { process_memory_bytes: 64 << 20, ..limits };
+    let served = serve(limits.clone()).await;
+    let reserved = is_crowded.then(|| served.ledger.reserve(limits.process_memory_bytes / 4));
+    let mut socket = TcpStream::connect(&served.authority).await.unwrap();
+    socket.write_all(&repeating(repeats)).await.unwrap();
+    let taken = || served.calls.load(Ordering::Relaxed) as u32;
+    until(|| taken() + served.ledger.count("HEADS_UNPAID") as u32 == STREAMS).await;
+    let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
+    let other = client.get(format!("http://{}/", served.authority)).send().await.unwrap();
+    assert_eq!((other.status(), served.ledger.count(OVERLOADED)), (Status::OK, 0), "another is served");
+    drop(reserved);
+    taken() - 1
+}
+
+/// Heads that a few bytes stand for are taken while there is room, and paid for once memory is in use.
+#[tokio::test]
+async fn heads_are_paid_for_while_memory_is_in_use() {
+    const BROWSER: usize = 1;
+    let lifted = Limits { unpaid_head_bytes: u32::MAX, ..Limits::default() };
+    assert_eq!(taken_of_repeating(4, false, Limits::default()).await, STREAMS, "there is room");
+    assert_eq!(taken_of_repeating(BROWSER, false, Limits::default()).await, STREAMS);
+    assert_eq!(taken_of_repeating(4, true, lifted).await, STREAMS, "without the limit");
+    let sent = repeating(4).len();
+    let bytes_max = 64 * 1024 + 8 * sent;
+    let taken = taken_of_repeating(4, true, Limits::default()).await as usize;
+    assert!(
+        (2..=bytes_max / (4 * KEPT) + 1).contains(&taken),
+        "{taken} of {STREAMS} are taken for {sent} bytes"
+    );
+    let taken = taken_of_repeating(BROWSER, true, Limits::default()).await;
+    assert!(taken >= 10, "{taken} with a cookie of 4 KiB are taken");
 }

@@ -14,6 +14,8 @@ pub struct MemoryBudget {
     bytes_max: u64,
     /// With this much no new work is to be begun.
     bytes_soft: u64,
+    /// With this much strangers find less room.
+    bytes_crowded: u64,
 }
 
 /// Memory of a program that is charged to a budget until it is dropped; [`MemoryBudget::reserve`] makes it.
@@ -67,7 +69,9 @@ impl MemoryBudget {
 
     /// A budget of `bytes_max` octets, [used up](Self::is_used_up) for new work with `bytes_soft` octets.
     pub const fn with_soft(bytes_max: u64, bytes_soft: u64) -> Self {
-        Self { held: AtomicU64::new(0), bytes_max, bytes_soft }
+        let quarter = bytes_max / 4;
+        let bytes_crowded = if quarter < bytes_soft { quarter } else { bytes_soft };
+        Self { held: AtomicU64::new(0), bytes_max, bytes_soft, bytes_crowded }
     }
 
     /// The octets charged now.
@@ -83,11 +87,11 @@ impl MemoryBudget {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft
     }
 
-    /// Returns true if a quarter of the budget is charged, or more: peers of whom nothing is known yet are to
-    /// find less room.
+    /// Returns true if a quarter of the budget is charged, or as much as the soft bound allows: peers of whom
+    /// nothing is known yet are to find less room, and those that hold more than they paid for.
     #[inline]
     pub fn is_crowded(&self) -> bool {
-        self.held() >= self.bytes_max / 4
+        self.held() >= self.bytes_crowded
     }
 
     /// Returns true if two thirds of what the soft bound allows are charged, or more: those who hold much of

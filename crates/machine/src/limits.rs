@@ -56,6 +56,13 @@ pub struct Limits {
     /// once
     /// there is room again, the other limits alone count.
     pub first_head_bytes: u32,
+    /// The bytes that the heads of requests under way on one connection of HTTP/2 may hold unpaid on a server,
+    /// while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64 KiB.
+    ///
+    /// Each byte that the connection has sent pays for eight of them. A head may refer to a few KiB of the HPACK
+    /// table with one byte, so that a connection of some KiB holds MiB. Beyond it a request is refused with
+    /// REFUSED_STREAM, and may be sent again. `u32::MAX` switches it off.
+    pub unpaid_head_bytes: u32,
     /// The octets of a target in HTTP/1.1; default 8 KiB. Beyond it a request is answered 414.
     pub target_bytes: u32,
     /// The octets of chunk extensions in one message of HTTP/1.1; default 1 KiB. Nobody uses them but to waste our time.
@@ -239,6 +246,7 @@ impl Default for Limits {
             continuation_frames: 8,
             head_bytes: 16 * 1024,
             first_head_bytes: 64 * 1024,
+            unpaid_head_bytes: 64 * 1024,
             target_bytes: 8 * 1024,
             chunk_extension_bytes: 1024,
             drain_bytes: 64 * 1024,

@@ -33,7 +33,6 @@ use crate::{
     ledger::Ledger,
     machine::Machine,
     occupied::Occupied,
-    overrun::Overrun,
     read_buf::ReadBuf,
     refused::Refused,
     timing::Opened,
@@ -376,12 +375,12 @@ impl Conn {
     pub fn refusal(&self, refused: &Refused) -> Error {
         let connection = self.lock();
         let limits = connection.machine.limits();
-        match (refused.rule(), &connection.machine) {
-            (Some(rule), Machine::Http2(machine)) => {
+        match (refused.reason(), &connection.machine) {
+            (Ok(rule), Machine::Http2(machine)) => {
                 Error::new(Phase::Head, Cause::Peer(rule), Retry::Pointless).exceeding(machine.exceeded())
             }
-            (Some(rule), Machine::Http1(_)) => Error::new(Phase::Head, Cause::Peer(rule), Retry::Pointless),
-            (None, _) => Error::overrun(Phase::Head, Overrun::OVERLOADED, limits),
+            (Ok(rule), Machine::Http1(_)) => Error::new(Phase::Head, Cause::Peer(rule), Retry::Pointless),
+            (Err(limit), _) => Error::overrun(Phase::Head, limit, limits),
         }
     }
 }

@@ -387,9 +387,9 @@ impl Connection {
 
     /// Notes that a request was refused for want of memory. Its head is used again unless it is told of.
     #[cold]
-    pub(crate) fn note_overload(&mut self, request: Box<Head>) {
-        self.ledger.note_overrun(Overrun::OVERLOADED);
-        let untold = self.note_refused(Refused::for_memory(request));
+    pub(crate) fn note_overload(&mut self, limit: Overrun, request: Box<Head>) {
+        self.ledger.note_overrun(limit);
+        let untold = self.note_refused(Refused::for_memory(limit, request));
         untold.and_then(Refused::into_head).into_iter().for_each(|head| self.spares.give_head(head));
     }
 

@@ -18,6 +18,10 @@ const SERVER_TASK_OCTETS: usize = 1320;
 /// have one connection.
 const CLIENT_TASK_OCTETS: usize = 1200;
 
+/// The bytes of heads that each byte pays for which has come. Heads of browsers and of gRPC, most of whose fields
+/// are in the table, are about ten times as long as on the wire.
+const PAID_BY_BYTE: u64 = 8;
+
 impl Conn {
     /// Ends a server's connection, at which memory is scarce, if it holds much and moves little; returns true
     /// then.
@@ -37,6 +41,20 @@ impl Conn {
 }
 
 impl Connection {
+    /// Returns the limit by which a new request finds too little memory, while much of it is in use.
+    ///
+    /// Over HTTP/1.1 a head holds no more than its bytes, and the one before has gone.
+    #[cold]
+    pub(crate) fn shortage(&self) -> Option<Overrun> {
+        if self.ledger.is_overloaded() {
+            return Some(Overrun::OVERLOADED);
+        }
+        let unpaid_max = self.machine.limits().unpaid_head_bytes;
+        let paid = self.fed.saturating_mul(PAID_BY_BYTE).saturating_add(unpaid_max.into());
+        let is_unpaid = !self.machine.is_http1() && unpaid_max < u32::MAX && self.held.heads() as u64 > paid;
+        is_unpaid.then_some(Overrun::HEADS_UNPAID)
+    }
+
     /// Charges what is held now; ends the connection when that is too much. One that has ended stays charged with what it held.
     #[inline]
     pub(crate) fn settle_memory(&mut self) {

@@ -66,6 +66,7 @@ overruns! {
     CONNECTION_MEMORY: "the connection holds more memory than one may (Limits::connection_memory_bytes)";
     PROCESS_MEMORY: "all connections together hold more memory than they may (Limits::process_memory_bytes)";
     OVERLOADED: "a request has come while all connections together hold more than new ones may find (Limits::process_memory_soft_percent)";
+    HEADS_UNPAID: "the heads of the connection's requests hold far more than it has sent, while memory is in use (Limits::unpaid_head_bytes)";
     HELD_TOO_LONG: "the connection holds much of the memory while it is scarce, and sends and takes little (Limits::process_memory_soft_percent)";
     HANDSHAKE_LATE: "the peer has not introduced itself in time (Limits::handshake_timeout)";
     HANDSHAKES: "more handshakes than may be are in progress (Limits::handshakes)";

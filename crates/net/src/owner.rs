@@ -237,7 +237,10 @@ impl Conn {
 
     /// Charges octets that the handlers of this connection hold.
     pub fn hold(&self, bytes: u64) -> Reservation {
-        self.lock().ledger.hold(bytes)
+        let mut connection = self.lock();
+        connection.held.note_handlers(bytes);
+        connection.tell_if_heavy();
+        connection.ledger.hold(bytes)
     }
 
     /// The instant of a time of this connection.

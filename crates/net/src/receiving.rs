@@ -14,6 +14,7 @@ use crate::{
     date,
     error::Error,
     hand_over::Side,
+    overrun::Overrun,
     read_buf::ReadBuf,
 };
 
@@ -71,7 +72,7 @@ impl Connection {
             }
         }
         self.claims.begin_input();
-        let unread = input.unread().len();
+        self.fed += input.unread().len() as u64;
         let result = loop {
             match self.machine.receive(input.unread(), self.now) {
                 Ok((consumed, event)) => {
@@ -89,7 +90,7 @@ impl Connection {
                 Err(error) => break Err(error),
             }
         };
-        self.fed += (unread - input.unread().len()) as u64;
+        self.fed -= input.unread().len() as u64;
         self.input.hold_back(self.machine.is_holding(), &input);
         self.input.put(input);
         if self.claims.slot().is_some() {
@@ -245,8 +246,10 @@ impl Connection {
     fn on_head(&mut self, stream: StreamKey, end: bool) {
         let Some(head) = self.machine.take_head(stream) else { return };
         if !self.machine.is_client() {
-            if self.ledger.is_overloaded() {
-                return self.refuse(stream, head);
+            if self.ledger.memory.is_crowded()
+                && let Some(limit) = self.shortage()
+            {
+                return self.refuse(stream, head, limit);
             }
             let at = self.attach(stream);
             let slot = &mut self.slots[at.index];
@@ -279,9 +282,9 @@ impl Connection {
 
     /// Refuses a request for want of memory, before it costs more of it.
     #[cold]
-    fn refuse(&mut self, stream: StreamKey, request: Box<Head>) {
+    fn refuse(&mut self, stream: StreamKey, request: Box<Head>, limit: Overrun) {
         self.tell_held();
-        self.note_overload(request);
+        self.note_overload(limit, request);
         if !self.machine.is_http1() {
             // The client may send it again, whatever its method is (RFC 9113 §8.7).
             self.machine.reset(stream, Reason::Refused);

@@ -3,6 +3,8 @@
 use alula_fields::Head;
 use alula_h2::Violation;
 
+use crate::overrun::Overrun;
+
 /// The reason why a request was refused; [`Conn::refusal`](crate::Conn::refusal) makes an error of it.
 pub struct Refused {
     reason: Reason,
@@ -13,8 +15,8 @@ pub struct Refused {
 enum Reason {
     /// The peer broke a rule of HTTP/2 on one stream, or its head is too large.
     Rule(Violation),
-    /// All connections together hold too much.
-    Overloaded,
+    /// Memory is short, by this limit.
+    Memory(Overrun),
 }
 
 impl Refused {
@@ -23,9 +25,9 @@ impl Refused {
         Self { reason: Reason::Rule(rule), head }
     }
 
-    /// All connections together hold too much.
-    pub(crate) const fn for_memory(head: Box<Head>) -> Self {
-        Self { reason: Reason::Overloaded, head: Some(head) }
+    /// Memory is short, by this limit.
+    pub(crate) const fn for_memory(limit: Overrun, head: Box<Head>) -> Self {
+        Self { reason: Reason::Memory(limit), head: Some(head) }
     }
 
     pub(crate) fn into_head(self) -> Option<Box<Head>> {
@@ -37,11 +39,11 @@ impl Refused {
         self.head.as_deref()
     }
 
-    /// The rule that was broken; none if memory is what is short.
-    pub(crate) const fn rule(&self) -> Option<Violation> {
+    /// Returns the rule that was broken, or the limit by which memory is short.
+    pub(crate) const fn reason(&self) -> Result<Violation, Overrun> {
         match self.reason {
-            Reason::Rule(rule) => Some(rule),
-            Reason::Overloaded => None,
+            Reason::Rule(rule) => Ok(rule),
+            Reason::Memory(limit) => Err(limit),
         }
     }
 }

@@ -119,7 +119,7 @@ impl<'a> RequestFailure<'a> {
             Cause::Peer(rule) if alula_machine::Rule::is_of_limit(*rule) => {
                 Some(Status::REQUEST_HEADER_FIELDS_TOO_LARGE)
             }
-            Cause::Overrun(Overrun::OVERLOADED) => Some(Status::SERVICE_UNAVAILABLE),
+            Cause::Overrun(Overrun::OVERLOADED | Overrun::HEADS_UNPAID) => Some(Status::SERVICE_UNAVAILABLE),
             _ => None,
         }
     }

@@ -22,6 +22,8 @@ pub(crate) struct Held {
     contents: usize,
     /// The octets of heads of messages under way.
     heads: usize,
+    /// The bytes that the handlers of a server's connection hold, which are charged elsewhere.
+    handlers: u64,
     /// The buffers of input and output, and the heads, when they were looked at last.
     buffers: usize,
     /// Something else than the buffers has changed since.
@@ -36,7 +38,16 @@ impl Held {
         let window = limits.connection_window.max(limits.connection_window_max);
         let bytes_max = limits.connection_memory_bytes.saturating_add(2 * u64::from(window));
         let account = MemoryAccount::within(&ledger.memory, bytes_max);
-        Self { account, bytes_max, contents: 0, heads: 0, buffers: 0, has_moved: true, was_heavy: false }
+        Self {
+            account,
+            bytes_max,
+            contents: 0,
+            heads: 0,
+            handlers: 0,
+            buffers: 0,
+            has_moved: true,
+            was_heavy: false,
+        }
     }
 
     /// Notes that a buffer of content has grown by so many octets.
@@ -76,14 +87,20 @@ impl Held {
         self.heads
     }
 
-    /// The octets that are charged.
+    /// Notes the bytes that the handlers of the connection hold.
+    #[inline]
+    pub(crate) fn note_handlers(&mut self, bytes: u64) {
+        self.handlers = bytes;
+    }
+
+    /// Returns the bytes that are held on behalf of the peer: those that are charged, and those of its handlers.
     pub(crate) fn octets(&self) -> u64 {
-        self.account.held()
+        self.account.held() + self.handlers
     }
 
     /// Returns true if much is held, or was at the last call.
     pub(crate) fn is_heavy(&mut self) -> bool {
-        let is_heavy = self.account.held() >= HEAVY_OCTETS;
+        let is_heavy = self.octets() >= HEAVY_OCTETS;
         std::mem::replace(&mut self.was_heavy, is_heavy) || is_heavy
     }
 
