@@ -48,7 +48,8 @@ pub(super) struct User {
     pub(super) name: Arc<str>,
     pub(super) password: Option<Arc<Password>>,
     pub(super) certificates: Vec<CertificateName>,
-    pub(super) grants: Vec<Grant>,
+    /// The user's own, and those of each group, which its users share.
+    pub(super) grants: Vec<Arc<[Grant]>>,
     pub(super) rate: Option<Rate>,
     /// Shared with the same user of a file that was read before, if the rate is the same.
     pub(super) used: Arc<Used>,
@@ -104,7 +105,9 @@ impl Users {
 impl User {
     /// The first of these permissions that the user does not have in a place.
     pub(super) fn lacks(&self, permissions: Permissions, place: Place<'_>) -> Option<Permission> {
-        let has = |permission| self.grants.iter().any(|grant| grant.gives(permission, place));
+        let has = |permission| {
+            self.grants.iter().flat_map(|grants| &**grants).any(|grant| grant.gives(permission, place))
+        };
         permissions.iter().find(|permission| !has(*permission))
     }
 }

@@ -47,6 +47,8 @@ pub struct UsersError {
 }
 
 type Read<T> = Result<T, UsersError>;
+/// The grants of each group by its name.
+type Groups = HashMap<String, Arc<[Grant]>>;
 /// A value with its place in the file.
 type Node<'t> = Spanned<DeValue<'t>>;
 /// A name with its place in the file.
@@ -140,17 +142,17 @@ impl<'t> Source<'t> {
         }
     }
 
-    fn groups(self, file: &DeTable<'t>) -> Read<HashMap<String, Vec<Grant>>> {
+    fn groups(self, file: &DeTable<'t>) -> Read<Groups> {
         let mut groups = HashMap::new();
         for (name, node) in self.tables(file, "groups")? {
             let table = self.table(node, "a group")?;
             self.check_names(table, OF_GROUP, "a group")?;
-            groups.insert(name.get_ref().to_string(), self.grants(table)?);
+            groups.insert(name.get_ref().to_string(), self.grants(table)?.into());
         }
         Ok(groups)
     }
 
-    fn user(self, name: &Name<'t>, node: &Node<'t>, groups: &HashMap<String, Vec<Grant>>) -> Read<User> {
+    fn user(self, name: &Name<'t>, node: &Node<'t>, groups: &Groups) -> Read<User> {
         self.check_name(name)?;
         let table = self.table(node, "a user")?;
         self.check_names(table, OF_USER, "a user")?;
@@ -165,13 +167,13 @@ impl<'t> Source<'t> {
             let text = format!("{} has neither a password nor certificates", name.get_ref());
             return Err(self.wrong(name.span(), text));
         }
-        let mut grants = self.grants(table)?;
-        grants.extend(groups.get(EVERYONE).into_iter().flatten().cloned());
+        let mut grants = vec![self.grants(table)?.into()];
+        grants.extend(groups.get(EVERYONE).cloned());
         for (node, group) in self.texts(table, "groups")? {
             let group = groups
                 .get(group)
                 .ok_or_else(|| self.wrong(node.span(), format!("there is no group {group:?}")))?;
-            grants.extend(group.iter().cloned());
+            grants.push(group.clone());
         }
         let rate = self.rate(table)?;
         let name = name.get_ref().as_ref().into();
