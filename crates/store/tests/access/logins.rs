@@ -189,6 +189,49 @@ async fn a_flood_for_one_name_shuts_no_other_out() {
     }
 }
 
+/// Requests of many users, right and wrong, on one connection at once are each of their own user.
+#[tokio::test]
+async fn requests_of_one_connection_are_of_their_own_users() {
+    const USERS: usize = 5;
+    let text: String = (0..USERS)
+        .map(|number| {
+            user(
+                &format!("u{number}"),
+                &format!(
+                    "[[users.u{number}.grants]]\nallow = ['get']\ntype = 'default'\nbucket = 'b{number}'"
+                ),
+            )
+        })
+        .collect();
+    // All of them find a place.
+    let access = Access::hashing_on(4, users(&text)).unwrap();
+    let served = std::sync::Arc::new(Served::with(access).await);
+    for client in served.clients() {
+        let mut tasks = tokio::task::JoinSet::new();
+        for (user, bucket) in (0..USERS).flat_map(|user| (0..USERS).map(move |bucket| (user, bucket))) {
+            for is_right in [true, false] {
+                let (served, client) = (served.clone(), client.clone());
+                tasks.spawn(async move {
+                    let password = if is_right { PASSWORD } else { "wrong" };
+                    let expected = match (is_right, user == bucket) {
+                        (false, _) => 401,
+                        (true, true) => 404,
+                        (true, false) => 403,
+                    };
+                    let url = served.https(&format!("/buckets/b{bucket}/keys/k"));
+                    let call = client.get(url).basic_auth(&format!("u{user}"), password);
+                    let status = call.send().await.unwrap().status();
+                    assert_eq!(status, expected, "u{user} in b{bucket}, right: {is_right}");
+                });
+            }
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap();
+        }
+    }
+    assert_eq!(served.access.verified(), USERS);
+}
+
 /// A refused write is answered before its content is there: no 100 asks for it, and none of it is waited for.
 #[tokio::test]
 async fn a_refused_write_is_not_read() {
