@@ -6,8 +6,10 @@ mod support;
 
 use std::{
     fmt::Write as _,
+    fs,
     io::{Read as _, Write as _},
     net::TcpStream,
+    os::unix::fs::{PermissionsExt as _, symlink},
     process::Command,
 };
 
@@ -112,9 +114,12 @@ fn mistakes_are_told_in_a_sentence() {
     let below_file = folder.path("file/data");
     let unknown = folder.write("unknown.toml", "engine = 'memory'\ncolour = 'blue'\n");
     let broken = folder.write("broken.toml", "engine = 'memory'\n\n[types\n");
-    let taken = Echo::storing(&[MEMORY]);
+    let taken = Echo::storing(&["--data", &folder.path("used")]);
     let listen = taken.http.trim_start_matches("http://");
-    let both = folder.path("data");
+    let (both, link, shared) = (folder.path("data"), folder.path("link"), folder.path(""));
+    symlink("nowhere", &link).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
+    let in_use = folder.path("./used");
     for (args, code, sentence) in [
         (
             &[][..],
@@ -145,7 +150,24 @@ fn mistakes_are_told_in_a_sentence() {
             "alula: --metrics=/buckets/m would hide a path of the store: ",
         ),
         (&[MEMORY, "--ready=/ping"], 2, "alula: --ready=/ping would hide a path of the store: "),
-        (&[MEMORY, "--ready=/a", "--health=/a"], 2, "alula: route `/a`"),
+        (
+            &[MEMORY, "--ready=/a", "--health=/a"],
+            2,
+            "alula: --health and --ready are both at /a: name another path for one of them\n",
+        ),
+        (&["--data", &link], 1, &format!("alula: --data takes a folder, and {link} is a link to none\n")),
+        (
+            &["--data", &shared],
+            1,
+            &format!(
+                "alula: cannot open the store in {shared}: this folder holds no objects: it has other files in it"
+            ),
+        ),
+        (
+            &["--data", &in_use],
+            1,
+            &format!("alula: cannot open the store in {in_use}: another store has this folder open\n"),
+        ),
         (&["--config", &absent], 1, &format!("alula: {absent}: no such file or directory\n")),
         (&["--config", &unknown], 2, &format!("alula: {unknown}: line 2: `colour` is no setting\n")),
         (&["--config", &broken], 2, &format!("alula: {broken}: line 3: ")),

@@ -141,3 +141,32 @@ fn a_folder_of_another_user_is_refused() {
     assert_eq!(mode(folder), before);
     assert!(!folder.join("lock").exists() || !is_root);
 }
+
+/// A folder of a system has files of others in it, such as `/` and `/home`: to make it private would take them
+/// from everybody.
+#[test]
+fn a_folder_with_files_of_others_becomes_no_store() {
+    let parent = tempfile::tempdir().expect("a folder");
+    let shared = parent.path().join("shared");
+    fs::create_dir(&shared).expect("a folder");
+    fs::write(shared.join("notes"), "of somebody").expect("a file");
+    for open in [0o755, 0o750, 0o701] {
+        set_mode(&shared, open);
+        let opened = Fjall::open(&shared, small());
+        let Err(error @ FjallOpenError::NotAStore { .. }) = opened else { panic!("{opened:?}") };
+        assert!(error.to_string().contains("it has other files in it"), "{error}");
+        assert_eq!(mode(&shared), open);
+        assert_eq!(all_below(&shared).len(), 2, "nothing was made");
+    }
+    set_mode(&shared, 0o700);
+    drop(Fjall::open(&shared, small()).expect("it is of its owner alone"));
+    // One that is a store stays one, whatever is put beside it.
+    set_mode(&shared, 0o755);
+    drop(Fjall::open(&shared, small()).expect("a store"));
+    assert_eq!(mode(&shared), 0o700);
+
+    let disk = parent.path().join("disk");
+    fs::create_dir_all(disk.join("lost+found")).expect("a folder");
+    set_mode(&disk, 0o755);
+    drop(Fjall::open(&disk, small()).expect("a disk of its own"));
+}

@@ -16,7 +16,7 @@ pub(crate) use self::{
 };
 use crate::{
     args::{ANY, WatchArgs},
-    exit::{Exit, Failure},
+    exit::{Exit, Failure, Outcome},
 };
 
 /// Fields of requests beside the safelisted that a page may send, and of answers that it may read: all of them.
@@ -25,12 +25,29 @@ const ALL: [&str; 1] = ["*"];
 /// Returns a router with the hooks that were asked for, and what they note requests in.
 ///
 /// # Errors
-/// The log cannot be opened.
+/// The log cannot be opened, or metrics and health are at the same path.
 pub(crate) fn router(args: &WatchArgs) -> Result<(Router, Watching), Failure> {
+    check_paths(&[("metrics", &args.metrics), ("health", &args.health)])?;
     let watching = Watching::open(args)?;
     // Names of files and what is echoed may have slashes and dots anywhere: the handlers judge them.
     let router = watched(Router::new().segments(Segments::OBJECT_KEYS), args, &watching, String::new)?;
     Ok((router, watching))
+}
+
+/// Refuses two flags with one path, of these flags and their paths.
+///
+/// # Errors
+/// There are two.
+pub(crate) fn check_paths(paths: &[(&str, &Option<String>)]) -> Outcome {
+    for (at, (flag, path)) in paths.iter().enumerate() {
+        let same = paths[at + 1..].iter().find(|(_, other)| path.is_some() && other == path);
+        if let Some(((other, _), path)) = same.zip(path.as_ref()) {
+            let sentence =
+                format!("--{flag} and --{other} are both at {path}: name another path for one of them");
+            return Err(Failure::new(Exit::Usage, sentence));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a router with the hooks and routes that were asked for, and the text of other metrics behind those of the requests.

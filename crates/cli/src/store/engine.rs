@@ -45,8 +45,12 @@ pub(super) fn place(args: &StoreArgs) -> Result<StoreLocation<'_>, Failure> {
 /// # Errors
 /// It cannot be made or read, or is a file.
 pub(super) fn make(folder: &Path) -> Result<bool, Failure> {
-    if folder.is_file() {
+    if folder.exists() && !folder.is_dir() {
         let sentence = format_args!("--data takes a folder, and {} is a file", folder.display());
+        return Err(Failure::new(Exit::Local, sentence));
+    }
+    if folder.is_symlink() && !folder.exists() {
+        let sentence = format_args!("--data takes a folder, and {} is a link to none", folder.display());
         return Err(Failure::new(Exit::Local, sentence));
     }
     let made = fs::create_dir_all(folder).and_then(|()| Ok(fs::read_dir(folder)?.next().is_none()));
@@ -59,18 +63,22 @@ pub(super) fn memory(args: &StoreArgs) -> Memory {
     Memory::bounded(bound).on_event(|event| tell_event(event))
 }
 
-/// The engine that keeps its objects in a folder. What it had to cut off there is told on stderr.
+/// The engine that keeps its objects in a folder, with a queue for so many octets at least. What it had to cut
+/// off there is told on stderr.
 ///
 /// # Errors
 /// It cannot be opened.
-pub(super) fn open(folder: &Path) -> Result<Fjall, Failure> {
+pub(super) fn open(folder: &Path, octets_waiting_max: usize) -> Result<Fjall, Failure> {
     let mut options = FjallOptions::default();
+    options.octets_waiting_max = octets_waiting_max.max(options.octets_waiting_max);
     options.reserve = true;
     options.on_event = Some(|event| tell_event(event));
     let engine = Fjall::open(folder, options).map_err(|error| {
         // Most errors begin with the folder, which the sentence names.
-        let (text, named) = (error.to_string(), format!("{}: ", folder.display()));
-        not_opened(Some(folder), &text.strip_prefix(&named).unwrap_or(&text))
+        let text = error.to_string();
+        let named = [Ok(folder.to_path_buf()), folder.canonicalize()].into_iter().flatten();
+        let mut rest = named.filter_map(|folder| text.strip_prefix(&format!("{}: ", folder.display())));
+        not_opened(Some(folder), &rest.next().unwrap_or(&text))
     })?;
     engine.cut_tails().iter().for_each(tell);
     Ok(engine)

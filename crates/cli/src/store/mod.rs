@@ -50,13 +50,19 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
             serve(args, || Ok(Opened { engine: memory, is_new: true }))
         }
         StoreLocation::Folder(folder) => {
-            let folder = folder.to_path_buf();
+            let (folder, queued) = (folder.to_path_buf(), octets_queued(args));
             serve(args, move || {
                 let is_new = engine::make(&folder)?;
-                Ok(Opened { engine: engine::open(&folder)?, is_new })
+                Ok(Opened { engine: engine::open(&folder, queued)?, is_new })
             })
         }
     }
+}
+
+/// The octets of writes that the queue of an engine takes: all that requests may hold, and the small contents
+/// beside them. Whose turn it is was decided when they got their room, and is not decided again in the queue.
+fn octets_queued(args: &StoreArgs) -> usize {
+    usize::try_from(args.memory.get().saturating_add(args.memory.get() / 2)).unwrap_or(usize::MAX)
 }
 
 /// An engine, which keeps nothing yet if it is new.

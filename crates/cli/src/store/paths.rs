@@ -3,6 +3,7 @@
 use crate::{
     args::StoreArgs,
     exit::{Exit, Failure, Outcome},
+    hooks,
 };
 
 /// The first segments of the paths that the store answers.
@@ -14,7 +15,9 @@ const OF_THE_STORE: [&str; 6] = ["buckets", "types", "riak", "mapred", "ping", "
 /// There is one.
 pub(super) fn check(args: &StoreArgs) -> Outcome {
     let watch = &args.watch;
-    for (flag, path) in [("metrics", &watch.metrics), ("health", &watch.health), ("ready", &args.ready)] {
+    let paths = [("metrics", &watch.metrics), ("health", &watch.health), ("ready", &args.ready)];
+    hooks::check_paths(&paths)?;
+    for (flag, path) in paths {
         let first = path.as_deref().and_then(|path| path.split('/').nth(1));
         if let Some((path, first)) = path.as_ref().zip(first)
             && OF_THE_STORE.contains(&first)

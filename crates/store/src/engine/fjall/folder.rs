@@ -19,6 +19,9 @@ use super::private_files;
 /// The names of what an engine has in its folder. Others are not its own.
 const OWN_NAMES: [&str; 5] = ["lock", "format", "fjall", "aside", "reserve"];
 
+/// The name of a format that is not whole yet.
+const UNFINISHED_FORMAT: &str = "format.new";
+
 const VERSION: u32 = 1;
 const TITLE: &str = "alula-store ";
 const ID: &str = "id ";
@@ -42,6 +45,10 @@ impl Folder {
         }
         let path = path.canonicalize().map_err(FjallOpenError::at(path))?;
         private_files::check_owner(&path)?;
+        // Before a file is made in it.
+        if !path.join("format").try_exists().map_err(FjallOpenError::at(&path))? {
+            private_files::check_others(&path, &[&OWN_NAMES[..], &[UNFINISHED_FORMAT]].concat())?;
+        }
         let lock = lock(&path)?;
         let known_id = read_format(&path)?;
         private_files::mend(&path, &OWN_NAMES)?;
@@ -171,7 +178,7 @@ fn write_format(folder: &Path) -> Result<FolderId, FjallOpenError> {
     getrandom::fill(&mut id)
         .map_err(|error| FjallOpenError::at(folder)(io::Error::other(error.to_string())))?;
     let hex: String = id.iter().map(|octet| format!("{octet:02x}")).collect();
-    let unfinished = folder.join("format.new");
+    let unfinished = folder.join(UNFINISHED_FORMAT);
     let write = || {
         let mut file = private_files::writing().truncate(true).open(&unfinished)?;
         write!(file, "{TITLE}{VERSION}\n{ID}{hex}\n")?;

@@ -10,6 +10,8 @@
 
 use std::fs::OpenOptions;
 use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::open_error::FjallOpenError;
@@ -45,8 +47,6 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
 /// Refuses a folder that belongs to another user, or that is there for all users. Changes nothing.
 #[cfg(unix)]
 pub(super) fn check_owner(folder: &Path) -> Result<(), FjallOpenError> {
-    use std::os::unix::fs::MetadataExt as _;
-
     let metadata = folder.metadata().map_err(FjallOpenError::at(folder))?;
     let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
     if owner != user {
@@ -55,6 +55,25 @@ pub(super) fn check_owner(folder: &Path) -> Result<(), FjallOpenError> {
     if metadata.mode() & STICKY != 0 {
         let reason = "it is there for all users (its sticky bit is set); name a folder in it";
         return Err(FjallOpenError::NotAStore { folder: folder.to_path_buf(), reason });
+    }
+    Ok(())
+}
+
+/// Refuses a folder that is to become a store if it holds other files than these which other users may reach:
+/// what keeps them from the objects would keep them from those files too. Changes nothing.
+#[cfg(unix)]
+pub(super) fn check_others(folder: &Path, names: &[&str]) -> Result<(), FjallOpenError> {
+    /// The folder that systems make at the top of a disk.
+    const OF_THE_DISK: &str = "lost+found";
+
+    let at = FjallOpenError::at(folder);
+    let is_open = folder.metadata().map_err(&at)?.mode() & 0o077 != 0;
+    let is_own = |name: &std::ffi::OsStr| name == OF_THE_DISK || names.iter().any(|own| name == *own);
+    for entry in folder.read_dir().map_err(&at)? {
+        if is_open && !is_own(&entry.map_err(&at)?.file_name()) {
+            let reason = "it has other files in it, which other users may reach; name a new folder in it";
+            return Err(FjallOpenError::NotAStore { folder: folder.to_path_buf(), reason });
+        }
     }
     Ok(())
 }
@@ -128,6 +147,11 @@ fn set_default_acl(_: &Path) {}
 
 #[cfg(not(unix))]
 pub(super) fn check_owner(_: &Path) -> Result<(), FjallOpenError> {
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(super) fn check_others(_: &Path, _: &[&str]) -> Result<(), FjallOpenError> {
     Ok(())
 }
 
