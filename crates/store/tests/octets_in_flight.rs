@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use alula::testing::{TestServer, Wire};
 use alula::{Client, Content, Routes, TransportFacts};
+use alula_store::access::{Access, Users, hash_password};
 use alula_store::engine::Memory;
 use alula_store::{Config, Store};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const OBJECT_OCTETS: u64 = 1024 * 1024;
+const PASSWORD: &str = "open sesame";
 const URL: &str = "http://store.example/buckets/b/keys/k";
 
 /// A store over one version of HTTP.
@@ -27,10 +29,30 @@ impl Site {
 
     /// As [`both`](Self::both), with a longest time for requests.
     async fn both_within(octets: u64, timeout_max: Duration) -> [Self; 2] {
-        let mut config = Config::default();
+        let mut config = Self::config(octets);
         config.timeout_max = timeout_max;
+        Self::of(config).await
+    }
+
+    /// A store with two users, over each version.
+    async fn with_users(octets: u64) -> [Self; 2] {
+        let hash = hash_password(PASSWORD.as_bytes()).expect("random octets");
+        let grants = |name| format!("[[users.{name}.grants]]\nallow = ['get', 'put']\n");
+        let user = |name| format!("[users.{name}]\npassword = '{hash}'\n{}", grants(name));
+        let users = Users::parse(&(user("one") + &user("many"))).expect("two users");
+        let mut config = Self::config(octets);
+        config.access = Some(Access::in_clear_text(users).expect("random octets"));
+        Self::of(config).await
+    }
+
+    fn config(octets: u64) -> Config {
+        let mut config = Config::default();
         config.object_octets_max = OBJECT_OCTETS + 4096;
         config.octets_in_flight_max = octets;
+        config
+    }
+
+    async fn of(config: Config) -> [Self; 2] {
         let store = Store::open(Memory::new(), config).await.expect("a store");
         let routes = store.routes().expect("routes");
         [false, true].map(|is_http2| Self { routes: routes.clone(), is_http2 })
@@ -102,6 +124,18 @@ async fn put_within(client: &Client, content: Content, millis: u64) -> u16 {
     let media_type = "application/octet-stream";
     let put = client.put(format!("{URL}?timeout={millis}")).content(content.media_type(media_type));
     put.send().await.expect("an answer").status().as_u16()
+}
+
+async fn put_by((client, user): &(Client, String), content: Content) -> u16 {
+    let put = client.put(format!("{URL}?timeout=20000")).basic_auth(user, PASSWORD);
+    let answer = put.content(content.media_type("application/octet-stream")).send().await;
+    answer.map_or(0, |answer| answer.status().as_u16())
+}
+
+/// The length of the object, as a user reads it.
+async fn get_by((client, user): &(Client, String)) -> Option<usize> {
+    let get = client.get(format!("{URL}?timeout=20000")).basic_auth(user, PASSWORD);
+    Some(get.send().await.ok()?.bytes().await.ok()?.len())
 }
 
 async fn read_or_fail(client: &Client) -> Option<usize> {
@@ -232,6 +266,30 @@ async fn answers_that_nobody_reads_keep_nobody_out() {
             assert_eq!(answer.bytes().await.expect("it is whole").len() as u64, OBJECT_OCTETS);
         }
         unread.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+}
+
+/// One user who fills his share, with contents that come by halves and with answers that are not read, keeps no other user of the
+/// same address out.
+#[tokio::test(start_paused = true)]
+async fn a_user_who_fills_his_share_keeps_no_other_out() {
+    for site in Site::with_users(4 * OBJECT_OCTETS).await {
+        let of = |server: TestServer, user: &str| (server.client(), user.to_owned());
+        let one = of(site.server("192.0.2.1"), "one");
+        assert_eq!(put_by(&one, whole()).await, 204);
+        let mut held = tokio::task::JoinSet::new();
+        for number in 0..12 {
+            let wire = Wire::new().silent_after(40_000);
+            let unread = of(site.server("192.0.2.1").to_client(wire), "many");
+            held.spawn(async move { get_by(&unread).await.is_some() });
+            let half = of(site.server("192.0.2.1"), "many");
+            held.spawn(async move { put_by(&half, slow(number % 2 == 0)).await == 204 });
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        for _ in 0..5 {
+            assert_eq!(put_by(&one, whole()).await, 204);
+            assert_eq!(get_by(&one).await, Some(OBJECT_OCTETS as usize));
+        }
     }
 }
 
