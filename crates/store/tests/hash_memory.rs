@@ -7,7 +7,7 @@ use alula_store::access::hash_password;
 
 const HASHES: u64 = 20;
 
-/// What else is allocated on the thread of a hash, and stays.
+/// The bytes of another thing that is allocated on the thread of a hash, and stays.
 const KEPT_BYTES: usize = 100_000;
 
 /// Returns the bytes of this process that are in memory.
