@@ -3,6 +3,7 @@
 //! Rule: a resource is straight-line code in the order of Riak's checks, which decides which of several errors a client sees: method,
 //! parameters and fields, access, the read of the object, negotiation, conditions, the action.
 
+mod arriving;
 mod authorization;
 mod browser_fields;
 mod conditions;

@@ -1,6 +1,5 @@
 //! Objects: reading, storing and deleting them.
 
-mod arriving;
 mod delete;
 mod entries;
 mod incoming;

@@ -5,6 +5,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use md5::{Digest as _, Md5};
 use tokio::time::Instant;
 
+use super::super::arriving::{self, Room};
 use super::super::conditions::Conditions;
 use super::super::fail::{Fail, Outcome};
 use super::super::links;
@@ -16,7 +17,6 @@ use super::super::peer;
 use super::super::sending::Paced;
 use super::super::target::{Form, Target};
 use super::super::vclock::{self, VCLOCK};
-use super::arriving::{self, Room};
 use super::incoming::Incoming;
 use super::shown::{Shown, charge_fields};
 use super::{entries, incoming, one, siblings};

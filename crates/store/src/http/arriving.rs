@@ -8,7 +8,7 @@ use std::time::Duration;
 use alula::{Body, FieldSection, KnownName, Scratch, Status};
 use tokio::time::Instant;
 
-use super::super::fail::Fail;
+use super::fail::Fail;
 use crate::budget::{Budget, FREE_OCTETS_MAX, Pace, Peer, SMALL_OCTETS_MAX, Share};
 
 /// The room for a large content at first, and the most of it that is taken ahead.
