@@ -387,3 +387,58 @@ fn large_operations() -> Vec<(String, &'static str, u16, String)> {
     shapes.push(("removed fields".into(), MAP_PATH, 400, format!("{{\"remove\":[{names}]}}")));
     shapes
 }
+
+/// A reader that gives so many spaces and then nothing more.
+struct Halted(usize);
+
+impl tokio::io::AsyncRead for Halted {
+    fn poll_read(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+        buffer: &mut tokio::io::ReadBuf<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        let count = self.0.min(buffer.remaining());
+        buffer.put_slice(&vec![b' '; count]);
+        self.0 -= count;
+        if count > 0 { std::task::Poll::Ready(Ok(())) } else { std::task::Poll::Pending }
+    }
+}
+
+/// Returns the bytes that are held, by the clients as well, while contents that do not end arrive.
+async fn held_while_arriving(method: &'static str, path: &str, octets: usize) -> u64 {
+    let mut config = config(&types());
+    config.octets_in_flight_max = ARRIVING_MAX;
+    let store = alula_store::Store::open(Kept::default(), config).await.expect("types that can be");
+    let server = TestServer::new(store.routes().expect("routes that agree"));
+    let before = alula_tally::process().bytes_live();
+    let mut clients = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let (client, url) = (server.client(), format!("http://test{path}"));
+        let content = Content::reader_of(Halted(octets), octets as u64 + 1).media_type("application/json");
+        clients.spawn(async move { client.request(method, url).content(content).send().await.is_ok() });
+    }
+    // The clock goes on once nothing else can.
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let held = alula_tally::process().bytes_live() - before;
+    println!("{method} {path}: {held} octets are held of contents of {octets}");
+    clients.shutdown().await;
+    held as u64
+}
+
+/// The octets in flight of contents that arrive.
+const ARRIVING_MAX: u64 = 1024 * 1024;
+
+/// Contents in JSON have their share of the octets in flight while they arrive, as objects have.
+#[tokio::test(start_paused = true)]
+async fn json_that_arrives_has_room_or_waits() {
+    let _alone = ALONE.lock().await;
+    for (method, path, octets) in [
+        ("POST", SET_PATH, 1_000_000),
+        ("PUT", "/buckets/b/props", 250_000),
+        ("PUT", "/types/sets/props", 250_000),
+    ] {
+        let of_objects = held_while_arriving("PUT", "/buckets/b/keys/k", octets).await;
+        let held = held_while_arriving(method, path, octets).await;
+        assert!(held <= of_objects + 4 * ARRIVING_MAX, "{method} {path}: {held}, {of_objects} of objects");
+    }
+}

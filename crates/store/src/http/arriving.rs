@@ -20,6 +20,8 @@ pub(super) struct Room<'a> {
     pub(super) budget: &'a Budget,
     pub(super) peer: &'a Peer,
     pub(super) octets_max: u64,
+    /// The bytes of room that are asked for in the end, for each byte of the content.
+    pub(super) times: u64,
     pub(super) time: Duration,
 }
 
@@ -93,7 +95,8 @@ impl<'a> Arriving<'a> {
             return Ok(());
         }
         let began = Instant::now();
-        budget.extend(&mut self.share, octets, self.expected, began + time).await?;
+        let claim = self.expected.saturating_mul(self.room.times);
+        budget.extend(&mut self.share, octets, claim, began + time).await?;
         self.octets = octets;
         self.room.time = time.saturating_sub(began.elapsed());
         self.pace.get_or_insert_with(|| budget.pace()).go_on();
@@ -134,6 +137,6 @@ impl<'a> Arriving<'a> {
 }
 
 fn too_large(octets_max: u64) -> Fail {
-    let text = format!("The object is longer than the {octets_max} octets that are allowed.\n");
+    let text = format!("The content is longer than the {octets_max} bytes that are allowed.\n");
     Fail::text(Status::CONTENT_TOO_LARGE, text)
 }

@@ -1,12 +1,14 @@
 //! Counters of buckets without a type.
 
 use alula::{Answer, Exchange, KnownName, Status};
+use tokio::time::Instant;
 
 use super::datatype::{Asked, Reader, Shows, carry_out_small, load_state};
 use super::fail::{Fail, Outcome};
+use super::json_content::{self, Bounds};
 use super::options::Options;
 use super::target::Target;
-use super::{json_content, negotiation, peer};
+use super::{negotiation, peer};
 use crate::budget::Peer;
 use crate::engine::{Engine, EngineError, ObjectName, ReadTerms};
 use crate::model::Record;
@@ -15,7 +17,7 @@ use crate::statistics::Counted;
 use crate::store::{Shared, Store};
 
 /// The longest content: a number has 20 octets, and zeros may lead it.
-const CONTENT_OCTETS_MAX: usize = 4 * 1024;
+const CONTENT_OCTETS_MAX: u64 = 4 * 1024;
 
 const TEXT: &str = "text/plain";
 
@@ -47,7 +49,9 @@ pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
         store.shared().properties.of(bucket).ok_or_else(|| Fail::unknown_type(bucket.bucket_type))?;
     let (terms, returnvalue) = (options.write_terms(&properties, config)?, options.returnvalue);
     drop(options);
-    let content = json_content::read(&mut exchange, CONTENT_OCTETS_MAX).await?;
+    let time = terms.deadline - Instant::now();
+    let bounds = Bounds { octets_max: CONTENT_OCTETS_MAX, times: 1, time };
+    let (content, _share) = json_content::read(&mut exchange, bounds).await?;
     let number = parse(&content).ok_or_else(|| {
         Fail::bad_request(
             "Counters are changed by a whole number of 64 bits in decimal digits, with a sign or without\n",

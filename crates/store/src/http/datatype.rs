@@ -12,15 +12,17 @@ mod path;
 mod update;
 
 use alula::{Answer, Exchange, KnownName, Status};
+use tokio::time::Instant;
 
 use super::fail::{Fail, Outcome};
+use super::json_content::{self, Bounds};
 use super::new_key::new_key;
 use super::options::Options;
 use super::sending::Paced;
 use super::target::{DEFAULT_TYPE, Target};
-use super::{json_content, negotiation, peer};
+use super::{negotiation, peer};
 use crate::budget::{Peer, Share};
-use crate::engine::{Engine, EngineError, ObjectName, ReadTerms};
+use crate::engine::{Engine, EngineError, ObjectName, ReadTerms, WriteTerms};
 use crate::model::types::{Kind, Precision};
 use crate::model::{Damaged, Record};
 use crate::properties::Properties;
@@ -37,8 +39,8 @@ pub(super) use operation::Asked;
 pub(crate) use operation::parse;
 pub(super) use update::Shows;
 
-/// The longest operation. It is held as JSON, which takes many times its octets.
-const OPERATION_OCTETS_MAX: usize = 1024 * 1024;
+/// The longest operation.
+const OPERATION_OCTETS_MAX: u64 = 1024 * 1024;
 
 const JSON: &str = "application/json";
 
@@ -144,7 +146,11 @@ async fn carry_out<E: Engine>(exchange: &mut Exchange<Store<E>>, target: &Target
     let terms = options.write_terms(&properties, &store.shared().config)?;
     drop(options);
     check_types(exchange)?;
-    let content = json_content::read(exchange, OPERATION_OCTETS_MAX).await?;
+    let time = terms.deadline - Instant::now();
+    let bounds = Bounds { octets_max: OPERATION_OCTETS_MAX, times: charge::OPERATION_FACTOR, time };
+    let content = json_content::read(exchange, bounds).await?;
+    // The time that the content took to arrive is not the engine's.
+    let terms = WriteTerms { deadline: Instant::now() + time, ..terms };
     let peer = peer::of(exchange, &store);
     carry_out::carry_out(store.shared(), &peer, target.object(), (reader, shows), content, &terms).await
 }

@@ -1,8 +1,15 @@
 //! Content in JSON of requests.
 
-use alula::{Bytes, Exchange, KnownName, Request};
+use std::time::Duration;
 
+use alula::{Exchange, KnownName, Request, Scratch};
+
+use super::arriving::{self, Room};
 use super::fail::Fail;
+use super::peer;
+use crate::budget::Share;
+use crate::engine::Engine;
+use crate::store::Store;
 
 /// Returns true if a request says that its content is JSON, with any parameters.
 pub(super) fn is_json(request: &Request) -> bool {
@@ -11,10 +18,27 @@ pub(super) fn is_json(request: &Request) -> bool {
     media_type.is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// Reads the content, up to so many octets.
+/// The bounds of a content.
+pub(super) struct Bounds {
+    pub(super) octets_max: u64,
+    /// The bytes of room that are asked for in the end, for each byte of the content.
+    pub(super) times: u64,
+    /// The time for which it waits for room.
+    pub(super) time: Duration,
+}
+
+/// Reads the content with its share of the octets in flight, on the account of its peer.
 ///
 /// # Errors
-/// 413 if there are more, or the content does not come.
-pub(super) async fn read<S>(exchange: &mut Exchange<S>, octets_max: usize) -> Result<Bytes, Fail> {
-    Ok(exchange.body().bytes_max(octets_max).await?)
+/// 413 if it is longer than it may be, 503 if there is no room in time, or the content does not come.
+pub(super) async fn read<E: Engine>(
+    exchange: &mut Exchange<Store<E>>,
+    bounds: Bounds,
+) -> Result<(Scratch, Share), Fail> {
+    let Bounds { octets_max, times, time } = bounds;
+    let store = exchange.state();
+    let stated = arriving::stated_octets(exchange.request().headers(), octets_max)?;
+    let peer = peer::of(exchange, &store);
+    let room = Room { budget: &store.shared().budget, peer: &peer, octets_max, times, time };
+    arriving::content(exchange.body(), stated, room).await
 }

@@ -4,18 +4,24 @@ use std::sync::Arc;
 
 use alula::{Exchange, KnownName, Request, Status};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::fail::{Fail, Outcome};
+use super::json_content::{self, Bounds};
+use super::negotiation;
 use super::options::Options;
 use super::target::Target;
-use super::{json_content, negotiation};
+use crate::budget::Share;
 use crate::engine::{Engine, EngineError};
-use crate::properties::{List, SetError, list_of_content};
+use crate::properties::{List, SetError, list_octets, list_of_content};
 use crate::store::Store;
 
 /// The longest content: a list has some thirty properties, and those that are not known are short. Of longer lists it is told what is
 /// wrong with them.
-const CONTENT_OCTETS_MAX: usize = 256 * 1024;
+const CONTENT_OCTETS_MAX: u64 = 256 * 1024;
+
+/// The room of a long list for each byte of it, at most.
+const LIST_FACTOR: u64 = 12;
 
 pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let target = Target::of(&exchange)?;
@@ -59,11 +65,12 @@ enum Owner {
 async fn set<E: Engine>(mut exchange: Exchange<Store<E>>, owner: Owner) -> Outcome {
     let target = Target::of(&exchange)?;
     let deadline = Options::default().deadline(&exchange.state().shared().config);
-    let asked = asked_list(&mut exchange).await?;
+    let (asked, share) = asked_list(&mut exchange, deadline).await?;
     let store = (*exchange.state()).clone();
     let is_known = store.shared().properties.of(target.bucket()).is_some();
     check(exchange.request(), &target, is_known)?;
     ended(async move {
+        let _share = share;
         let (shared, bucket) = (store.shared(), target.bucket());
         let (properties, engine) = (&shared.properties, &shared.engine);
         let set = match owner {
@@ -76,17 +83,28 @@ async fn set<E: Engine>(mut exchange: Exchange<Store<E>>, owner: Owner) -> Outco
     done(exchange, "application/json").await
 }
 
-/// The list that a request asks for.
+/// The list that a request asks for, with its share of the octets in flight.
 ///
 /// # Errors
-/// 415 for content of another type than JSON, 413 for long content, 400 for content of another form.
-async fn asked_list<S>(exchange: &mut Exchange<S>) -> Result<List, Fail> {
+/// 415 for content of another type than JSON, 413 for long content, 400 for content of another form, 503 if
+/// there is no room for it.
+async fn asked_list<E: Engine>(
+    exchange: &mut Exchange<Store<E>>,
+    deadline: Instant,
+) -> Result<(List, Share), Fail> {
     if !json_content::is_json(exchange.request()) {
         let text = "The content of properties must be of the type application/json\n";
         return Err(Fail::text(Status::UNSUPPORTED_MEDIA_TYPE, text));
     }
-    let content = json_content::read(exchange, CONTENT_OCTETS_MAX).await?;
-    list_of_content(&content).map_err(|reason| Fail::bad_request(format!("{reason}\n")))
+    let time = deadline - Instant::now();
+    let bounds = Bounds { octets_max: CONTENT_OCTETS_MAX, times: LIST_FACTOR, time };
+    let (content, mut share) = json_content::read(exchange, bounds).await?;
+    let octets = list_octets(&content);
+    exchange.state().shared().budget.extend(&mut share, octets, octets, Instant::now() + time).await?;
+    match list_of_content(&content) {
+        Ok(list) => Ok((list, share)),
+        Err(reason) => Err(Fail::bad_request(format!("{reason}\n"))),
+    }
 }
 
 /// Carries a change out to its end, whether the client waits for it or not: what is kept and what is in effect stay the same.

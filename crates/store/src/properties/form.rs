@@ -48,6 +48,15 @@ pub(crate) fn list_of_content(json: &[u8]) -> Result<List, NoList> {
     }
 }
 
+/// Returns the bytes that the list in a content takes while it is read, held against its rules and kept.
+pub(crate) fn list_octets(json: &[u8]) -> u64 {
+    /// The copies of names and texts: in the content, the list, the properties, and as it is kept.
+    const COPIES: u64 = 4;
+    /// An object of one member, in the list and in the properties.
+    const VALUE_BYTES: u64 = 2 * 1024;
+    COPIES * json.len() as u64 + VALUE_BYTES * values(json).min(VALUES_MAX) as u64
+}
+
 /// Returns at least the number of values: what begins an array or an object, and what stands between values,
 /// counted outside of strings.
 fn values(json: &[u8]) -> usize {

@@ -1,5 +1,7 @@
 //! Carries out changes of data types, each with its share of the octets in flight until it is answered.
 
+use alula::Scratch;
+
 use super::charge;
 use super::kept::Reader;
 use super::operation::{self, Asked};
@@ -17,23 +19,21 @@ pub(crate) struct Answered {
     pub(crate) share: Share,
 }
 
-/// Reads an operation and carries it out.
+/// Reads an operation, which came with its share, and carries it out.
 pub(super) async fn carry_out<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,
     name: ObjectName<'_>,
     (reader, shows): (Reader, Shows),
-    content: alula::Bytes,
+    (content, mut share): (Scratch, Share),
     terms: &WriteTerms,
 ) -> Result<Answered, Fail> {
-    let operation_octets = charge::of_operation(content.len());
-    let mut share = Share::of(peer);
+    let operation_octets = charge::of_operation(&content);
     if operation_octets > SMALL_OCTETS_MAX {
-        // A large operation is held while it waits for more room: it takes all of its room at once, before
-        // there is anything to hold.
+        // All of its room, before there is more to hold than its JSON.
         let stored = shared.engine.octets(name, &read_terms(terms)).await?;
         let octets = operation_octets + charge::of_change_of(stored, shows != Shows::Nothing);
-        share = shared.budget.share_for(peer, octets, terms.deadline).await?;
+        shared.budget.extend(&mut share, octets, octets, terms.deadline).await?;
     }
     let asked =
         operation::parse(reader.kind(), &content).map_err(|error| Fail::bad_request(format!("{error}\n")))?;

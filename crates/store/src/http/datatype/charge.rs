@@ -18,12 +18,43 @@ const FREE_OCTETS_MAX: usize = (SMALL_OCTETS_MAX / (1 + 2 * State::DECODED_FACTO
 /// The octets of JSON for each octet of a record, at most: a control character takes six.
 const JSON_FACTOR: u64 = 6;
 
-/// The octets of an operation in memory for each octet of its JSON, at most, while it is read.
-const OPERATION_FACTOR: u64 = 32;
+/// The bytes of an operation in memory for each byte of its JSON, at most, with what it makes.
+pub(super) const OPERATION_FACTOR: u64 = 24;
 
-/// The octets of an operation in memory, while it is read and carried out.
-pub(super) const fn of_operation(content: usize) -> u64 {
-    content as u64 * OPERATION_FACTOR
+/// The copies of a string: in its JSON or the answer, in the operation, in the new state, and in its record.
+const COPIES: u64 = 4;
+
+/// The bytes of a string beside it: an element of a set as it is decoded, with its dot twice as it is kept.
+const STRING_BYTES: u64 = 72;
+
+/// The bytes of a member of an object beside its string: a field of a map, with the value in it.
+const MEMBER_BYTES: u64 = 128;
+
+/// Returns the bytes of an operation in memory, while it is read and carried out, with what it adds to a
+/// state. Those of a long one are counted by its strings and members.
+pub(super) fn of_operation(json: &[u8]) -> u64 {
+    let (octets, most) = (json.len() as u64, json.len() as u64 * OPERATION_FACTOR);
+    if most <= SMALL_OCTETS_MAX {
+        return most;
+    }
+    let (strings, members) = strings_and_members(json);
+    most.min(COPIES * octets + STRING_BYTES * strings + MEMBER_BYTES * members)
+}
+
+/// Counts the strings and the members of objects.
+fn strings_and_members(json: &[u8]) -> (u64, u64) {
+    let (mut quotes, mut members, mut is_escaped) = (0, 0, false);
+    for byte in json {
+        let is_string = quotes % 2 == 1;
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_string => is_escaped = true,
+            b'"' => quotes += 1,
+            b':' if !is_string => members += 1,
+            _ => {}
+        }
+    }
+    (quotes / 2, members)
 }
 
 /// The octets that a read of a data type takes: its record, its state and its answer.
@@ -76,5 +107,31 @@ pub(crate) async fn load<E: Engine>(
         drop((stored, share));
         share = shared.budget.share_for(peer, octets, terms.deadline).await?;
         stored = shared.engine.get(name, terms).await?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_and_members_are_counted_outside_of_strings() {
+        for (json, strings, members) in [
+            (&br#"{"add_all":["a","\"","\\",":"]}"#[..], 5, 1),
+            (br#"{"update":{"a_set":{"add":"b:c"}}}"#, 4, 3),
+            (b"[1,2,{}]", 0, 0),
+            (br#""cut"#, 0, 0),
+        ] {
+            assert_eq!(strings_and_members(json), (strings, members), "{}", json.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn an_operation_is_charged_by_what_it_has() {
+        let long = |unit: &str| unit.repeat(100_000).into_bytes();
+        assert_eq!(of_operation(&long("a")), 400_000);
+        assert_eq!(of_operation(&long("\"a\",")), 100_000 * (4 * 4 + 72));
+        assert_eq!(of_operation(&long("\"\":1,")), 500_000 * OPERATION_FACTOR);
+        assert_eq!(of_operation(b"1"), OPERATION_FACTOR);
     }
 }

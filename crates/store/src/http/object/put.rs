@@ -57,7 +57,7 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
         // Refused before the content is asked for; what is stored meanwhile is checked again with the write.
         check_early(shared, &peer, target.object(), &conditions, &terms).await?;
     }
-    let room = Room { budget: &shared.budget, peer: &peer, octets_max: rules.octets_max, time };
+    let room = Room { budget: &shared.budget, peer: &peer, octets_max: rules.octets_max, times: 1, time };
     let (value, share) = arriving::content(exchange.body(), stated, room).await?;
     check_sum(exchange.request().headers(), &value)?;
     // The time that the content took to arrive is not the engine's.
