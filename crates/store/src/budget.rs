@@ -93,6 +93,7 @@ impl Budget {
     }
 
     /// As [`share_for`](Self::share_for), on nobody's account.
+    #[cfg(test)]
     pub(crate) async fn share(&self, octets: u64, deadline: Instant) -> Result<Share, Spent> {
         self.share_for(&Peer::Nobody, octets, deadline).await
     }

@@ -320,6 +320,32 @@ async fn small_answers_that_nobody_reads_keep_nobody_out() {
     }
 }
 
+/// Queries with patterns are on the account of who asks: many that nobody reads keep no other query out.
+#[tokio::test(start_paused = true)]
+async fn queries_that_nobody_reads_keep_no_other_out() {
+    const QUERY_URL: &str = "http://store.example/buckets/b/index/x_bin/a/b?term_regex=a&timeout=20000";
+    let [_, site] = Site::both(4 * OBJECT_OCTETS).await;
+    let one = site.from("192.0.2.1");
+    for number in 0..400 {
+        let url = format!("http://store.example/buckets/b/keys/{number:0>500}");
+        let small =
+            one.put(url).header("content-type", "text/plain").header("x-riak-index-x_bin", "a").body("v");
+        assert_eq!(small.send().await.expect("an answer").status(), 204);
+    }
+    let many = site.server("192.0.2.2").to_client(Wire::new().silent_after(1_000)).client();
+    let mut unread = tokio::task::JoinSet::new();
+    for _ in 0..1_000 {
+        let many = many.clone();
+        unread.spawn(async move { many.get(QUERY_URL).send().await?.bytes().await });
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for _ in 0..3 {
+        let mut answer = one.get(QUERY_URL).send().await.expect("an answer");
+        assert_eq!(answer.status(), 200);
+        assert!(answer.bytes().await.expect("it is whole").len() > 400 * 500);
+    }
+}
+
 /// An answer whose peer takes pauses is whole while nobody waits for its room.
 #[tokio::test(start_paused = true)]
 async fn a_paused_reader_is_whole_while_nobody_waits() {

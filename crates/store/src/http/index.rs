@@ -22,7 +22,8 @@ use super::keys::pages::Pages;
 use super::keys::results::{Framing, Results};
 use super::keys::time;
 use super::target::Target;
-use super::{negotiation, query, stand_ins};
+use super::{negotiation, peer, query, stand_ins};
+use crate::budget::Peer;
 use crate::engine::{BucketName, Engine, EngineError, Item, Page};
 use crate::model::{Vtag, VtagText};
 use crate::searches::Searches;
@@ -40,9 +41,10 @@ pub(super) async fn query<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     }
     store.shared().statistics.count(Counted::IndexQuery);
     let deadline = time::deadline(parameters.timeout(), &store.shared().config);
+    let peer = peer::of(&exchange, &store);
     let query = Query { bucket: target.bucket(), range, parameters, deadline };
     let mut results = query.results(exchange.respond(Status::OK));
-    match query.put_all(store.shared(), &mut results).await {
+    match query.put_all(store.shared(), &peer, &mut results).await {
         Ok(continuation) => Ok(results.finish(continuation.as_deref().map(str::as_bytes)).await?),
         Err(Fail::Engine(error)) if query.parameters.is_streamed() && results.is_begun() => {
             fail(results, error).await
@@ -92,10 +94,11 @@ impl Query<'_> {
     async fn put_all<E: Engine>(
         &self,
         shared: &Shared<E>,
+        peer: &Peer,
         results: &mut Results,
     ) -> Result<Option<String>, Fail> {
         let held = if self.parameters.pattern().is_some() { PATTERN_BYTES } else { 0 };
-        let _share = shared.budget.share(held, self.deadline).await?;
+        let _share = shared.budget.share_for(peer, held, self.deadline).await?;
         let mut pages = self.pages(&shared.engine).await?;
         let mut left = self.parameters.results_max().unwrap_or(u64::MAX);
         while let Some(page) = pages.next().await? {
