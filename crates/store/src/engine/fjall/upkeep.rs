@@ -50,6 +50,9 @@ const LEFT_TICKS: u32 = 30;
 const WAIT: Duration = Duration::from_millis(5);
 const WAITS_MAX: usize = 2_000;
 
+/// The looks in which the journals go whose rows are all in files, unless writes go on.
+const JOURNAL_WAITS_MAX: usize = 100;
+
 /// The thread. Dropping it ends it.
 pub(super) struct Upkeep {
     stop: Arc<Stop>,
@@ -211,8 +214,10 @@ impl Keeper {
     fn write_out(&self, tables: &Tables) -> bool {
         let keyspaces = || Table::ALL.into_iter().map(|table| tables.table(table));
         let is_written = |keyspace: &Keyspace| keyspace.sealed_memtable_count() == 0;
-        keyspaces().all(|keyspace| hidden::write_out(keyspace).is_ok())
-            && self.wait(|| keyspaces().all(is_written))
+        let is_done = keyspaces().all(|keyspace| hidden::write_out(keyspace).is_ok())
+            && self.wait(|| keyspaces().all(is_written));
+        // fjall gives them up a moment after the last file is there.
+        is_done && (self.wait_for(JOURNAL_WAITS_MAX, || tables.journals() <= 1) || !self.is_stopped())
     }
 
     /// Waits for a new latest snapshot, so that nobody needs what is older but lists that are read.
@@ -224,7 +229,11 @@ impl Keeper {
 
     /// Waits for another thread. Returns false if it is to stop, or if the engine is closed.
     fn wait(&self, is_so: impl Fn() -> bool) -> bool {
-        for _ in 0..WAITS_MAX {
+        self.wait_for(WAITS_MAX, is_so)
+    }
+
+    fn wait_for(&self, waits: usize, is_so: impl Fn() -> bool) -> bool {
+        for _ in 0..waits {
             if self.is_stopped() {
                 return false;
             }

@@ -164,3 +164,32 @@ async fn rows_that_were_removed_before_a_restart_go() {
     wait_until("removed rows stay", || rows(&engine) == 0).await;
     assert_eq!(entries(&engine).await, 0);
 }
+
+/// Values that fill several journals.
+const LONG_VALUES: usize = 160;
+
+struct PutLong;
+
+impl Decide for PutLong {
+    fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
+        let Mark { dot, vtag, now } = mark;
+        let value = &vec![7; 1024 * 1024];
+        let new = NewContent { dot, vtag, now, is_deleted: false, attributes: b"", value };
+        let rules = Rules { octets_max: 1 << 30, ..RULES };
+        write(stored, Context::EMPTY, &new, &rules, out).expect("a short value");
+        Verdict::Write
+    }
+}
+
+#[tokio::test]
+async fn journals_go_before_a_table_becomes_empty() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    for number in 0..LONG_VALUES {
+        engine.write(BUCKET.object(&key(number)), PutLong, &terms()).await.expect("a write");
+    }
+    remove(&engine, 0..LONG_VALUES).await;
+    wait_until("removed rows stay", || rows(&engine) == 0).await;
+    let tables = engine.shared.tables().expect("open tables");
+    wait_until("journals stay", || tables.journals() == 1).await;
+}
