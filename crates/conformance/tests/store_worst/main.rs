@@ -17,12 +17,27 @@ mod reads;
 use attack::Attack;
 use measure::{MEMORY_MAX, OPERATION_MEMORY_MAX};
 
+/// The runs of an attack that takes too long. The fastest counts: what else the machine does adds to a time.
+const RUNS_MAX: usize = 3;
+
+/// Carries out an attack, and again in new folders while it takes too long.
+fn run<'a>(attack: &'a Attack, prepared: &mut measure::Prepared<'a>, cost: f64) -> measure::Used {
+    let mut used = measure::run(attack, prepared);
+    for _ in 1..RUNS_MAX {
+        if used.time(cost) <= measure::TIME_MAX {
+            break;
+        }
+        println!("{}: once more: {}", attack.shape, used.shown());
+        used.take_time_of(&measure::run(attack, &mut measure::Prepared::default()));
+    }
+    used
+}
+
 /// Tries all shapes of a resource, and prints the worst of them.
 fn search(resource: &str, memory_max: f64, attacks: Vec<Attack>) {
     let mut prepared = measure::Prepared::default();
-    let mut found: Vec<_> =
-        attacks.iter().map(|attack| (measure::run(attack, &mut prepared), attack)).collect();
     let cost = plain::cost();
+    let mut found: Vec<_> = attacks.iter().map(|attack| (run(attack, &mut prepared, cost), attack)).collect();
     let memory = |used: &measure::Used| (used.memory(), used.all_memory());
     found.sort_by(|(one, _), (other, _)| memory(one).partial_cmp(&memory(other)).expect("numbers"));
     let (worst, attack) = found.last().expect("a resource has shapes");

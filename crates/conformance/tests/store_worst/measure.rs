@@ -59,6 +59,11 @@ impl Used {
         self.time.saturating_sub(FOR_ANY_TIME).as_secs_f64() / (self.touched as f64 * cost)
     }
 
+    /// Takes the time of another run of the same attack if that was faster.
+    pub(crate) fn take_time_of(&mut self, other: &Self) {
+        self.time = self.time.min(other.time);
+    }
+
     /// Returns the seconds that each byte took.
     pub(crate) fn seconds_per_byte(&self) -> f64 {
         self.time.as_secs_f64() / self.touched as f64
