@@ -43,6 +43,18 @@ impl Scratch {
         Self(SPARES.try_with(|spares| spares.borrow_mut().pop()).ok().flatten().unwrap_or_default())
     }
 
+    /// Lends an empty buffer of at most so many bytes of capacity, or a new one without memory: for what is held
+    /// for long, such as while a content arrives, in which a long buffer would be held for a short text. It may
+    /// grow beyond that.
+    pub fn lend_within(capacity_max: usize) -> Self {
+        let fitting = |spares: &RefCell<Vec<Vec<u8>>>| {
+            let mut spares = spares.borrow_mut();
+            let place = spares.iter().rposition(|spare| spare.capacity() <= capacity_max)?;
+            Some(spares.swap_remove(place))
+        };
+        Self(SPARES.try_with(fitting).ok().flatten().unwrap_or_default())
+    }
+
     /// Lends an empty buffer with room for so many octets.
     pub fn with_capacity(octets: usize) -> Self {
         let mut scratch = Self::lend();
@@ -101,6 +113,15 @@ mod tests {
 
     fn spares() -> usize {
         SPARES.with_borrow(Vec::len)
+    }
+
+    #[test]
+    fn a_buffer_that_is_too_long_is_not_lent() {
+        drop([Scratch::with_capacity(100), Scratch::with_capacity(1_000)]);
+        let (short, none) = (Scratch::lend_within(500), Scratch::lend_within(50));
+        assert!((100..=500).contains(&short.capacity()), "{}", short.capacity());
+        assert_eq!(none.capacity(), 0);
+        assert!(Scratch::lend_within(1_000).capacity() >= 1_000);
     }
 
     #[test]

@@ -13,6 +13,8 @@ use alula::{Client, Response, Server};
 use alula_store::engine::{Engine, Fjall, FjallOptions, Memory};
 use alula_store::{Config, Store};
 use alula_tally::Tally;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();
@@ -235,5 +237,59 @@ fn patterns_are_bounded_before_they_are_parsed() {
                 }
             }
         }
+    }
+}
+
+/// The bytes of the fields of metadata of a head.
+const LARGE: usize = 60_000;
+
+async fn send_and_read(socket: &mut TcpStream, bytes: &[u8], status: &str) {
+    socket.write_all(bytes).await.expect("it takes all");
+    let mut told = Vec::new();
+    while !told.ends_with(b"\r\n\r\n") {
+        assert!(socket.read_buf(&mut told).await.expect("an answer") > 0, "it is whole");
+    }
+    let told = String::from_utf8_lossy(&told);
+    assert!(told.starts_with(status), "{told}");
+}
+
+/// Returns the peak of the memory of writes of which the heads have come and the contents do not for long, one on
+/// each of so many connections.
+fn peak_of_late_contents(name: &str, writes: usize) -> u64 {
+    let field = format!("{name}: {}\r\n", "A".repeat(LARGE / 4));
+    let head = format!(
+        "PUT /buckets/b/keys/k HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\
+         expect: 100-continue\r\n{}\r\n",
+        field.repeat(4)
+    );
+    let scene = async || {
+        let store = Store::open(Memory::new(), Config::default()).await.expect("a store");
+        let settings = Server::builder().limits(alula_store::limits());
+        let server = settings.bind("127.0.0.1:0").await.expect("a port");
+        let address = server.address().expect("an address");
+        tokio::spawn(server.serve(store.routes().expect("routes")));
+        let mut sockets = Vec::new();
+        for _ in 0..writes {
+            let mut socket = TcpStream::connect(address).await.expect("a connection");
+            send_and_read(&mut socket, head.as_bytes(), "HTTP/1.1 100 ").await;
+            sockets.push(socket);
+        }
+        for mut socket in sockets {
+            send_and_read(&mut socket, b"text", "HTTP/1.1 204 ").await;
+        }
+    };
+    alula_tally::peak(|| run(scene())).1
+}
+
+/// While a write waits for its content, its head is held, and nothing large that is made of it.
+#[test]
+fn fields_are_held_once_while_the_content_is_not_there() {
+    const WRITES: u64 = 64;
+    let _alone = alone();
+    for name in ["x-riak-meta-a", "if-none-match"] {
+        let (one, all) = (peak_of_late_contents(name, 1), peak_of_late_contents(name, WRITES as usize));
+        let each = (all - one) / (WRITES - 1);
+        println!("{name}: {each} bytes for a head of {LARGE}");
+        assert!(each < LARGE as u64 * 3 / 2, "{name}: {each} bytes for a head of {LARGE}");
     }
 }

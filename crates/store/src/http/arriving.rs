@@ -67,7 +67,7 @@ impl<'a> Arriving<'a> {
     /// Begins with the room for a small content. One that is known to be large waits for its first step, and
     /// holds nothing meanwhile.
     async fn begin(stated: Option<u64>, room: Room<'a>) -> Result<Self, Fail> {
-        let (value, share, octets) = (Scratch::lend(), Share::of(room.peer), FREE_OCTETS_MAX);
+        let (value, share, octets) = (Scratch::default(), Share::of(room.peer), FREE_OCTETS_MAX);
         let expected = stated.unwrap_or(room.octets_max);
         let mut arriving = Self { room, expected, value, share, octets, pace: None };
         match stated {
@@ -75,6 +75,8 @@ impl<'a> Arriving<'a> {
             Some(stated) if stated > FREE_OCTETS_MAX => arriving.extend(stated).await?,
             _ => {}
         }
+        // One that is longer would be held beyond the room for as long as the content takes.
+        arriving.value = Scratch::lend_within(arriving.octets as usize);
         Ok(arriving)
     }
 

@@ -10,6 +10,9 @@ use alula::{FieldSection, KnownName, Scratch, Status};
 use super::{fail::Fail, vclock};
 use crate::model::{Context, Moment, Record};
 
+/// The capacity of a buffer for tags, which are held until the request ends.
+const LENT_BYTES_MAX: usize = 1024;
+
 /// The field that names the context which a write expects.
 const IF_NOT_MODIFIED: &str = "x-riak-if-not-modified";
 
@@ -63,6 +66,12 @@ impl Conditions {
             || self.if_none_match.is_some()
             || self.unmodified_since.is_some()
             || self.context.is_some()
+    }
+
+    /// Returns the bytes that they hold.
+    pub(super) fn capacity(&self) -> usize {
+        let texts = [&self.if_match, &self.if_none_match, &self.context];
+        texts.into_iter().flatten().map(|text| text.capacity()).sum()
     }
 
     /// Checks the conditions of a read of what is there; 304 or 412 if it is not carried out.
@@ -129,7 +138,7 @@ fn is_newer(modified: Moment, date: SystemTime) -> bool {
 
 fn tags(headers: &FieldSection, name: KnownName) -> Option<Scratch> {
     headers.contains(name).then(|| {
-        let mut all = Scratch::lend();
+        let mut all = Scratch::lend_within(LENT_BYTES_MAX);
         for value in headers.get_all(name) {
             if !all.is_empty() {
                 all.extend_from_slice(b", ");

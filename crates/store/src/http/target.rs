@@ -10,6 +10,9 @@ use crate::properties::{Properties, PropertyTable};
 /// The longest key, in octets.
 pub(super) const KEY_OCTETS_MAX: usize = 65_536;
 
+/// The capacity of a buffer for a name, which is held until the request ends.
+const LENT_BYTES_MAX: usize = 1024;
+
 /// The type of buckets that are named without one.
 pub(super) const DEFAULT_TYPE: &[u8] = b"default";
 
@@ -53,7 +56,7 @@ impl Target {
         if key.len() > KEY_OCTETS_MAX {
             return Err(Fail::text(Status::BAD_REQUEST, format!("a key may have {KEY_OCTETS_MAX} octets\n")));
         }
-        let mut name = Scratch::lend();
+        let mut name = Scratch::lend_within(LENT_BYTES_MAX);
         BucketName { bucket_type: &bucket_type, bucket: &bucket }.object(&key).write(&mut name);
         Ok(Self { name, form })
     }
@@ -79,7 +82,7 @@ impl Target {
 
     /// The object of another key in the bucket, such as one that was made for it.
     pub(super) fn with_key(&self, key: &[u8]) -> Self {
-        let mut name = Scratch::lend();
+        let mut name = Scratch::lend_within(LENT_BYTES_MAX);
         self.bucket().object(key).write(&mut name);
         Self { name, form: self.form }
     }

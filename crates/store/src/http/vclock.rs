@@ -18,7 +18,7 @@ pub(super) fn read(headers: &FieldSection, name: &str) -> Result<Option<Scratch>
     if values.next().is_some() {
         return Err(Fail::bad_request(format!("{name} was given more than once\n")));
     }
-    let mut octets = Scratch::lend();
+    let mut octets = Scratch::lend_within(text.len());
     match Context::from_text(text.trim_ascii(), &mut octets) {
         Ok(_) => Ok(Some(octets)),
         Err(error) => Err(Fail::bad_request(format!("{name}: {error}\n"))),

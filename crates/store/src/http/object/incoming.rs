@@ -17,12 +17,15 @@ pub(in super::super) struct Incoming {
     pub(super) rows: u64,
 }
 
+/// The bytes of attributes that are held while the content of a write is not there. Larger ones are made anew.
+pub(super) const HELD_BYTES_MAX: usize = 4 * 1024;
+
 /// Reads the attributes of the content that a request stores as this object.
 ///
 /// # Errors
 /// 400 or 415 with a text.
 pub(in super::super) fn attributes(headers: &FieldSection, name: ObjectName<'_>) -> Result<Incoming, Fail> {
-    let mut out = Scratch::lend();
+    let mut out = Scratch::lend_within(HELD_BYTES_MAX);
     Attribute::MediaType(media_type(headers)?).write(&mut out);
     if let Some(coding) = headers.get(KnownName::CONTENT_ENCODING) {
         Attribute::Coding(coding).write(&mut out);

@@ -47,19 +47,25 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     let state = exchange.state();
     let shared = state.shared();
     let request = exchange.request();
-    let Asked { attributes, rows, context, conditions, terms, rules, returns_content } =
+    let Asked { fields, terms, rules, returns_content } =
         Asked::of(request.headers(), Options::read(request), &target, shared)?;
     let time = terms.deadline - Instant::now();
     let stated = arriving::stated_octets(request.headers(), rules.octets_max)?;
     negotiate(request.headers())?;
     let peer = peer::of(&exchange, &state);
-    if conditions.are_for_writes() {
+    if fields.conditions.are_for_writes() {
         // Refused before the content is asked for; what is stored meanwhile is checked again with the write.
-        check_early(shared, &peer, target.object(), &conditions, &terms).await?;
+        check_early(shared, &peer, target.object(), &fields.conditions, &terms).await?;
     }
+    let fields = fields.held();
     let room = Room { budget: &shared.budget, peer: &peer, octets_max: rules.octets_max, times: 1, time };
     let (value, share) = arriving::content(exchange.body(), stated, room).await?;
-    check_sum(exchange.request().headers(), &value)?;
+    let headers = exchange.request().headers();
+    check_sum(headers, &value)?;
+    let WrittenFields { attributes, rows, conditions, context } = match fields {
+        Some(fields) => fields,
+        None => WrittenFields::of(headers, &target)?,
+    };
     // The time that the content took to arrive is not the engine's.
     let terms = WriteTerms { deadline: Instant::now() + time, ..terms };
     let row = RowLength::of(target.object());
@@ -110,12 +116,35 @@ const fn read_terms(terms: &WriteTerms) -> ReadTerms {
     ReadTerms { n, r: 1, pr: 0, node_confirms: 0, notfound_ok: true, basic_quorum: false, deadline }
 }
 
-/// The write that a request asks for.
-struct Asked {
+/// The parts of a head that are stored, or compared with it.
+struct WrittenFields {
     attributes: Scratch,
     rows: u64,
-    context: Scratch,
     conditions: Conditions,
+    /// None is the empty one.
+    context: Option<Scratch>,
+}
+
+impl WrittenFields {
+    /// Reads them in the order in which mistakes are told.
+    fn of(headers: &FieldSection, target: &Target) -> Result<Self, Fail> {
+        let Incoming { attributes, rows } = incoming::attributes(headers, target.object())?;
+        let conditions = Conditions::of_write(headers)?;
+        Ok(Self { attributes, rows, conditions, context: vclock::read(headers, VCLOCK)? })
+    }
+
+    /// Returns the fields unless they are large: a head for which a few bytes stood would be held twice for as
+    /// long as its peer likes.
+    fn held(self) -> Option<Self> {
+        let context = self.context.as_ref().map_or(0, |context| context.capacity());
+        let bytes = self.attributes.capacity() + self.conditions.capacity() + context;
+        (bytes <= incoming::HELD_BYTES_MAX).then_some(self)
+    }
+}
+
+/// The write that a request asks for.
+struct Asked {
+    fields: WrittenFields,
     terms: WriteTerms,
     rules: Rules,
     returns_content: bool,
@@ -131,23 +160,14 @@ impl Asked {
     ) -> Result<Self, Fail> {
         incoming::media_type(headers)?;
         let options = options?;
-        let Incoming { attributes, rows } = incoming::attributes(headers, target.object())?;
-        let conditions = Conditions::of_write(headers)?;
-        let context = vclock::read(headers, VCLOCK)?.unwrap_or_else(|| {
-            let mut none = Scratch::lend();
-            none.extend_from_slice(Context::EMPTY.as_octets());
-            none
-        });
+        let fields = WrittenFields::of(headers, target)?;
         let properties = target.properties(&shared.properties)?;
         if properties.datatype.is_some() {
             let text = "objects of this type are data types, and changed under /datatypes\n";
             return Err(Fail::text(Status::FORBIDDEN, text));
         }
         Ok(Self {
-            attributes,
-            rows,
-            context,
-            conditions,
+            fields,
             terms: options.write_terms(&properties, &shared.config)?,
             rules: rules(&properties, shared),
             returns_content: options.returnbody,
@@ -199,7 +219,7 @@ struct Put {
     /// The bytes of the rows of its index entries.
     rows: u64,
     row: RowLength,
-    context: Scratch,
+    context: Option<Scratch>,
     conditions: Conditions,
     value: Scratch,
     /// Given back when the write has ended, whether its client waits for it or not.
@@ -228,7 +248,8 @@ impl Decide for Put {
             self.refusal = Some(Refusal::Condition(status));
             return Verdict::Keep;
         }
-        let context = Context::read(&self.context).unwrap_or(Context::EMPTY);
+        let context = self.context.as_deref().and_then(|octets| Context::read(octets).ok());
+        let context = context.unwrap_or(Context::EMPTY);
         let new = NewContent {
             dot: mark.dot,
             vtag: mark.vtag,
