@@ -127,7 +127,8 @@ async fn content_that_stops_is_not_waited_for() {
 #[tokio::test]
 async fn content_that_moves_or_that_nobody_asks_for_may_take_its_time() {
     const PIECES: &[&str] = &["HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n", "som", "eth", "ing", " ok"];
-    // All pieces take longer than the timeout, and each far less, so that a busy machine is not taken for a silent peer.
+    // All pieces take longer than the timeout, and each far less, so that a busy machine is not taken for a
+    // silent peer.
     let slow = Peer { says: PIECES, every: 8 * SOON };
     let url = slow.start().await;
     let client = Client::builder().read_timeout(30 * SOON).build().unwrap();

@@ -218,7 +218,8 @@ async fn large_heads_of_strangers_are_refused_while_memory_is_scarce() {
 #[tokio::test]
 async fn those_who_hold_the_memory_are_closed_and_not_everybody_refused() {
     const HEAD: usize = 60 << 10;
-    // A client of HTTP/1.1 has few connections to one origin. Where heads are small, handlers hold the memory.
+    // A client of HTTP/1.1 has few connections to one origin. Where heads are small, handlers hold the
+    // memory.
     for (is_http2, head, clients, requests) in [(false, HEAD, 40, 6), (true, HEAD, 4, 60), (true, 1, 8, 100)]
     {
         let limits = Limits { process_memory_bytes: 16 << 20, ..large_heads() };
@@ -301,8 +302,8 @@ const STREAMS: u32 = 99;
 /// The value that the HPACK table keeps.
 const KEPT: usize = 3_900;
 
-/// Requests whose content does not come. The first puts a long field into the HPACK table, and each names that so
-/// often, by a byte each time.
+/// Requests whose content does not come. The first puts a long field into the HPACK table, and each names
+/// that so often, by a byte each time.
 fn repeating(repeats: usize) -> Vec<u8> {
     let text = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
     let fields = [&[0x83, 0x86, 0x04][..], &text("/large"), &[0x01], &text("a")].concat();
@@ -322,8 +323,8 @@ fn repeating(repeats: usize) -> Vec<u8> {
     frames
 }
 
-/// Returns the requests that get to the handler, of those that repeat a long field so often each. All that are
-/// refused are refused for that.
+/// Returns the requests that get to the handler, of those that repeat a long field so often each. All that
+/// are refused are refused for that.
 async fn taken_of_repeating(repeats: usize, is_crowded: bool, limits: Limits) -> u32 {
     let limits = Limits { process_memory_bytes: 64 << 20, ..limits };
     let served = serve(limits.clone()).await;

@@ -56,12 +56,13 @@ pub struct Limits {
     /// once
     /// there is room again, the other limits alone count.
     pub first_head_bytes: u32,
-    /// The bytes that the heads of requests under way on one connection of HTTP/2 may hold unpaid on a server,
-    /// while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64 KiB.
+    /// The bytes that the heads of requests under way on one connection of HTTP/2 may hold unpaid on a
+    /// server, while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64
+    /// KiB.
     ///
-    /// Each byte that the connection has sent pays for eight of them. A head may refer to a few KiB of the HPACK
-    /// table with one byte, so that a connection of some KiB holds MiB. Beyond it a request is refused with
-    /// REFUSED_STREAM, and may be sent again. `u32::MAX` switches it off.
+    /// Each byte that the connection has sent pays for eight of them. A head may refer to a few KiB of the
+    /// HPACK table with one byte, so that a connection of some KiB holds MiB. Beyond it a request is refused
+    /// with REFUSED_STREAM, and may be sent again. `u32::MAX` switches it off.
     pub unpaid_head_bytes: u32,
     /// The octets of a target in HTTP/1.1; default 8 KiB. Beyond it a request is answered 414.
     pub target_bytes: u32,

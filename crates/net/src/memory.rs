@@ -18,8 +18,8 @@ const SERVER_TASK_OCTETS: usize = 1320;
 /// have one connection.
 const CLIENT_TASK_OCTETS: usize = 1200;
 
-/// The bytes of heads that each byte pays for which has come. Heads of browsers and of gRPC, most of whose fields
-/// are in the table, are about ten times as long as on the wire.
+/// The bytes of heads that each byte pays for which has come. Heads of browsers and of gRPC, most of whose
+/// fields are in the table, are about ten times as long as on the wire.
 const PAID_BY_BYTE: u64 = 8;
 
 impl Conn {

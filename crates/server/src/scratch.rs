@@ -43,9 +43,9 @@ impl Scratch {
         Self(SPARES.try_with(|spares| spares.borrow_mut().pop()).ok().flatten().unwrap_or_default())
     }
 
-    /// Lends an empty buffer of at most so many bytes of capacity, or a new one without memory: for what is held
-    /// for long, such as while a content arrives, in which a long buffer would be held for a short text. It may
-    /// grow beyond that.
+    /// Lends an empty buffer of at most so many bytes of capacity, or a new one without memory: for what is
+    /// held for long, such as while a content arrives, in which a long buffer would be held for a short text.
+    /// It may grow beyond that.
     pub fn lend_within(capacity_max: usize) -> Self {
         let fitting = |spares: &RefCell<Vec<Vec<u8>>>| {
             let mut spares = spares.borrow_mut();

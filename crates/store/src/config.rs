@@ -32,7 +32,8 @@ pub struct Config {
     /// false, so that they are refused.
     pub ignore_hooks: bool,
     /// Called with a sentence for a property that is kept and not acted on, such as `expiry_secs`, once for a
-    /// store, and for each unknown name in a type of the configuration; default none. It may be called on a thread of the runtime, and must not block.
+    /// store, and for each unknown name in a type of the configuration; default none. It may be called on a
+    /// thread of the runtime, and must not block.
     pub warn: Option<fn(&str)>,
     /// The pages of browsers whose requests are taken; default [`Referers::Own`].
     pub referers: Referers,

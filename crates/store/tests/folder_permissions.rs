@@ -142,8 +142,8 @@ fn a_folder_of_another_user_is_refused() {
     assert!(!folder.join("lock").exists() || !is_root);
 }
 
-/// A folder of a system has files of others in it, such as `/` and `/home`: to make it private would take them
-/// from everybody.
+/// A folder of a system has files of others in it, such as `/` and `/home`: to make it private would take
+/// them from everybody.
 #[test]
 fn a_folder_with_files_of_others_becomes_no_store() {
     let parent = tempfile::tempdir().expect("a folder");

@@ -269,8 +269,8 @@ async fn answers_that_nobody_reads_keep_nobody_out() {
     }
 }
 
-/// One user who fills his share, with contents that come by halves and with answers that are not read, keeps no other user of the
-/// same address out.
+/// One user who fills his share, with contents that come by halves and with answers that are not read, keeps
+/// no other user of the same address out.
 #[tokio::test(start_paused = true)]
 async fn a_user_who_fills_his_share_keeps_no_other_out() {
     for site in Site::with_users(4 * OBJECT_OCTETS).await {

@@ -253,8 +253,8 @@ async fn send_and_read(socket: &mut TcpStream, bytes: &[u8], status: &str) {
     assert!(told.starts_with(status), "{told}");
 }
 
-/// Returns the peak of the memory of writes of which the heads have come and the contents do not for long, one on
-/// each of so many connections.
+/// Returns the peak of the memory of writes of which the heads have come and the contents do not for long,
+/// one on each of so many connections.
 fn peak_of_late_contents(name: &str, writes: usize) -> u64 {
     let field = format!("{name}: {}\r\n", "A".repeat(LARGE / 4));
     let head = format!(

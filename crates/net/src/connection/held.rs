@@ -93,7 +93,8 @@ impl Held {
         self.handlers = bytes;
     }
 
-    /// Returns the bytes that are held on behalf of the peer: those that are charged, and those of its handlers.
+    /// Returns the bytes that are held on behalf of the peer: those that are charged, and those of its
+    /// handlers.
     pub(crate) fn octets(&self) -> u64 {
         self.account.held() + self.handlers
     }

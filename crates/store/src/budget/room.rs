@@ -257,8 +257,8 @@ impl Room {
         self.gives_way(last, first).then(|| self.refuse(last))
     }
 
-    /// The first small request in wait for which there is room, though there is none for the first of all. None passes one for
-    /// which that would leave too little.
+    /// The first small request in wait for which there is room, though there is none for the first of all.
+    /// None passes one for which that would leave too little.
     fn passing(&mut self, order: &[(u64, Ticket)], first: Ticket) -> Option<Ticket> {
         let passed_max = self.bytes_max / PASSED_PART;
         if self.claim_of(first) + passed_max > self.bytes_max {
@@ -393,7 +393,8 @@ impl Room {
         self.bytes_max - self.used
     }
 
-    /// Returns the bytes that a request lacks of all that it will ask for, if it grows beside the owner of the reserve.
+    /// Returns the bytes that a request lacks of all that it will ask for, if it grows beside the owner of
+    /// the reserve.
     fn lacks(&self, ticket: Ticket) -> u64 {
         match self.holders.get(&ticket) {
             Some(holder) if holder.bytes > 0 && self.owner != Some(ticket) => {

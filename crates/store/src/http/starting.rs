@@ -14,8 +14,8 @@ const STARTING: &str = "the store is starting: it reads what is kept\n";
 /// [`Server::serve_until`](alula::Server::serve_until): hooks, layers and other routes can be added, as to
 /// those of the store. Allocates.
 ///
-/// `/ping` says that the program lives, to a user of the store if there are users. All other requests are answered
-/// with 503 and `retry-after`, whoever sends them.
+/// `/ping` says that the program lives, to a user of the store if there are users. All other requests are
+/// answered with 503 and `retry-after`, whoever sends them.
 ///
 /// ```no_run
 /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {

@@ -54,7 +54,8 @@ impl Held {
         if let Poll::Ready(done) = poll(login.as_mut()) {
             return done.map(|user| user.name().clone());
         }
-        // It has its place. Others of the flood, who may share a slot of a table, would not go on by themselves.
+        // It has its place. Others of the flood, who may share a slot of a table, would not go on by
+        // themselves.
         drop(flood);
         let _ = self.go_on.try_send(());
         login.await.map(|user| user.name().clone())

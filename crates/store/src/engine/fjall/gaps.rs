@@ -36,8 +36,8 @@ const GAP_BYTES_MAX: usize = 1024 * 1024;
 const LOG_KEYS_MAX: usize = 4096;
 const LOG_BYTES_MAX: usize = 1024 * 1024;
 
-/// How often the part of a gap behind a key that is put stays a gap of its own. Keys of a queue are put one
-/// behind the other, and each would leave a gap in which nothing was removed.
+/// The times that the part of a gap behind a key that is put stays a gap of its own. Keys of a queue are put
+/// one behind the other, and each would leave a gap in which nothing was removed.
 const SPLITS_MAX: u8 = 4;
 
 /// The gaps of all tables.

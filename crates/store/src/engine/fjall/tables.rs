@@ -91,7 +91,7 @@ impl Table {
     }
 }
 
-/// What is kept after a batch.
+/// The rows that are kept after a batch, and the number of the batch.
 pub(super) struct State {
     snapshot: Snapshot,
     batch: u64,

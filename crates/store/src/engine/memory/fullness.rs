@@ -1,4 +1,5 @@
-//! What an operator hears of a bound on memory: once when it is reached, and once when there is room again.
+//! The events of a bound on memory, for an operator: one when it is reached, and one when there is room
+//! again.
 
 use std::fmt;
 use std::time::Duration;
@@ -53,7 +54,7 @@ impl fmt::Display for MemoryEvent {
     }
 }
 
-/// Whether writes are refused for want of room, and the event that is still to be told.
+/// The state of a bound: refusing writes for want of room or not, and the event that is still to be told.
 #[derive(Debug)]
 pub(super) struct Fullness {
     refused: Option<Refused>,

@@ -17,7 +17,8 @@ pub(in super::super) struct Incoming {
     pub(super) rows: u64,
 }
 
-/// The bytes of attributes that are held while the content of a write is not there. Larger ones are made anew.
+/// The bytes of attributes that are held while the content of a write is not there. Larger ones are made
+/// anew.
 pub(super) const HELD_BYTES_MAX: usize = 4 * 1024;
 
 /// Reads the attributes of the content that a request stores as this object.

@@ -133,8 +133,8 @@ impl WrittenFields {
         Ok(Self { attributes, rows, conditions, context: vclock::read(headers, VCLOCK)? })
     }
 
-    /// Returns the fields unless they are large: a head for which a few bytes stood would be held twice for as
-    /// long as its peer likes.
+    /// Returns the fields unless they are large: a head for which a few bytes stood would be held twice for
+    /// as long as its peer likes.
     fn held(self) -> Option<Self> {
         let context = self.context.as_ref().map_or(0, |context| context.capacity());
         let bytes = self.attributes.capacity() + self.conditions.capacity() + context;
