@@ -30,6 +30,11 @@ impl Attack {
         Self { requests, reads: false, records: self.records * connections, ..self }
     }
 
+    /// Returns true if a request may change what is stored.
+    pub(crate) fn writes(&self) -> bool {
+        self.requests.iter().any(|request| !request.starts_with(b"GET "))
+    }
+
     /// The same request on so many connections.
     pub(crate) fn times(self, connections: usize) -> Self {
         let requests = vec![self.requests[0].clone(); connections];

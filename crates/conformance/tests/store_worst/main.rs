@@ -15,7 +15,7 @@ mod queries;
 mod reads;
 
 use attack::Attack;
-use measure::{MEMORY_MAX, OPERATION_MEMORY_MAX};
+use measure::MEMORY_MAX;
 
 /// The runs of an attack that takes too long. The fastest counts: what else the machine does adds to a time.
 const RUNS_MAX: usize = 3;
@@ -90,7 +90,7 @@ resources! {
     links within MEMORY_MAX => fields::links(),
     lists_of_long_names within MEMORY_MAX => queries::lists(),
     metadata within MEMORY_MAX => fields::metadata(),
-    operations within OPERATION_MEMORY_MAX => bodies::operations(),
+    operations within MEMORY_MAX => bodies::operations(),
     changes_of_large_values within MEMORY_MAX => bodies::changes(),
     patterns within MEMORY_MAX => queries::patterns(),
     properties within MEMORY_MAX => bodies::properties(),

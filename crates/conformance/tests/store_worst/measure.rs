@@ -16,10 +16,6 @@ use crate::attack::Attack;
 /// The times that the bytes of request, answer and records may be resident beside [`FOR_ANY`].
 pub(crate) const MEMORY_MAX: f64 = 8.0;
 
-/// As [`MEMORY_MAX`], of operations on data types: the store takes 32 times their bytes of its `--memory`
-/// before it reads them, and more for the state that they make.
-pub(crate) const OPERATION_MEMORY_MAX: f64 = 48.0;
-
 /// The times that a byte may cost of what it costs in a plain PUT, beside [`FOR_ANY_TIME`].
 pub(crate) const TIME_MAX: f64 = 32.0;
 
@@ -81,14 +77,15 @@ impl Used {
     }
 }
 
-/// A folder, and the requests that made what is in it.
+/// A folder, and the requests that made what is in it. Other attacks wrote nothing to it.
 #[derive(Default)]
 pub(crate) struct Prepared<'a> {
     folder: Option<Folder>,
     before: &'a [Vec<u8>],
 }
 
-/// Carries out an attack on a program of its own, on what is prepared if it is what the attack needs.
+/// Carries out an attack on a program of its own, on what is prepared if it is what the attack needs. What an
+/// attack may have written is no part of what another one touches.
 pub(crate) fn run<'a>(attack: &'a Attack, prepared: &mut Prepared<'a>) -> Used {
     if prepared.folder.is_none() || prepared.before != attack.before {
         *prepared = Prepared { folder: Some(prepare(attack)), before: &attack.before };
@@ -101,11 +98,14 @@ pub(crate) fn run<'a>(attack: &'a Attack, prepared: &mut Prepared<'a>) -> Used {
     let answered: usize = answers.iter().map(Vec::len).sum();
     let status = answers.first().map_or("unread".into(), |answer| status(answer));
     // What is written becomes a record of about as many bytes.
-    let is_kept =
-        status.starts_with('2') && attack.requests.iter().all(|request| !request.starts_with(b"GET "));
-    let kept = if is_kept { sent } else { 0 };
+    let kept = if status.starts_with('2') && attack.writes() { sent } else { 0 };
     let touched = (sent + answered + kept + attack.records) as u64;
-    Used { touched, peak, time: store.time() - time, status }
+    let used = Used { touched, peak, time: store.time() - time, status };
+    drop(store);
+    if attack.writes() {
+        *prepared = Prepared::default();
+    }
+    used
 }
 
 /// Stores what an attack needs in a new folder.

@@ -19,7 +19,7 @@ const FREE_OCTETS_MAX: usize = (SMALL_OCTETS_MAX / (1 + 2 * State::DECODED_FACTO
 const JSON_FACTOR: u64 = 6;
 
 /// The bytes of an operation in memory for each byte of its JSON, at most, with what it makes.
-pub(super) const OPERATION_FACTOR: u64 = 24;
+pub(super) const OPERATION_FACTOR: u64 = 16;
 
 /// The copies of a string: in its JSON or the answer, in the operation, in the new state, and in its record.
 const COPIES: u64 = 4;
@@ -130,7 +130,7 @@ mod tests {
     fn an_operation_is_charged_by_what_it_has() {
         let long = |unit: &str| unit.repeat(100_000).into_bytes();
         assert_eq!(of_operation(&long("a")), 400_000);
-        assert_eq!(of_operation(&long("\"a\",")), 100_000 * (4 * 4 + 72));
+        assert_eq!(of_operation(&long("\"abcd\",")), 100_000 * (4 * 7 + 72));
         assert_eq!(of_operation(&long("\"\":1,")), 500_000 * OPERATION_FACTOR);
         assert_eq!(of_operation(b"1"), OPERATION_FACTOR);
     }

@@ -5,6 +5,7 @@ use std::mem::take;
 
 use super::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
 use super::pairs::for_each_pair;
+use super::size::Growth;
 use super::{Change, Kind, Removed, Seen, Steps, Unfit, Value};
 use crate::model::octets::{Octets, put_counted, put_number};
 
@@ -72,13 +73,14 @@ impl<'a> Map<'a> {
         steps: &mut Steps<'a>,
         change: &Change<'_>,
         nesting: usize,
+        growth: &mut Growth,
     ) -> Result<(), Unfit> {
         for _ in 0..steps.count() {
             let Some(removed) = steps.removed() else { break };
             self.remove(&removed, change)?;
         }
         self.drop_removed();
-        self.update(steps, change, nesting)
+        self.update(steps, change, nesting, growth)
     }
 
     fn remove(&mut self, removed: &Removed<'_>, change: &Change<'_>) -> Result<(), Unfit> {
@@ -94,18 +96,28 @@ impl<'a> Map<'a> {
     }
 
     /// Changes fields, which ascend.
-    fn update(&mut self, steps: &mut Steps<'a>, change: &Change<'_>, nesting: usize) -> Result<(), Unfit> {
+    fn update(
+        &mut self,
+        steps: &mut Steps<'a>,
+        change: &Change<'_>,
+        nesting: usize,
+        growth: &mut Growth,
+    ) -> Result<(), Unfit> {
         let (known, count) = (self.0.len(), steps.count());
         for left in (1..=count).rev() {
             let Some((name, kind)) = steps.changed() else { break };
-            let place = self.place(name, kind, known).unwrap_or_else(|_| {
-                // A large map is not to make room for twice as many.
-                self.0.reserve_exact(if self.0.len() == known { left } else { 0 });
-                self.0.push(Field::new(name, kind));
-                self.0.len() - 1
-            });
+            let place = match self.place(name, kind, known) {
+                Ok(place) => place,
+                Err(_) => {
+                    growth.add(kind)?;
+                    // A large map is not to make room for twice as many.
+                    self.0.reserve_exact(if self.0.len() == known { left } else { 0 });
+                    self.0.push(Field::new(name, kind));
+                    self.0.len() - 1
+                }
+            };
             let field = &mut self.0[place];
-            field.value.change(steps, change, nesting + 1)?;
+            field.value.change(steps, change, nesting + 1, growth)?;
             field.dots = DotSet::of(change.dot);
         }
         // Two runs that are in order are merged, unless they are one.

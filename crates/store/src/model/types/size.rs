@@ -1,6 +1,6 @@
 //! The bounds of a data type beside the octets of its object.
 
-use super::{Map, Unfit, Value};
+use super::{Kind, Map, Unfit, Value};
 
 /// The most elements of sets and fields of maps that a data type holds, in all maps that lie in it.
 pub const ELEMENTS_MAX: usize = 1_000_000;
@@ -40,6 +40,27 @@ impl Size {
         }
         if self.sketches > SKETCHES_MAX && self.sketches > before.sketches {
             return Err(Unfit::Sketches);
+        }
+        Ok(())
+    }
+}
+
+/// The counts of different elements that one change may still add to maps. More do not fit, whatever the
+/// change removes: it does so before it adds.
+#[derive(Debug)]
+pub(super) struct Growth {
+    sketches_left: usize,
+}
+
+impl Growth {
+    pub(super) fn from(before: Size) -> Self {
+        Self { sketches_left: SKETCHES_MAX.max(before.sketches) }
+    }
+
+    /// Counts a field before it is added.
+    pub(super) fn add(&mut self, kind: Kind) -> Result<(), Unfit> {
+        if kind == Kind::Distinct {
+            self.sketches_left = self.sketches_left.checked_sub(1).ok_or(Unfit::Sketches)?;
         }
         Ok(())
     }

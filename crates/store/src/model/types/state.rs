@@ -1,6 +1,6 @@
 //! The state of a data type, as it is kept.
 
-use super::size::Size;
+use super::size::{Growth, Size};
 use super::{Change, Clock, Kind, Operation, Precision, Seen, Unfit, Value};
 use crate::model::octets::Octets;
 use crate::model::{Context, Damaged, Dot};
@@ -68,7 +68,7 @@ impl<'a> State<'a> {
         if self.value.kind() != operation.kind() {
             return Err(Unfit::Kind { kind: self.value.kind() });
         }
-        self.value.change(&mut operation.steps(), change, 0)?;
+        self.value.change(&mut operation.steps(), change, 0, &mut Growth::from(before))?;
         Size::of(&self.value).check_after(before)?;
         self.clock.add(change.dot);
         Ok(())

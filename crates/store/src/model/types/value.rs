@@ -1,5 +1,6 @@
 //! The value of a data type of any kind.
 
+use super::size::Growth;
 use super::{Change, Counter, Distinct, Flag, Kind, Map, NESTING_MAX, Register, Seen, Set, Steps, Unfit};
 use crate::model::octets::Octets;
 
@@ -54,6 +55,7 @@ impl<'a> Value<'a> {
         steps: &mut Steps<'a>,
         change: &Change<'_>,
         nesting: usize,
+        growth: &mut Growth,
     ) -> Result<(), Unfit> {
         if nesting > NESTING_MAX {
             return Err(Unfit::Nesting);
@@ -61,7 +63,7 @@ impl<'a> Value<'a> {
         match self {
             Self::Counter(counter) => counter.add(steps.number(), change)?,
             Self::Set(set) | Self::GrowSet(set) => set.change(steps.elements(), steps.elements(), change)?,
-            Self::Map(map) => map.change(steps, change, nesting)?,
+            Self::Map(map) => map.change(steps, change, nesting, growth)?,
             Self::Distinct(distinct) => {
                 // Nothing is removed.
                 steps.elements();
