@@ -252,3 +252,109 @@ async fn streams_that_write_at_once_share_the_output() {
     println!("when the first of {STREAMS} had written all, the last had written {least} of {OCTETS} octets");
     assert!(least > OCTETS * 9 / 10, "{least}");
 }
+
+/// A request of HTTP/2 by a peer whose windows take everything.
+const REQUEST_OVER_HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\
+    \0\0\x06\x04\0\0\0\0\0\0\x04\x7f\xff\xff\xff\
+    \0\0\x04\x08\0\0\0\0\0\x7f\xff\0\0\
+    \0\0\x06\x01\x05\0\0\0\x01\x82\x86\x84\x41\x01a";
+const REQUEST_OVER_HTTP1: &[u8] = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+
+/// A peer that has asked and reads nothing.
+enum Unread {
+    Raw { _socket: TcpStream },
+    Response(Box<Response>),
+}
+
+async fn leave_unread(site: &Site, is_http2: bool) -> Result<Unread, Error> {
+    if site.certificate.is_some() {
+        return Ok(Unread::Response(Box::new(
+            site.client(false, Limits::client()).get(&site.url).send().await?,
+        )));
+    }
+    let authority = site.url.trim_start_matches("http://localhost:").trim_end_matches('/');
+    let mut socket = TcpStream::connect(format!("127.0.0.1:{authority}")).await.unwrap();
+    let request = if is_http2 { REQUEST_OVER_HTTP2 } else { REQUEST_OVER_HTTP1 };
+    socket.write_all(request).await.unwrap();
+    Ok(Unread::Raw { _socket: socket })
+}
+
+/// Many who read nothing of a large answer do not fill the memory, so that nobody is refused, and nobody closed:
+/// from a quarter on each of them holds little. An answer that is read later is whole.
+#[tokio::test]
+async fn answers_that_are_not_read_leave_room_for_others() {
+    const PEERS: usize = 64;
+    const OCTETS: usize = 24 * MIB;
+    for (is_http2, with_tls) in [(false, false), (true, false), (false, true)] {
+        let case = format!("HTTP/2 {is_http2}, TLS {with_tls}");
+        let limits = Limits { process_memory_bytes: 16 * MIB as u64, ..Limits::default() };
+        let (content, calls) = (Arc::new(vec![7; OCTETS]), Arc::new(AtomicUsize::new(0)));
+        let counted = calls.clone();
+        let site = serve(Server::builder().limits(limits.clone()), with_tls, move |exchange| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            answer(exchange, content.clone())
+        })
+        .await;
+        let refused =
+            || ["OVERLOADED", "HELD_TOO_LONG", "PROCESS_MEMORY"].map(|name| (name, site.ledger.count(name)));
+        let mut unread = Vec::new();
+        for number in 1..=PEERS {
+            unread.push(leave_unread(&site, is_http2).await);
+            let is_here =
+                || calls.load(Ordering::Relaxed) == number || refused().iter().any(|(_, count)| *count > 0);
+            within(async {
+                while !is_here() {
+                    tokio::task::yield_now().await;
+                }
+            })
+            .await;
+        }
+        let held = site.ledger.memory_held();
+        println!("{case}: {held} bytes held, {:?}", refused());
+        assert!(refused().iter().all(|(_, count)| *count == 0), "{case}: {held} bytes held, {:?}", refused());
+        assert!(held < limits.process_memory_soft_bytes() * 2 / 3, "{case}: {held} bytes are held");
+        assert!(held > limits.process_memory_bytes / 4, "{case}: {held} bytes are held");
+        let bystander = site.client(is_http2, Limits::client());
+        let head = within(bystander.head(&site.url).send()).await.unwrap();
+        assert_eq!((head.status(), &refused()[0].1), (Status::OK, &0), "{case}");
+
+        // The first one began while there was room, the last one while there was little.
+        let mut others = unread.into_iter().map(Result::unwrap);
+        for late in [others.next(), others.next_back()].into_iter().flatten() {
+            let Unread::Response(response) = late else { continue };
+            let count = AtomicUsize::new(0);
+            within(read(*response, &count)).await.unwrap();
+            assert_eq!(count.load(Ordering::Relaxed), OCTETS, "{case}");
+        }
+    }
+}
+
+/// One who reads gets a large answer whole while memory is in use, and as many others beside it as before.
+#[tokio::test]
+async fn answers_that_are_read_are_whole_while_memory_is_in_use() {
+    const OCTETS: usize = 8 * MIB;
+    const STREAMS: usize = 5;
+    for (is_http2, with_tls) in [(false, false), (true, false), (true, true)] {
+        let content = Arc::new(vec![7; OCTETS]);
+        let limits = Limits::default();
+        let site =
+            serve(Server::builder(), with_tls, move |exchange| answer(exchange, content.clone())).await;
+        let _used = site.ledger.reserve(limits.process_memory_bytes / 4).expect("there is room");
+        let (client, before) = (site.client(is_http2, wide()), site.ledger.memory_held());
+        let counts: Arc<[AtomicUsize; STREAMS]> = Arc::default();
+        let calls = async {
+            let mut calls = tokio::task::JoinSet::new();
+            for at in 0..STREAMS {
+                let (client, url, counts) = (client.clone(), site.url.clone(), counts.clone());
+                calls.spawn(async move { read(client.get(&url).send().await?, &counts[at]).await });
+            }
+            calls.join_all().await
+        };
+        let (outcomes, most) = within(most_held(&site.ledger, calls)).await;
+        assert!(outcomes.iter().all(Result::is_ok), "HTTP/2 {is_http2}: {outcomes:?}");
+        assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == OCTETS), "{counts:?}");
+        let most = most - before;
+        println!("HTTP/2 {is_http2}, TLS {with_tls}: {most} held");
+        assert!(most < 512 * 1024, "HTTP/2 {is_http2}, TLS {with_tls}: {most} bytes held");
+    }
+}

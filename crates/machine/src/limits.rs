@@ -166,6 +166,13 @@ pub struct Limits {
     /// over TLS. With 256 KiB an answer of 100 KiB leaves with one system call; with 64 KiB it takes two, and a fifth more time of
     /// the processor.
     pub output_soft_bytes: u32,
+    /// The same while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use, in bytes;
+    /// default 16 KiB. Less than 16 KiB counts as 16 KiB, and more than
+    /// [`output_soft_bytes`](Self::output_soft_bytes) as that.
+    ///
+    /// Peers that read nothing hold little then, and those that read get as much as before, in more
+    /// pieces: what is on its way to them is in the buffer of their socket.
+    pub crowded_output_bytes: u32,
     /// The real memory of one connection, buffers included, beside twice its window, as far as that may grow: what the
     /// window lets in may be held by who reads it while as much comes again; default 2 MiB.
     ///
@@ -270,6 +277,7 @@ impl Default for Limits {
             frame_budget_bytes: 25_600,
             frame_cost_bytes: 256,
             output_soft_bytes: 256 * 1024,
+            crowded_output_bytes: 16 * 1024,
             connection_memory_bytes: 2 * 1024 * 1024,
             process_memory_bytes: 1024 * 1024 * 1024,
             process_memory_soft_percent: 75,

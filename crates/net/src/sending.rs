@@ -116,7 +116,8 @@ impl Connection {
             return Some(Ok(()));
         }
         let rest = &data[*sent..];
-        let Some(room) = self.room.for_content(slot, rest.len(), self.output.unsent()) else {
+        let is_crowded = || self.ledger.memory.is_crowded();
+        let Some(room) = self.room.for_content(slot, rest.len(), self.output.unsent(), is_crowded) else {
             self.await_room(at, stream);
             return None;
         };
@@ -176,9 +177,10 @@ impl Connection {
         let Some(stream) = slot.stream else { return Some(Err(Error::cancelled())) };
         if slot.incoming.has_ended() && self.machine.is_client() {
             // The response is whole: whatever is written is taken and dropped.
-            return Some(Ok(self.room.bound()));
+            return Some(Ok(self.output_bound()));
         }
-        let Some(room) = self.room.for_content(slot, usize::MAX, self.output.unsent()) else {
+        let is_crowded = || self.ledger.memory.is_crowded();
+        let Some(room) = self.room.for_content(slot, usize::MAX, self.output.unsent(), is_crowded) else {
             self.await_room(at, stream);
             return None;
         };
@@ -204,7 +206,12 @@ impl Connection {
     /// Returns true if a writer has to wait until the output has drained.
     #[inline]
     pub(crate) fn output_is_full(&self) -> bool {
-        self.output.unsent() >= self.room.bound()
+        self.room.is_full(self.output.unsent(), || self.ledger.memory.is_crowded())
+    }
+
+    /// Returns the bytes of output that may wait now.
+    fn output_bound(&self) -> usize {
+        self.room.bound(self.ledger.memory.is_crowded())
     }
 
     /// Notes that a stream has more content than there was room for; its writer is woken when it may go on.
@@ -227,7 +234,7 @@ impl Connection {
             self.call_next();
         }
         if self.machine.awaits_room() {
-            self.machine.give_room(self.room.bound() as u32);
+            self.machine.give_room(self.output_bound() as u32);
             self.take_notices();
         }
     }
@@ -248,7 +255,8 @@ impl Connection {
     #[cold]
     fn call_next(&mut self) {
         let (hand_over, wake) = (&mut self.hand_over, &mut self.wake);
-        self.room.call_next(&mut self.slots, self.now, |slot| {
+        let is_crowded = self.ledger.memory.is_crowded();
+        self.room.call_next(&mut self.slots, self.now, is_crowded, |slot| {
             hand_over.wake_caller(&mut slot.waits[Side::Write as usize], wake);
         });
     }

@@ -6,6 +6,8 @@
 //! shares, so that each of them finds room; then all others come before they are called again.
 //! Rule 3: called streams that write nothing hold nobody up: the connection's task calls the next ones a little later.
 //!
+//! Rule 4: while much of the memory of all connections is in use, the bound is a smaller one.
+//!
 //! A machine that schedules (`turns.rs` in `alula-h2`) calls the streams itself, and this file only bounds them. Memory work
 //! only, under the connection's lock.
 
@@ -33,6 +35,8 @@ const CALL_AGAIN_AFTER: Duration = Duration::from_millis(50);
 pub(crate) struct Room {
     /// The octets that may wait.
     bound: usize,
+    /// The same while much of the memory of all connections is in use.
+    narrow: usize,
     /// The octets that one stream may write until the output has drained again.
     share: usize,
     /// The number of times that streams were called.
@@ -46,11 +50,20 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(limits: &Limits) -> Self {
         let bound = (limits.output_soft_bytes as usize).max(SHARE_LEAST);
-        Self { bound, share: bound, calls: 0, called_at: Time::ZERO, waiting: VecDeque::new() }
+        let narrow = (limits.crowded_output_bytes as usize).clamp(SHARE_LEAST, bound);
+        Self { bound, narrow, share: bound, calls: 0, called_at: Time::ZERO, waiting: VecDeque::new() }
     }
 
-    pub(crate) const fn bound(&self) -> usize {
-        self.bound
+    /// Returns the bytes that may wait, as it is crowded or not.
+    #[inline]
+    pub(crate) const fn bound(&self, is_crowded: bool) -> usize {
+        if is_crowded { self.narrow } else { self.bound }
+    }
+
+    /// Returns true if so many bytes fill the output. Whether it is crowded is asked only where that decides.
+    #[inline]
+    pub(crate) fn is_full(&self, unsent: usize, is_crowded: impl FnOnce() -> bool) -> bool {
+        unsent >= self.narrow && unsent >= self.bound(is_crowded())
     }
 
     /// Returns true while streams get shares, since several of them wait.
@@ -74,19 +87,23 @@ impl Room {
             buffer.spare(whole.saturating_sub(buffer.len()));
         }
     }
-
-    /// The number of streams that may be called together.
-    fn places(&self) -> usize {
-        self.bound / SHARE_LEAST
-    }
 }
 
 impl Room {
     /// Returns how many of so many octets of content a stream may write while so many wait for the socket; `None` when it has to
-    /// wait.
+    /// wait. Whether it is crowded is asked only where that decides.
     #[inline]
-    pub(crate) fn for_content(&self, slot: &Slot, octets: usize, unsent: usize) -> Option<usize> {
-        let left = self.bound.saturating_sub(unsent);
+    pub(crate) fn for_content(
+        &self,
+        slot: &Slot,
+        octets: usize,
+        unsent: usize,
+        is_crowded: impl FnOnce() -> bool,
+    ) -> Option<usize> {
+        let mut left = self.narrow.saturating_sub(unsent);
+        if octets > left || self.is_shared() {
+            left = self.bound(is_crowded()).saturating_sub(unsent);
+        }
         if octets <= left && !self.is_shared() {
             Some(octets)
         } else {
@@ -129,10 +146,18 @@ impl Room {
     /// Calls as many streams as there are places, and tells `wake` of each. They go to the end of the queue in the order in which
     /// they are called; one that does not wait again until it comes to the front leaves.
     #[cold]
-    pub(crate) fn call_next(&mut self, slots: &mut Slots, now: Time, mut wake: impl FnMut(&mut Slot)) {
+    pub(crate) fn call_next(
+        &mut self,
+        slots: &mut Slots,
+        now: Time,
+        is_crowded: bool,
+        mut wake: impl FnMut(&mut Slot),
+    ) {
+        let bound = self.bound(is_crowded);
+        let places = bound / SHARE_LEAST;
         let mut called = 0;
         for _ in 0..self.waiting.len() {
-            if called == self.places() {
+            if called == places {
                 break;
             }
             let Some(at) = self.waiting.pop_front() else { break };
@@ -144,7 +169,7 @@ impl Room {
             self.waiting.push_back(at);
             wake(slot);
         }
-        self.share = self.bound / called.max(1);
+        self.share = bound / called.max(1);
         self.calls = self.calls.wrapping_add(1);
         self.called_at = now;
     }
@@ -171,6 +196,15 @@ mod tests {
     use super::*;
 
     const BOUND: usize = 64 * 1024;
+    const NARROW: usize = 16 * 1024;
+
+    fn calm() -> bool {
+        false
+    }
+
+    fn crowd() -> bool {
+        true
+    }
 
     fn room() -> Room {
         Room::new(&Limits { output_soft_bytes: BOUND as u32, ..Limits::default() })
@@ -196,7 +230,7 @@ mod tests {
 
     fn call(room: &mut Room, slots: &mut Slots) -> usize {
         let mut called = 0;
-        room.call_next(slots, Time::ZERO, |_| called += 1);
+        room.call_next(slots, Time::ZERO, false, |_| called += 1);
         called
     }
 
@@ -204,11 +238,12 @@ mod tests {
     fn one_stream_has_all_the_room_there_is() {
         let room = room();
         let slot = Slot::default();
-        assert_eq!(room.for_content(&slot, BOUND, 0), Some(BOUND));
-        assert_eq!(room.for_content(&slot, 10, BOUND - 10), Some(10));
-        assert_eq!(room.for_content(&slot, 10, BOUND), None);
+        assert_eq!(room.for_content(&slot, BOUND, 0, calm), Some(BOUND));
+        assert_eq!(room.for_content(&slot, 10, BOUND - 10, calm), Some(10));
+        assert_eq!(room.for_content(&slot, 10, BOUND, calm), None);
         assert!(
-            room.for_content(&slot, 2 * BOUND, 0).is_some_and(|piece| piece < BOUND && piece > BOUND / 2)
+            room.for_content(&slot, 2 * BOUND, 0, calm)
+                .is_some_and(|piece| piece < BOUND && piece > BOUND / 2)
         );
     }
 
@@ -217,13 +252,13 @@ mod tests {
         let mut room = room();
         let (mut slots, keys) = waiting(&mut room, 6);
         assert_eq!(call(&mut room, &mut slots), 4, "there are four places");
-        let share = room.for_content(&slots[keys[0].index], BOUND, 0);
+        let share = room.for_content(&slots[keys[0].index], BOUND, 0, calm);
         assert!(share.is_some_and(|share| (PIECE_LEAST..=BOUND / 4).contains(&share)));
         room.note_written(&mut slots[keys[0].index], BOUND / 4);
-        assert_eq!(room.for_content(&slots[keys[0].index], 1, 0), None, "its share is used");
+        assert_eq!(room.for_content(&slots[keys[0].index], 1, 0, calm), None, "its share is used");
         wait(&mut room, &mut slots, keys[0]);
         assert_eq!(call(&mut room, &mut slots), 3, "two that waited longer, and the one that waits again");
-        assert_eq!(room.for_content(&slots[keys[0].index], 1, 0), Some(1));
+        assert_eq!(room.for_content(&slots[keys[0].index], 1, 0, calm), Some(1));
     }
 
     #[test]
@@ -235,5 +270,26 @@ mod tests {
         call(&mut room, &mut slots);
         call(&mut room, &mut slots);
         assert_eq!((room.calls_again_at(0), room.is_awaited()), (None, false));
+    }
+
+    #[test]
+    fn it_is_narrow_while_it_is_crowded() {
+        let mut room = room();
+        let slot = Slot::default();
+        let asks_nothing = || unreachable!("it does not decide");
+        assert_eq!(room.for_content(&slot, NARROW, 0, asks_nothing), Some(NARROW));
+        assert!(!room.is_full(NARROW - 1, asks_nothing));
+        assert_eq!(room.for_content(&slot, NARROW, 1, calm), Some(NARROW));
+        assert!(room.for_content(&slot, NARROW, 1, crowd).is_some_and(|piece| piece < NARROW));
+        assert_eq!(room.for_content(&slot, 1, NARROW, crowd), None);
+        assert!(room.is_full(NARROW, crowd) && !room.is_full(NARROW, calm) && room.is_full(BOUND, calm));
+        let (mut slots, keys) = waiting(&mut room, 2);
+        let mut called = 0;
+        room.call_next(&mut slots, Time::ZERO, true, |_| called += 1);
+        assert_eq!(called, 1, "there is one place");
+        room.note_written(&mut slots[keys[0].index], NARROW);
+        assert_eq!(room.for_content(&slots[keys[0].index], 1, 0, crowd), None, "its share is used");
+        assert_eq!(call(&mut room, &mut slots), 1, "the other one, and it is calm again");
+        assert_eq!(room.for_content(&slots[keys[0].index], BOUND, 0, calm), Some(BOUND));
     }
 }
