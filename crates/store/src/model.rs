@@ -21,6 +21,7 @@ mod write;
 
 pub use attributes::{Attribute, Attributes};
 pub use content::Content;
+use context::Covered;
 pub use context::{Context, ContextError, SPANS_MAX};
 pub use dot::{Actor, Dot, Dots};
 pub use moment::Moment;

@@ -13,6 +13,7 @@ mod measure;
 mod plain;
 mod queries;
 mod reads;
+mod removals;
 
 use attack::Attack;
 use measure::MEMORY_MAX;
@@ -92,6 +93,8 @@ resources! {
     metadata within MEMORY_MAX => fields::metadata(),
     operations within MEMORY_MAX => bodies::operations(),
     changes_of_large_values within MEMORY_MAX => bodies::changes(),
+    removals within MEMORY_MAX => removals::removals(),
+    forged_states within MEMORY_MAX => removals::forged_states(),
     patterns within MEMORY_MAX => queries::patterns(),
     properties within MEMORY_MAX => bodies::properties(),
     siblings within MEMORY_MAX => reads::siblings(),

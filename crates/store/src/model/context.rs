@@ -168,6 +168,41 @@ impl<'a> Context<'a> {
     }
 }
 
+/// A context that is asked for many dots. Its spans are laid out in order, unless they are few.
+#[derive(Debug)]
+pub(super) struct Covered<'a> {
+    context: Context<'a>,
+    /// Ascending; none where the context itself is asked.
+    spans: Vec<Span>,
+}
+
+impl<'a> Covered<'a> {
+    /// Allocates nothing for a context of few bytes.
+    pub(super) fn of(context: Context<'a>) -> Self {
+        /// Contexts that this store gives to clients of a data type are hardly longer.
+        const FEW_OCTETS: usize = 64;
+        let mut spans = Vec::new();
+        if context.0.len() > FEW_OCTETS
+            && let Ok(mut read) = context.spans()
+        {
+            while let Ok(Some(span)) = read.read() {
+                spans.push(span);
+            }
+        }
+        Self { context, spans }
+    }
+
+    /// As [`Context::covers`].
+    pub(super) fn covers(&self, dot: Dot) -> bool {
+        if self.spans.is_empty() {
+            return self.context.covers(dot);
+        }
+        let after = self.spans.partition_point(|span| (span.actor, span.low) <= (dot.actor(), dot.count()));
+        let span = after.checked_sub(1).map(|place| self.spans[place]);
+        span.is_some_and(|span| span.actor == dot.actor() && span.high >= dot.count())
+    }
+}
+
 /// Counts of one actor that follow each other.
 #[derive(Clone, Copy, Debug)]
 struct Span {
@@ -324,6 +359,25 @@ mod tests {
         assert_eq!(Context::read(most.as_octets()), Ok(most));
         let more = Context::of(every_second(SPANS_MAX as u64 + 1), &mut octets).as_octets();
         assert_eq!(Context::read(more), Err(ContextError::Spans));
+    }
+
+    #[test]
+    fn a_context_covers_the_same_dots_when_it_is_laid_out() {
+        let mut rng = Rng::new(7);
+        for count in [0, 1, 5, 40, 400] {
+            let mut dots: Vec<_> =
+                (0..count).map(|_| dot(rng.below(9) as u64, 1 + rng.below(99) as u64)).collect();
+            dots.sort_unstable();
+            dots.dedup();
+            let mut octets = Vec::new();
+            let context = Context::of(dots.iter().copied(), &mut octets);
+            let covered = Covered::of(context);
+            for (actor, count) in (0..10).flat_map(|actor| (1..=101).map(move |count| (actor, count))) {
+                let dot = dot(actor, count);
+                assert_eq!(covered.covers(dot), dots.contains(&dot), "{dot:?}");
+                assert_eq!(context.covers(dot), dots.contains(&dot), "{dot:?}");
+            }
+        }
     }
 
     #[test]

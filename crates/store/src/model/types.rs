@@ -29,7 +29,7 @@ pub use kind::Kind;
 pub use map::{FieldName, Map, NESTING_MAX};
 pub use operation::{Change, Operation, Unfit};
 pub(crate) use operation::{Draft, ElementsDraft, FieldsDraft};
-use operation::{Elements, Removed, Steps};
+use operation::{Elements, Making, Removed, Steps};
 pub use register::Register;
 pub use set::Set;
 pub use size::{ELEMENTS_MAX, SKETCHES_MAX};

@@ -80,18 +80,26 @@ impl Reader {
     /// # Errors
     /// A content of a typed bucket is no state of the type.
     pub(crate) fn read<'a>(&self, record: Option<Record<'a>>) -> Result<Kept<'a>, Damaged> {
-        let mut kept = Kept::default();
+        let (mut kept, mut others) = (Kept::default(), Vec::new());
         for content in record.into_iter().flat_map(|record| record.contents()) {
             if content.is_deleted() {
                 kept.replaced.push(content.dot());
                 continue;
             }
             match self.state_of(&content) {
-                Ok(state) => kept.add(content.dot(), state),
+                Ok(state) => {
+                    kept.replaced.push(content.dot());
+                    if kept.state.is_none() {
+                        kept.state = Some(state);
+                    } else {
+                        others.push(state);
+                    }
+                }
                 Err(_) if self.is_untyped => {}
                 Err(damaged) => return Err(damaged),
             }
         }
+        kept.state = kept.state.map(|state| merged(state, others));
         Ok(kept)
     }
 
@@ -104,16 +112,29 @@ impl Reader {
 }
 
 impl<'a> Kept<'a> {
-    fn add(&mut self, dot: Dot, state: State<'a>) {
-        self.replaced.push(dot);
-        match &mut self.state {
-            Some(merged) => merged.merge(&state),
-            none => *none = Some(state),
-        }
-    }
-
     /// The merged state.
     pub(crate) fn state(&self) -> Option<&State<'a>> {
         self.state.as_ref()
     }
+}
+
+/// Merges a state with others, two by two and these again, so that what is in one of many is copied a few
+/// times and not once for each other.
+fn merged<'a>(state: State<'a>, mut others: Vec<State<'a>>) -> State<'a> {
+    let mut state = state;
+    while !others.is_empty() {
+        let mut round = Vec::with_capacity(others.len() / 2);
+        let mut rest = others.into_iter();
+        if let Some(other) = rest.next() {
+            state.merge(&other);
+        }
+        while let Some(mut one) = rest.next() {
+            if let Some(other) = rest.next() {
+                one.merge(&other);
+            }
+            round.push(one);
+        }
+        others = round;
+    }
+    state
 }

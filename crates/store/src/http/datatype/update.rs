@@ -335,6 +335,23 @@ mod tests {
     }
 
     #[test]
+    fn any_number_of_siblings_is_merged() {
+        for count in 1..=9 {
+            let mut object = Object::new();
+            for actor in 0..count {
+                let mut other = Object::new();
+                other.dots = Dots::new(Actor::new(10 + actor));
+                other.change(COUNTER, "3").expect("it fits");
+                let state = other.record().and_then(|record| record.single()).expect("one").value().to_vec();
+                object.put(false, media_type(Kind::Counter), &state);
+            }
+            assert_eq!(object.contents() as u64, count);
+            let counted = object.change(COUNTER, "0").map(|state| self::count(&state));
+            assert_eq!(counted.ok(), Some(i128::from(3 * count)), "{count} siblings");
+        }
+    }
+
+    #[test]
     fn a_deleted_object_begins_anew() {
         let mut object = Object::new();
         object.put(true, "text/plain", b"");

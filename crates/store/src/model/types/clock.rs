@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::octets::{Octets, put_number};
-use crate::model::{Actor, Context, Dot};
+use crate::model::{Actor, Context, Covered, Dot};
 
 /// A record of which changes have been seen.
 pub trait Seen {
@@ -12,6 +12,12 @@ pub trait Seen {
 }
 
 impl Seen for Context<'_> {
+    fn sees(&self, dot: Dot) -> bool {
+        self.covers(dot)
+    }
+}
+
+impl Seen for Covered<'_> {
     fn sees(&self, dot: Dot) -> bool {
         self.covers(dot)
     }

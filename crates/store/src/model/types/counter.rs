@@ -1,7 +1,10 @@
 //! Counters: what each actor has added and taken.
 
+use std::mem::take;
+
 use super::dot_map::{put_dot, read_dot};
-use super::{Change, Seen, Unfit};
+use super::pairs::for_each_pair;
+use super::{Making, Seen, Unfit};
 use crate::model::octets::{Octets, put_number};
 use crate::model::{Actor, Dot};
 
@@ -34,7 +37,7 @@ impl Counter {
         self.0.iter().map(|share| i128::from(share.added) - i128::from(share.taken)).sum()
     }
 
-    pub(super) fn add(&mut self, number: i64, change: &Change<'_>) -> Result<(), Unfit> {
+    pub(super) fn add(&mut self, number: i64, change: &Making<'_>) -> Result<(), Unfit> {
         // Clients read numbers of 64 bits. A counter that an older store let pass them may come back.
         let value = self.value() + i128::from(number);
         if i64::try_from(value).is_err() && (value < 0) == (number < 0) {
@@ -64,15 +67,17 @@ impl Counter {
 
     /// Merges two counters: the later share of an actor holds all of the earlier one.
     pub(super) fn merge(&mut self, ours: &impl Seen, other: &Self, theirs: &impl Seen) {
-        self.0.retain(|share| other.place(share.actor()).is_ok() || !theirs.sees(share.dot));
-        for share in &other.0 {
-            match self.place(share.actor()) {
-                Ok(own) if self.0[own].dot < share.dot => self.0[own] = *share,
-                Ok(_) => {}
-                Err(_) if ours.sees(share.dot) => {}
-                Err(place) => self.0.insert(place, *share),
-            }
-        }
+        let order = |own: &CounterShare, other: &CounterShare| own.actor().cmp(&other.actor());
+        let own = take(&mut self.0);
+        self.0.reserve_exact(own.len().max(other.0.len()));
+        for_each_pair(own, &other.0, order, |own, other| {
+            let stays = match (own, other) {
+                (Some(own), Some(other)) => Some(if own.dot < other.dot { *other } else { own }),
+                (own, None) => own.filter(|own| !theirs.sees(own.dot)),
+                (None, other) => other.copied().filter(|other| !ours.sees(other.dot)),
+            };
+            self.0.extend(stays);
+        });
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {

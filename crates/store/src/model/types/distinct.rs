@@ -6,7 +6,7 @@ use std::mem::take;
 
 use super::dot_map::DotMap;
 use super::sketch::Sketch;
-use super::{Change, Elements, Precision, Seen};
+use super::{Elements, Making, Precision, Seen};
 use crate::model::octets::Octets;
 
 /// A count of different elements.
@@ -35,7 +35,7 @@ impl Distinct {
         }
     }
 
-    pub(super) fn add(&mut self, elements: Elements<'_>, change: &Change<'_>) {
+    pub(super) fn add(&mut self, elements: Elements<'_>, change: &Making<'_>) {
         let mut gathered = gathered(self.precision, take(&mut self.sketches));
         gathered.add(elements);
         self.sketches = DotMap::of(change.dot, gathered);
@@ -75,6 +75,9 @@ fn gathered(precision: Precision, sketches: DotMap<Sketch>) -> Sketch {
     let mut sketches = sketches.into_values();
     let mut gathered = sketches.next().unwrap_or_else(|| Sketch::new(precision));
     gathered.reduce(precision);
-    sketches.for_each(|sketch| gathered.merge(&sketch));
+    let others: Vec<_> = sketches.collect();
+    if !others.is_empty() {
+        gathered.merge(&others);
+    }
     gathered
 }

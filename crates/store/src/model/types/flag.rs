@@ -1,7 +1,7 @@
 //! Flags: on while a change that turned them on stands.
 
 use super::dot_map::DotSet;
-use super::{Change, Seen};
+use super::{Making, Seen};
 use crate::model::octets::Octets;
 
 /// A flag. Turned on and off at once, it is on.
@@ -14,10 +14,10 @@ impl Flag {
         !self.0.is_empty()
     }
 
-    pub(super) fn turn(&mut self, on: bool, change: &Change<'_>) {
-        match (on, change.context) {
+    pub(super) fn turn(&mut self, on: bool, change: &Making<'_>) {
+        match (on, &change.context) {
             (true, _) => self.0 = DotSet::of(change.dot),
-            (false, Some(context)) => self.0.forget(&context),
+            (false, Some(context)) => self.0.forget(context),
             (false, None) => self.0 = DotSet::default(),
         }
     }

@@ -1,12 +1,13 @@
 //! Maps: fields with a data type each, which change and merge by their own rules.
 
 use std::cmp::Ordering;
+use std::iter;
 use std::mem::take;
 
 use super::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
 use super::pairs::for_each_pair;
 use super::size::Growth;
-use super::{Change, Kind, Removed, Seen, Steps, Unfit, Value};
+use super::{Kind, Making, Removed, Seen, Steps, Unfit, Value};
 use crate::model::octets::{Octets, put_counted, put_number};
 
 /// The most maps that may lie in each other.
@@ -71,26 +72,39 @@ impl<'a> Map<'a> {
     pub(super) fn change(
         &mut self,
         steps: &mut Steps<'a>,
-        change: &Change<'_>,
+        change: &Making<'_>,
         nesting: usize,
         growth: &mut Growth,
     ) -> Result<(), Unfit> {
-        for _ in 0..steps.count() {
-            let Some(removed) = steps.removed() else { break };
-            self.remove(&removed, change)?;
+        let count = steps.count();
+        let removed = iter::repeat_with(|| steps.removed()).take(count).map_while(|removed| removed);
+        match &change.context {
+            Some(context) => self.forget_fields(removed, context),
+            None => self.remove_fields(removed)?,
         }
         self.drop_removed();
         self.update(steps, change, nesting, growth)
     }
 
-    fn remove(&mut self, removed: &Removed<'_>, change: &Change<'_>) -> Result<(), Unfit> {
-        let place = self.place(removed.name, removed.kind, self.0.len()).ok();
-        let field = place.map(|place| &mut self.0[place]).filter(|field| !field.dots.is_empty());
-        match (field, change.context) {
-            (None, None) if !removed.is_changed => return Err(Unfit::Absent),
-            (None, _) => {}
-            (Some(field), Some(context)) => field.forget(&context),
-            (Some(field), None) => field.dots = DotSet::default(),
+    /// Removes what a context has seen of fields, once of each: a large field may be named again and again.
+    fn forget_fields<'r>(&mut self, removed: impl Iterator<Item = Removed<'r>>, context: &impl Seen) {
+        let all = self.0.len();
+        let mut places: Vec<_> =
+            removed.filter_map(|removed| self.place(removed.name, removed.kind, all).ok()).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().for_each(|place| self.0[place].forget(context));
+    }
+
+    /// Takes the dots of fields that are to be removed.
+    fn remove_fields<'r>(&mut self, removed: impl Iterator<Item = Removed<'r>>) -> Result<(), Unfit> {
+        for Removed { name, kind, is_changed } in removed {
+            let place = self.place(name, kind, self.0.len()).ok();
+            match place.map(|place| &mut self.0[place].dots).filter(|dots| !dots.is_empty()) {
+                Some(dots) => *dots = DotSet::default(),
+                None if is_changed => {}
+                None => return Err(Unfit::Absent),
+            }
         }
         Ok(())
     }
@@ -99,7 +113,7 @@ impl<'a> Map<'a> {
     fn update(
         &mut self,
         steps: &mut Steps<'a>,
-        change: &Change<'_>,
+        change: &Making<'_>,
         nesting: usize,
         growth: &mut Growth,
     ) -> Result<(), Unfit> {

@@ -8,7 +8,7 @@ use std::fmt;
 pub(crate) use self::draft::{Draft, ElementsDraft, FieldsDraft};
 pub(super) use self::steps::{Elements, Removed, Steps};
 use super::{FieldName, Kind};
-use crate::model::{Context, Dot, Moment};
+use crate::model::{Context, Covered, Dot, Moment};
 
 /// A change of a data type that a client asks for, in one run of bytes: it takes no more memory than the JSON
 /// that asks for it.
@@ -117,6 +117,21 @@ pub struct Change<'a> {
     pub now: Moment,
     /// The context that the client was given. A removal removes this alone; without it, all that is there.
     pub context: Option<Context<'a>>,
+}
+
+/// A change while it is made, whose context is laid out once for all dots that it is asked for.
+#[derive(Debug)]
+pub(super) struct Making<'a> {
+    pub(super) dot: Dot,
+    pub(super) now: Moment,
+    pub(super) context: Option<Covered<'a>>,
+}
+
+impl<'a> Making<'a> {
+    pub(super) fn of(change: &Change<'a>) -> Self {
+        let &Change { dot, now, context } = change;
+        Self { dot, now, context: context.map(Covered::of) }
+    }
 }
 
 /// The reason for which an operation does not fit the state. The state may be changed in part and is of no use then.

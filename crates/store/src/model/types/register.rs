@@ -1,7 +1,7 @@
 //! Registers: the octets that were assigned last.
 
 use super::dot_map::DotMap;
-use super::{Change, Seen};
+use super::{Making, Seen};
 use crate::model::Moment;
 use crate::model::octets::{Octets, put_counted};
 
@@ -28,7 +28,7 @@ impl<'a> Register<'a> {
     }
 
     /// Assigns octets, at a moment after that of the last value.
-    pub(super) fn assign(&mut self, octets: &'a [u8], change: &Change<'_>) {
+    pub(super) fn assign(&mut self, octets: &'a [u8], change: &Making<'_>) {
         let at = self.latest().map_or(change.now, |last| last.at.next().max(change.now));
         self.0 = DotMap::of(change.dot, Assigned { at, octets });
     }

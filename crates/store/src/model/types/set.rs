@@ -5,7 +5,7 @@ use std::mem::take;
 
 use super::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
 use super::pairs::for_each_pair;
-use super::{Change, Elements, Seen, Unfit};
+use super::{Elements, Making, Seen, Unfit};
 use crate::model::octets::{Octets, put_counted, put_number};
 
 /// The fewest octets of an element as it is kept: the empty one.
@@ -45,7 +45,7 @@ impl<'a> Set<'a> {
         &mut self,
         removes: Elements<'_>,
         adds: Elements<'a>,
-        change: &Change<'_>,
+        change: &Making<'_>,
     ) -> Result<(), Unfit> {
         for element in removes {
             self.remove(element, change)?;
@@ -56,20 +56,20 @@ impl<'a> Set<'a> {
     }
 
     /// Takes the dots of an element that is to be removed.
-    fn remove(&mut self, octets: &[u8], change: &Change<'_>) -> Result<(), Unfit> {
+    fn remove(&mut self, octets: &[u8], change: &Making<'_>) -> Result<(), Unfit> {
         let place = self.place(octets).ok();
         let element = place.map(|place| &mut self.0[place]).filter(|element| !element.dots.is_empty());
-        match (element, change.context) {
+        match (element, &change.context) {
             (None, None) => return Err(Unfit::Absent),
             (None, Some(_)) => {}
-            (Some(element), Some(context)) => element.dots.forget(&context),
+            (Some(element), Some(context)) => element.dots.forget(context),
             (Some(element), None) => element.dots = DotSet::default(),
         }
         Ok(())
     }
 
     /// Adds elements, which ascend.
-    fn add(&mut self, mut adds: Elements<'a>, change: &Change<'_>) {
+    fn add(&mut self, mut adds: Elements<'a>, change: &Making<'_>) {
         let dots = DotSet::of(change.dot);
         let known = self.0.len();
         while let Some(octets) = adds.next() {

@@ -169,13 +169,14 @@ impl Sketch {
         *self = reduced;
     }
 
-    /// Merges two sketches at the lower precision of both.
-    pub(super) fn merge(&mut self, other: &Self) {
-        self.reduce(other.precision);
-        match other.precision.0 - self.precision.0 {
-            0 => self.raise(other.raised()),
-            bits => self.raise(other.raised().map(|raised| raised.reduced(bits))),
-        }
+    /// Merges sketches at the lowest precision of all, in one step however many they are.
+    pub(super) fn merge(&mut self, others: &[Self]) {
+        others.iter().for_each(|other| self.reduce(other.precision));
+        let precision = self.precision;
+        self.raise(others.iter().flat_map(|other| {
+            let bits = other.precision.0 - precision.0;
+            other.raised().map(move |raised| if bits == 0 { raised } else { raised.reduced(bits) })
+        }));
     }
 
     /// Appends the precision, the count of registers that are not 0, and each of them after its distance to the one before.
@@ -310,7 +311,7 @@ mod tests {
     #[test]
     fn merged_counts_are_the_count_of_all() {
         let mut merged = with(precision(12), 0..3_000);
-        merged.merge(&with(precision(10), 2_000..5_000));
+        merged.merge(&[with(precision(10), 2_000..5_000)]);
         assert_eq!(merged, with(precision(10), 0..5_000));
     }
 

@@ -1,7 +1,7 @@
 //! The state of a data type, as it is kept.
 
 use super::size::{Growth, Size};
-use super::{Change, Clock, Kind, Operation, Precision, Seen, Unfit, Value};
+use super::{Change, Clock, Kind, Making, Operation, Precision, Seen, Unfit, Value};
 use crate::model::octets::Octets;
 use crate::model::{Context, Damaged, Dot};
 
@@ -68,7 +68,8 @@ impl<'a> State<'a> {
         if self.value.kind() != operation.kind() {
             return Err(Unfit::Kind { kind: self.value.kind() });
         }
-        self.value.change(&mut operation.steps(), change, 0, &mut Growth::from(before))?;
+        let making = Making::of(change);
+        self.value.change(&mut operation.steps(), &making, 0, &mut Growth::from(before))?;
         Size::of(&self.value).check_after(before)?;
         self.clock.add(change.dot);
         Ok(())

@@ -221,6 +221,22 @@ fn a_field_that_was_changed_after_the_context_stays_with_that_change() {
 }
 
 #[test]
+fn a_field_that_is_named_twice_is_removed_once() {
+    let twice = || Operation::map::<&str>([], [field_named("f", Kind::Flag), field_named("f", Kind::Flag)]);
+    let mut one = One::new(Kind::Map);
+    one.change(update("f", Operation::turn(true)), None).expect("it fits");
+    let given = one.given();
+    for _ in 0..2 {
+        one.change(twice(), Some(&given)).expect("a context says that it was there");
+        assert_eq!(one.field("f", Kind::Flag), None);
+    }
+    one.change(update("f", Operation::turn(true)), None).expect("it fits");
+    one.change(twice(), Some(&given)).expect("what the context has not seen stays");
+    assert!(one.field("f", Kind::Flag).is_some());
+    assert_eq!(one.change(twice(), None), Err(Unfit::Absent), "the second time");
+}
+
+#[test]
 fn maps_lie_in_each_other_up_to_a_limit() {
     let nested =
         |depth| (0..depth).fold(update("flag", Operation::turn(true)), |inner, _| update("map", inner));

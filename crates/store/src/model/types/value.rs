@@ -1,7 +1,7 @@
 //! The value of a data type of any kind.
 
 use super::size::Growth;
-use super::{Change, Counter, Distinct, Flag, Kind, Map, NESTING_MAX, Register, Seen, Set, Steps, Unfit};
+use super::{Counter, Distinct, Flag, Kind, Making, Map, NESTING_MAX, Register, Seen, Set, Steps, Unfit};
 use crate::model::octets::Octets;
 
 /// A value of any kind.
@@ -53,7 +53,7 @@ impl<'a> Value<'a> {
     pub(super) fn change(
         &mut self,
         steps: &mut Steps<'a>,
-        change: &Change<'_>,
+        change: &Making<'_>,
         nesting: usize,
         growth: &mut Growth,
     ) -> Result<(), Unfit> {
