@@ -26,6 +26,9 @@ const PASSED_PART: u64 = 8;
 /// A request with room, or in wait for some, by the order in which they came.
 pub(super) type Ticket = u64;
 
+/// The place of a peer's account.
+type Place = usize;
+
 /// The room of all requests.
 #[derive(Debug)]
 pub(super) struct Room {
@@ -40,7 +43,14 @@ pub(super) struct Room {
     next: Ticket,
     holders: HashMap<Ticket, Holder>,
     waiting: BTreeSet<Ticket>,
-    peers: HashMap<Peer, Account>,
+    peers: HashMap<Peer, Place>,
+    accounts: Vec<Account>,
+    /// The places among the accounts that are free.
+    places: Vec<Place>,
+    /// The numbers of requests in wait that peers have, with the number of peers that have as many.
+    crowds: BTreeMap<usize, usize>,
+    /// Nothing has changed since nothing more could be done for those that wait.
+    is_settled: bool,
     /// The requests that hold room and do not wait.
     moving: usize,
     /// The bytes that contents that grow lack of their longest, with the number of those that lack as many;
@@ -52,7 +62,7 @@ pub(super) struct Room {
 
 #[derive(Debug)]
 struct Holder {
-    peer: Peer,
+    account: Place,
     bytes: u64,
     /// The most that it will ask for.
     claim: u64,
@@ -73,6 +83,7 @@ enum State {
 /// The room that a peer holds.
 #[derive(Debug, Default)]
 struct Account {
+    peer: Peer,
     bytes: u64,
     requests: usize,
     waiting: usize,
@@ -99,6 +110,10 @@ impl Room {
             holders: HashMap::new(),
             waiting: BTreeSet::new(),
             peers: HashMap::new(),
+            accounts: Vec::new(),
+            places: Vec::new(),
+            crowds: BTreeMap::new(),
+            is_settled: true,
             moving: 0,
             lacking: BTreeMap::new(),
             owner: None,
@@ -114,8 +129,15 @@ impl Room {
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         let counts = (self.used, self.passed + self.returning, self.moving, self.owner);
-        let tables = self.holders.is_empty() && self.waiting.is_empty() && self.peers.is_empty();
+        let are_free = self.places.len() == self.accounts.len() && self.crowds.is_empty();
+        let tables = self.holders.is_empty() && self.waiting.is_empty() && self.peers.is_empty() && are_free;
         counts == (0, 0, 0, None) && tables && self.lacking.is_empty()
+    }
+
+    /// Returns true if nothing can be done for those that wait, whatever was noted.
+    #[cfg(test)]
+    pub(super) fn is_at_rest(&mut self) -> bool {
+        self.settle_one().is_none()
     }
 
     pub(super) fn is_in_use(&self) -> bool {
@@ -130,11 +152,29 @@ impl Room {
     pub(super) fn enter(&mut self, peer: Peer) -> Ticket {
         let ticket = self.next;
         self.next += 1;
-        self.peers.entry(peer.clone()).or_default().requests += 1;
+        let account = self.account(peer);
+        self.accounts[account].requests += 1;
         let (is_urgent, has_passed) = (false, false);
-        self.holders
-            .insert(ticket, Holder { peer, bytes: 0, claim: 0, is_urgent, has_passed, state: State::Moving });
+        self.holders.insert(
+            ticket,
+            Holder { account, bytes: 0, claim: 0, is_urgent, has_passed, state: State::Moving },
+        );
         ticket
+    }
+
+    /// The place of a peer's account, which is made if there is none.
+    fn account(&mut self, peer: Peer) -> Place {
+        if let Some(place) = self.peers.get(&peer) {
+            return *place;
+        }
+        let account = Account { peer: peer.clone(), ..Account::default() };
+        let place = self.places.pop().unwrap_or(self.accounts.len());
+        match self.accounts.get_mut(place) {
+            Some(free) => *free = account,
+            None => self.accounts.push(account),
+        }
+        self.peers.insert(peer, place);
+        place
     }
 
     /// Removes a request, with all that it holds.
@@ -142,11 +182,11 @@ impl Room {
         self.stop_waiting(ticket);
         self.set_bytes(ticket, 0);
         let Some(holder) = self.holders.remove(&ticket) else { return };
-        if let Some(account) = self.peers.get_mut(&holder.peer) {
-            account.requests -= 1;
-            if account.requests == 0 {
-                self.peers.remove(&holder.peer);
-            }
+        let account = &mut self.accounts[holder.account];
+        account.requests -= 1;
+        if account.requests == 0 {
+            self.peers.remove(&std::mem::take(&mut account.peer));
+            self.places.push(holder.account);
         }
     }
 
@@ -156,7 +196,7 @@ impl Room {
         self.set_claim(ticket, 0);
         self.set_bytes(ticket, held.min(bytes));
         if self.owner == Some(ticket) {
-            self.owner = None;
+            (self.owner, self.is_settled) = (None, false);
         }
     }
 
@@ -170,7 +210,8 @@ impl Room {
         fits
     }
 
-    /// Lets a request wait until it holds so many bytes, of a content that may come to `claim`.
+    /// Lets a request wait until it holds so many bytes, of a content that may come to `claim`. It is refused
+    /// if too many wait, and no peer has more of them than its own.
     pub(super) fn wait(&mut self, ticket: Ticket, bytes: u64, claim: u64) {
         let (bytes, claim) = (bytes.min(self.bytes_max), claim.min(self.bytes_max));
         self.set_claim(ticket, claim);
@@ -178,12 +219,24 @@ impl Room {
         if bytes <= holder.bytes || matches!(holder.state, State::Refused) {
             return;
         }
+        let account = holder.account;
+        let most = self.crowds.last_key_value().map_or(0, |(waiting, _)| *waiting);
+        if self.waiting.len() >= WAITING_MAX && self.accounts[account].waiting >= most {
+            self.refuse(ticket);
+            return;
+        }
         (holder.state, holder.is_urgent) = (State::Waits(bytes, None), false);
         self.moving -= usize::from(holder.bytes > 0);
-        if let Some(account) = self.peers.get_mut(&holder.peer) {
-            account.waiting += 1;
-        }
+        self.set_waiting(account, self.accounts[account].waiting + 1);
         self.waiting.insert(ticket);
+        self.is_settled = false;
+    }
+
+    fn set_waiting(&mut self, account: Place, waiting: usize) {
+        let before = std::mem::replace(&mut self.accounts[account].waiting, waiting);
+        for (waiting, comes) in [(before, false), (waiting, true)] {
+            change_count(&mut self.crowds, waiting, comes);
+        }
     }
 
     /// Gives a request what it waits for, if nobody else waits and that leaves what has to be left.
@@ -201,6 +254,7 @@ impl Room {
         if let Some(holder) = self.holders.get_mut(&ticket) {
             holder.is_urgent = true;
         }
+        self.is_settled = false;
     }
 
     /// Ends the wait of a request, which keeps what it holds.
@@ -211,9 +265,9 @@ impl Room {
         let Some(holder) = self.holders.get_mut(&ticket) else { return };
         holder.state = State::Moving;
         self.moving += usize::from(holder.bytes > 0);
-        if let Some(account) = self.peers.get_mut(&holder.peer) {
-            account.waiting -= 1;
-        }
+        let account = holder.account;
+        self.set_waiting(account, self.accounts[account].waiting - 1);
+        self.is_settled = false;
     }
 
     /// Returns how a wait stands, and keeps the waker of one that goes on.
@@ -234,43 +288,46 @@ impl Room {
     /// Gives room to one whose turn it is, or refuses one; `None` once nothing more can be done. The waker is
     /// for its task.
     pub(super) fn settle(&mut self) -> Option<Option<Waker>> {
+        if self.is_settled {
+            return None;
+        }
+        let settled = self.settle_one();
+        self.is_settled = settled.is_none();
+        settled
+    }
+
+    fn settle_one(&mut self) -> Option<Option<Waker>> {
         if self.waiting.len() > WAITING_MAX {
             return self.most_waiting().map(|ticket| self.refuse(ticket));
         }
-        let order = self.order();
-        let &(_, first) = order.first()?;
+        let first = self.first_of(|_| true)?;
         let wanted = self.wanted(first);
         if self.fits(first, wanted) {
             return Some(self.give(first, wanted));
         }
-        if let Some(small) = self.passing(&order, first) {
+        if let Some(small) = self.passing(first) {
             return Some(self.pass(small));
         }
-        let holds = |&&(_, ticket): &&(u64, Ticket)| self.bytes_of(ticket) > 0;
-        let next = [Some(first), order.iter().find(holds).map(|(_, ticket)| *ticket)];
+        let next = [Some(first), self.first_of(|holder| holder.bytes > 0)];
         if let Some(owner) = next.into_iter().flatten().find(|ticket| self.may_own(*ticket)) {
             let claim = self.claim_of(owner);
             self.change(owner, |room| room.owner = Some(owner));
             return Some(self.give(owner, claim));
         }
-        let last = order.iter().rev().filter(holds).map(|(_, ticket)| *ticket).find(|last| *last != first)?;
+        let holds = self.in_order(|holder| holder.bytes > 0);
+        let (_, last) = holds.filter(|(_, ticket)| *ticket != first).max()?;
         self.gives_way(last, first).then(|| self.refuse(last))
     }
 
     /// The first small request in wait for which there is room, though there is none for the first of all.
     /// None passes one for which that would leave too little.
-    fn passing(&mut self, order: &[(u64, Ticket)], first: Ticket) -> Option<Ticket> {
+    fn passing(&mut self, first: Ticket) -> Option<Ticket> {
         let passed_max = self.bytes_max / PASSED_PART;
         if self.claim_of(first) + passed_max > self.bytes_max {
             return None;
         }
-        let is_small = |&ticket: &Ticket| {
-            let claim = self.claim_of(ticket);
-            claim <= self.bytes_max / SMALL_PART
-                && self.bytes_of(ticket) == 0
-                && self.passed + claim <= passed_max
-        };
-        let small = order.iter().map(|(_, ticket)| *ticket).find(is_small)?;
+        let most = (self.bytes_max / SMALL_PART).min(passed_max.saturating_sub(self.passed));
+        let small = self.first_of(|holder| holder.bytes == 0 && holder.claim() <= most)?;
         let claim = self.claim_of(small);
         self.fits(small, claim).then_some(small)
     }
@@ -284,11 +341,17 @@ impl Room {
         self.give(ticket, claim)
     }
 
-    /// Those that wait, with what their peers hold beside them.
-    fn order(&self) -> Vec<(u64, Ticket)> {
-        let mut order: Vec<_> = self.waiting.iter().map(|&ticket| (self.beside(ticket), ticket)).collect();
-        order.sort_unstable();
-        order
+    /// The first of those that wait and are such ones.
+    fn first_of(&self, is_such: impl Fn(&Holder) -> bool) -> Option<Ticket> {
+        self.in_order(is_such).min().map(|(_, ticket)| ticket)
+    }
+
+    /// Those that wait and are such ones, with what their peers hold beside them, by which they are ordered.
+    fn in_order(&self, is_such: impl Fn(&Holder) -> bool) -> impl Iterator<Item = (u64, Ticket)> {
+        self.waiting.iter().filter_map(move |ticket| {
+            let holder = self.holders.get(ticket).filter(|holder| is_such(holder))?;
+            Some((self.accounts[holder.account].bytes - holder.bytes, *ticket))
+        })
     }
 
     /// The youngest request in wait of the peer that has most of them.
@@ -351,6 +414,7 @@ impl Room {
         self.set_claim(ticket, 0);
         if let Some(holder) = self.holders.get_mut(&ticket) {
             holder.state = State::Refused;
+            self.is_settled &= holder.bytes == 0;
             self.moving -= usize::from(holder.bytes > 0);
             self.returning += holder.bytes;
         }
@@ -366,10 +430,7 @@ impl Room {
 
     /// The bytes that a request in wait wants to hold.
     fn wanted(&self, ticket: Ticket) -> u64 {
-        match self.holders.get(&ticket).map(|holder| &holder.state) {
-            Some(State::Waits(bytes, _)) => *bytes,
-            _ => self.bytes_of(ticket),
-        }
+        self.holders.get(&ticket).map_or(0, Holder::wanted)
     }
 
     /// The bytes that the peer of a request holds beside it.
@@ -378,7 +439,7 @@ impl Room {
     }
 
     fn account_of(&self, ticket: Ticket) -> Option<&Account> {
-        self.peers.get(&self.holders.get(&ticket)?.peer)
+        self.accounts.get(self.holders.get(&ticket)?.account)
     }
 
     fn bytes_of(&self, ticket: Ticket) -> u64 {
@@ -386,7 +447,7 @@ impl Room {
     }
 
     fn claim_of(&self, ticket: Ticket) -> u64 {
-        self.holders.get(&ticket).map_or(0, |holder| holder.claim.max(holder.bytes)).max(self.wanted(ticket))
+        self.holders.get(&ticket).map_or(0, Holder::claim)
     }
 
     const fn free(&self) -> u64 {
@@ -406,14 +467,7 @@ impl Room {
 
     /// Notes, or forgets, that a request lacks so many bytes.
     fn set_lacking(&mut self, bytes: u64, is_lacking: bool) {
-        if bytes == 0 {
-            return;
-        }
-        let count = self.lacking.entry(bytes).or_default();
-        *count = if is_lacking { *count + 1 } else { count.saturating_sub(1) };
-        if *count == 0 {
-            self.lacking.remove(&bytes);
-        }
+        change_count(&mut self.lacking, bytes, is_lacking);
     }
 
     /// Changes a request, and what is noted of it.
@@ -426,6 +480,8 @@ impl Room {
     }
 
     fn set_claim(&mut self, ticket: Ticket, claim: u64) {
+        let Some(holder) = self.holders.get(&ticket).filter(|holder| holder.claim != claim) else { return };
+        self.is_settled &= holder.bytes == 0 && matches!(holder.state, State::Moving);
         self.change(ticket, |room| {
             if let Some(holder) = room.holders.get_mut(&ticket) {
                 holder.claim = claim;
@@ -438,7 +494,10 @@ impl Room {
     }
 
     fn replace_bytes(&mut self, ticket: Ticket, bytes: u64) {
-        let Some(holder) = self.holders.get_mut(&ticket) else { return };
+        let Some(holder) = self.holders.get_mut(&ticket).filter(|holder| holder.bytes != bytes) else {
+            return;
+        };
+        self.is_settled = false;
         let held = std::mem::replace(&mut holder.bytes, bytes);
         match holder.state {
             State::Moving => {
@@ -451,11 +510,37 @@ impl Room {
         if holder.has_passed {
             self.passed = self.passed + bytes - held;
         }
-        if let Some(account) = self.peers.get_mut(&holder.peer) {
-            account.bytes = account.bytes + bytes - held;
-        }
+        let account = &mut self.accounts[holder.account];
+        account.bytes = account.bytes + bytes - held;
         if self.owner == Some(ticket) && bytes < held {
             self.owner = None;
         }
+    }
+}
+
+impl Holder {
+    /// The bytes that it wants to hold.
+    const fn wanted(&self) -> u64 {
+        match self.state {
+            State::Waits(bytes, _) => bytes,
+            _ => self.bytes,
+        }
+    }
+
+    /// The most bytes that it will hold.
+    fn claim(&self) -> u64 {
+        self.claim.max(self.bytes).max(self.wanted())
+    }
+}
+
+/// Counts one more of a size that is not nought, or one less.
+fn change_count<N: Copy + Default + Ord>(counts: &mut BTreeMap<N, usize>, size: N, comes: bool) {
+    if size == N::default() {
+        return;
+    }
+    let count = counts.entry(size).or_default();
+    *count = if comes { *count + 1 } else { count.saturating_sub(1) };
+    if *count == 0 {
+        counts.remove(&size);
     }
 }

@@ -308,9 +308,11 @@ async fn whatever_happens_all_comes_back() {
                     for held in first..=whole {
                         budget.extend(&mut share, units(held), units(whole), late()).await?;
                         assert!(budget.lock().used() <= units(UNITS));
+                        assert!(budget.lock().is_at_rest(), "all that could be done is done");
                         tokio::time::sleep(Duration::from_millis(pause)).await;
                     }
                     share.shrink(units(whole) / 2);
+                    assert!(budget.lock().is_at_rest(), "all that could be done is done");
                     tokio::time::sleep(Duration::from_millis(pause)).await;
                     Ok::<_, Spent>(())
                 };
