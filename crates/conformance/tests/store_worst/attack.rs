@@ -1,5 +1,7 @@
 //! Requests as bytes, and the attacks that are made of them.
 
+use std::time::Duration;
+
 /// A shape of requests that cost much.
 pub(crate) struct Attack {
     pub(crate) shape: String,
@@ -11,12 +13,24 @@ pub(crate) struct Attack {
     pub(crate) reads: bool,
     /// The bytes of records that all requests together touch.
     pub(crate) records: usize,
+    /// The bytes that a store may hold for all of them together, whatever they sent.
+    pub(crate) unpaid: u64,
+    /// The time that all of them together may take, whatever they sent.
+    pub(crate) free_time: Duration,
 }
 
 impl Attack {
     /// An attack of one request on an empty store, whose answer is read.
     pub(crate) fn of(shape: impl Into<String>, request: Vec<u8>) -> Self {
-        Self { shape: shape.into(), before: Vec::new(), requests: vec![request], reads: true, records: 0 }
+        Self {
+            shape: shape.into(),
+            before: Vec::new(),
+            requests: vec![request],
+            reads: true,
+            records: 0,
+            unpaid: 0,
+            free_time: Duration::ZERO,
+        }
     }
 
     /// The requests that come before, and the bytes that each request touches of what they store.

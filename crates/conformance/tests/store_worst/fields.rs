@@ -1,10 +1,30 @@
 //! Shapes of fields: entries of indexes, metadata, links, conditions, contexts and media types.
 
+use std::time::Duration;
+
 use alula_conformance::frames::{self, flag, kind};
 
 use crate::attack::{Attack, filled, get, put};
 
 const HEAD: usize = 200_000;
+
+const CONNECTIONS: usize = 400;
+
+/// A quarter of `process_memory_bytes`, up to which heads need not be paid for.
+const CALM: u64 = 256 << 20;
+
+/// The memory that a connection has unpaid from then on: `unpaid_head_bytes`, and as much for its buffers
+/// and the
+/// handlers of the requests that are taken.
+const UNPAID: u64 = 128 << 10;
+
+/// The type of a content, without which none is waited for.
+const CONTENT_TYPE: &[u8] = b"\x0f\x10\x0atext/plain";
+
+/// The time that a connection takes with what is not in its bytes: it is accepted, and each of a hundred
+/// requests of
+/// forty bytes is begun or refused.
+const FREE_TIME: Duration = Duration::from_micros(500);
 
 pub(crate) fn index_entries() -> Vec<Attack> {
     let mut attacks = Vec::new();
@@ -140,24 +160,39 @@ pub(crate) fn accept() -> Vec<Attack> {
 /// Heads of HTTP/2 that name a long field again and again. They are as long as the peer pays for.
 pub(crate) fn repeats() -> Vec<Attack> {
     [(1, 4_000, 250), (99, 3_900, 3), (99, 1_000, 15), (99, 100, 100), (99, 30, 250)]
+        .map(|(streams, value, times)| repeating(b"", streams, value, times))
+        .into()
+}
+
+/// The same on so many connections that the store is calm no more. Their requests never end.
+pub(crate) fn repeats_on_connections() -> Vec<Attack> {
+    [(99, 3_900, 3), (99, 1_000, 15)]
         .map(|(streams, value, times)| {
-            let mut bytes = [frames::PREFACE, &frames::frame(kind::SETTINGS, flag::NONE, 0, b"")].concat();
-            for stream in 0..streams {
-                // POST, http, a path and an authority; then a field that is kept, or the one that was.
-                let mut block = vec![0x83, 0x86, 0x04, 0x12];
-                block.extend_from_slice(b"/buckets/b/keys/ke");
-                block.extend_from_slice(b"\x01\x09localhost");
-                if stream == 0 {
-                    block.extend_from_slice(b"\x40\x0dx-riak-meta-a");
-                    block.extend(string(value));
-                }
-                block.extend(vec![0x80 | 62; times]);
-                bytes.extend(frames::frame(kind::HEADERS, flag::END_HEADERS, 1 + 2 * stream, &block));
-            }
-            let shape = format!("{streams} heads with {times} times a field of {value}");
-            Attack { reads: false, ..Attack::of(shape, bytes) }
+            let one = repeating(CONTENT_TYPE, streams, value, times);
+            let shape = format!("{CONNECTIONS} connections of {}", one.shape);
+            let (unpaid, free_time) = (CALM + CONNECTIONS as u64 * UNPAID, CONNECTIONS as u32 * FREE_TIME);
+            Attack { shape, unpaid, free_time, ..one.unread(CONNECTIONS) }
         })
         .into()
+}
+
+fn repeating(fields: &[u8], streams: u32, value: usize, times: usize) -> Attack {
+    let mut bytes = [frames::PREFACE, &frames::frame(kind::SETTINGS, flag::NONE, 0, b"")].concat();
+    for stream in 0..streams {
+        // POST, http, a path and an authority; then a field that is kept, or the one that was.
+        let mut block = vec![0x83, 0x86, 0x04, 0x12];
+        block.extend_from_slice(b"/buckets/b/keys/ke");
+        block.extend_from_slice(b"\x01\x09localhost");
+        block.extend_from_slice(fields);
+        if stream == 0 {
+            block.extend_from_slice(b"\x40\x0dx-riak-meta-a");
+            block.extend(string(value));
+        }
+        block.extend(vec![0x80 | 62; times]);
+        bytes.extend(frames::frame(kind::HEADERS, flag::END_HEADERS, 1 + 2 * stream, &block));
+    }
+    let shape = format!("{streams} heads with {times} times a field of {value}");
+    Attack { reads: false, ..Attack::of(shape, bytes) }
 }
 
 /// A string of HPACK (RFC 7541 §5.2) that is longer than 126 bytes or shorter.

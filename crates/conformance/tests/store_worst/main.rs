@@ -84,6 +84,7 @@ resources! {
     contexts within MEMORY_MAX => fields::contexts(),
     data_types_read within MEMORY_MAX => reads::data_types(),
     heads_with_repeats within MEMORY_MAX => fields::repeats(),
+    heads_on_many_connections within MEMORY_MAX => fields::repeats_on_connections(),
     index_entries within MEMORY_MAX => fields::index_entries(),
     index_names within MEMORY_MAX => fields::index_names(),
     index_ranges within MEMORY_MAX => queries::ranges(),

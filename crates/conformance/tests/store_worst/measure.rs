@@ -39,6 +39,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(crate) struct Used {
     touched: u64,
+    unpaid: u64,
+    free_time: Duration,
     peak: u64,
     time: Duration,
     status: String,
@@ -47,12 +49,12 @@ pub(crate) struct Used {
 impl Used {
     /// Returns how many times the bytes that were touched were resident, beside what any request may take.
     pub(crate) fn memory(&self) -> f64 {
-        self.peak.saturating_sub(FOR_ANY) as f64 / self.touched as f64
+        self.peak.saturating_sub(FOR_ANY + self.unpaid) as f64 / self.touched as f64
     }
 
     /// Returns how many times as much time was taken as by plain PUTs that cost so much for a byte.
     pub(crate) fn time(&self, cost: f64) -> f64 {
-        self.time.saturating_sub(FOR_ANY_TIME).as_secs_f64() / (self.touched as f64 * cost)
+        self.time.saturating_sub(FOR_ANY_TIME + self.free_time).as_secs_f64() / (self.touched as f64 * cost)
     }
 
     /// Takes the time of another run of the same attack if that was faster.
@@ -100,7 +102,14 @@ pub(crate) fn run<'a>(attack: &'a Attack, prepared: &mut Prepared<'a>) -> Used {
     // What is written becomes a record of about as many bytes.
     let kept = if status.starts_with('2') && attack.writes() { sent } else { 0 };
     let touched = (sent + answered + kept + attack.records) as u64;
-    let used = Used { touched, peak, time: store.time() - time, status };
+    let used = Used {
+        touched,
+        unpaid: attack.unpaid,
+        free_time: attack.free_time,
+        peak,
+        time: store.time() - time,
+        status,
+    };
     drop(store);
     if attack.writes() {
         *prepared = Prepared::default();
