@@ -59,6 +59,7 @@ mod upkeep;
 mod upkeep_tests;
 mod work;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -76,7 +77,7 @@ use opening::Opened;
 use shared::Shared;
 use slot::Work;
 use space::Space;
-use tables::Table;
+use tables::{Table, Tables};
 use upkeep::Upkeep;
 use work::{ObjectWrite, SettingWrite, read_setting};
 
@@ -130,14 +131,14 @@ impl Fjall {
                 if space.is_full() { opening::open(&folder, &options) } else { Err(error) }
             })?;
         let shared = Arc::new(Shared::new(folder, options, space, tables, cut));
+        let upkeep = Upkeep::begin(Arc::clone(&shared));
         let failed = FjallOpenError::at(shared.folder.path());
         let (jobs, helpers) = helpers::start(&shared).map_err(failed)?;
         let committer = Committer::new(Arc::clone(&shared), jobs, marks, last_batch);
         let thread = Builder::new().name("alula-store-write".into());
         let thread = thread.spawn(|| committer.run()).map_err(FjallOpenError::at(shared.folder.path()))?;
         let mut engine = Self { shared, committer: Some(thread), helpers, upkeep: None };
-        let upkeep = Upkeep::start(Arc::clone(&engine.shared));
-        engine.upkeep = Some(upkeep.map_err(FjallOpenError::at(engine.shared.folder.path()))?);
+        engine.upkeep = Some(upkeep.start().map_err(FjallOpenError::at(engine.shared.folder.path()))?);
         Ok(engine)
     }
 
@@ -234,6 +235,21 @@ impl Drop for Fjall {
         for helper in self.helpers.drain(..) {
             let _ = helper.join();
         }
+        if let Some(tables) = self.shared.tables.swap(None) {
+            end(&self.shared, tables);
+        }
+    }
+}
+
+/// Closes the tables, and empties the journal if they do not need it and no list is being read.
+fn end(shared: &Shared, tables: Arc<Tables>) {
+    let are_in_files = tables.are_in_files();
+    let Some(tables) = Arc::into_inner(tables) else { return };
+    // A lock that a panic has poisoned makes fjall panic again.
+    let is_closed = catch_unwind(AssertUnwindSafe(|| drop(tables))).is_ok();
+    if is_closed && are_in_files {
+        // A journal that stays is read again.
+        let _ = tail::empty(&shared.folder);
     }
 }
 

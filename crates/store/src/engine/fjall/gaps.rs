@@ -12,8 +12,8 @@
 //! - A gap that is there therefore has no row in any state from that after `since` to that after the last
 //!   batch that was begun, and no state is read that is later. A list in an older state does not use it.
 //!
-//! A table has gaps while it has removed rows. They are in memory alone: after a start the first list finds
-//! them again.
+//! A table has gaps while it has removed rows. They are in memory alone. At a start the upkeep compacts small
+//! tables, and in others the first list finds them again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;

@@ -179,6 +179,14 @@ impl Tables {
         self.database.journal_count()
     }
 
+    /// Returns true if all rows are in files, so that nobody needs the journal.
+    pub(super) fn are_in_files(&self) -> bool {
+        let is_in_files = |keyspace: &Keyspace| {
+            hidden::rows_in_memory(keyspace) == 0 && keyspace.sealed_memtable_count() == 0
+        };
+        self.journals() == 1 && self.take_batches() && self.keyspaces.iter().all(is_in_files)
+    }
+
     pub(super) fn table(&self, table: Table) -> &Keyspace {
         &self.keyspaces[table as usize]
     }

@@ -53,19 +53,36 @@ const WAITS_MAX: usize = 2_000;
 /// The looks in which the journals go whose rows are all in files, unless writes go on.
 const JOURNAL_WAITS_MAX: usize = 100;
 
+/// The bytes of files up to which a table is compacted before the engine is open, which takes a second.
+const FOUND_OCTETS_MAX: u64 = 128 * 1024 * 1024;
+
 /// The thread. Dropping it ends it.
 pub(super) struct Upkeep {
     stop: Arc<Stop>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// The upkeep of an engine that is being opened, before its thread.
+pub(super) struct Begun(Keeper);
+
 impl Upkeep {
-    pub(super) fn start(shared: Arc<Shared>) -> std::io::Result<Self> {
-        let stop = Arc::<Stop>::default();
-        let mut keeper = Keeper::new(shared, Arc::clone(&stop));
-        keeper.begin();
+    /// Begins before anybody reads or writes.
+    pub(super) fn begin(shared: Arc<Shared>) -> Begun {
+        let mut keeper = Keeper::new(shared, Arc::default());
+        // fjall panics where a panic of another of its threads left a lock.
+        let _ = catch_unwind(AssertUnwindSafe(|| keeper.begin()));
+        Begun(keeper)
+    }
+}
+
+impl Begun {
+    /// Starts the thread.
+    pub(super) fn start(self) -> std::io::Result<Upkeep> {
+        let Self(mut keeper) = self;
+        let stop = Arc::clone(&keeper.stop);
+        keeper.is_open = true;
         let thread = Builder::new().name("alula-store-keep".into()).spawn(move || keeper.run())?;
-        Ok(Self { stop, thread: Some(thread) })
+        Ok(Upkeep { stop, thread: Some(thread) })
     }
 }
 
@@ -82,6 +99,8 @@ impl Drop for Upkeep {
 struct Keeper {
     shared: Arc<Shared>,
     stop: Arc<Stop>,
+    /// False before there is a thread that writes.
+    is_open: bool,
     /// The batches at the last look, and the looks since many came.
     seen: u64,
     quiet: u32,
@@ -94,7 +113,8 @@ struct Keeper {
 
 impl Keeper {
     const fn new(shared: Arc<Shared>, stop: Arc<Stop>) -> Self {
-        Self { shared, stop, seen: 0, quiet: 0, roomy: 0, ticks: 0, left: [None; Table::ALL.len()] }
+        let left = [None; Table::ALL.len()];
+        Self { shared, stop, is_open: false, seen: 0, quiet: 0, roomy: 0, ticks: 0, left }
     }
 
     /// Rows that were in memory before a restart may be removed ones: journals are read into memory.
@@ -107,6 +127,17 @@ impl Keeper {
         self.shared.space.begin();
         // Nobody has written yet.
         self.quiet = QUIET_TICKS;
+        self.compact_found(&tables);
+    }
+
+    /// Compacts the tables for which that is quick: the first list would pass all rows that journals brought
+    /// back and that were removed.
+    fn compact_found(&mut self, tables: &Tables) {
+        let is_quick = |table| tables.table(table).disk_space() <= FOUND_OCTETS_MAX;
+        let due = Table::ALL.map(|table| is_quick(table) && self.is_due(tables, table));
+        if due.contains(&true) && !self.shared.space.is_full() {
+            self.compact(tables, &due);
+        }
     }
 
     fn run(mut self) {
@@ -222,8 +253,12 @@ impl Keeper {
 
     /// Waits for a new latest snapshot, so that nobody needs what is older but lists that are read.
     fn renew(&self, tables: &Tables) {
-        self.shared.removed.ask_for_snapshot();
-        self.wait(|| !self.shared.removed.wants_snapshot());
+        if self.is_open {
+            self.shared.removed.ask_for_snapshot();
+            self.wait(|| !self.shared.removed.wants_snapshot());
+        } else {
+            tables.renew_snapshot();
+        }
         tables.give_up_old(self.stop.flag());
     }
 

@@ -193,3 +193,66 @@ async fn journals_go_before_a_table_becomes_empty() {
     let tables = engine.shared.tables().expect("open tables");
     wait_until("journals stay", || tables.journals() == 1).await;
 }
+
+/// The rows in memory and the marks in files of all tables.
+fn unwritten_and_removed(engine: &Fjall) -> u64 {
+    let tables = engine.shared.tables().expect("open tables");
+    let of = |table| hidden::rows_in_memory(tables.table(table)) + hidden::removals(tables.table(table));
+    Table::ALL.map(of).iter().sum()
+}
+
+#[tokio::test]
+async fn removed_rows_are_gone_when_a_folder_is_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut engine = open(&folder);
+    // Nothing is cleared before the end, as with a program that is killed under load.
+    drop(engine.upkeep.take());
+    put_all(&engine).await;
+    remove(&engine, 0..OBJECTS).await;
+    drop(engine);
+    let engine = open(&folder);
+    assert_eq!(unwritten_and_removed(&engine), 0, "the first query would pass them");
+    assert_eq!(entries(&engine).await, 0);
+}
+
+fn journal_octets(folder: &tempfile::TempDir) -> u64 {
+    let files =
+        std::fs::read_dir(folder.path().join("fjall")).expect("a folder").map(|file| file.expect("a file"));
+    let journals = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "jnl"));
+    journals.map(|journal| journal.metadata().expect("a file").len()).sum()
+}
+
+fn last_batch(engine: &Fjall) -> u64 {
+    let tables = engine.shared.tables().expect("open tables");
+    tables.last_mark(engine.shared.folder.id()).expect("a row").expect("a mark").number
+}
+
+async fn is_there(engine: &Fjall, number: usize) -> bool {
+    let (notfound_ok, basic_quorum) = (true, false);
+    let terms = ReadTerms { n: 1, r: 1, pr: 0, node_confirms: 0, notfound_ok, basic_quorum, deadline: far() };
+    engine.get(BUCKET.object(&key(number)), &terms).await.expect("a read").is_some()
+}
+
+#[tokio::test]
+async fn a_journal_whose_rows_are_in_files_is_empty_after_an_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    put_all(&engine).await;
+    remove(&engine, 0..OBJECTS / 2).await;
+    let are_in_files = || engine.shared.tables().expect("open tables").are_in_files();
+    wait_until("removed rows stay", || are_in_files() && unwritten_and_removed(&engine) == 0).await;
+    let last = last_batch(&engine);
+    drop(engine);
+    assert_eq!(journal_octets(&folder), 0);
+
+    let engine = open(&folder);
+    assert_eq!((unwritten_and_removed(&engine), last_batch(&engine)), (0, last));
+    assert!(!is_there(&engine, 0).await && is_there(&engine, OBJECTS - 1).await);
+    engine.write(BUCKET.object(&key(0)), Put(key(0)), &terms()).await.expect("a write");
+    drop(engine);
+    assert!(journal_octets(&folder) > 0, "it has a row that is in no file");
+
+    let engine = open(&folder);
+    assert!(is_there(&engine, 0).await && is_there(&engine, OBJECTS - 1).await);
+    assert_eq!(last_batch(&engine), last + 1);
+}
