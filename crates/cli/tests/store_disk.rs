@@ -6,8 +6,9 @@
 mod support;
 
 use std::{
-    io::{BufRead as _, BufReader},
-    path::Path,
+    fs::File,
+    io::{BufRead as _, BufReader, Write as _},
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Arc, Mutex},
     thread,
@@ -23,13 +24,22 @@ const DISK: &str = "ALULA_SMALL_DISK";
 /// The refused writes for which nothing more is said.
 const REFUSED: u32 = 500;
 
-/// Runs this test again with a file system of its own.
 #[test]
 fn a_full_disk_is_emptied_and_filled_again() {
+    on_small_disk("a_full_disk_is_emptied_and_filled_again", drill);
+}
+
+#[test]
+fn reads_go_on_while_a_full_disk_refuses_all_writes() {
+    on_small_disk("reads_go_on_while_a_full_disk_refuses_all_writes", fill_from_outside);
+}
+
+/// Runs a test again with a file system of its own, and does there what it is to do.
+fn on_small_disk<F: Future<Output = ()>>(test: &str, act: impl FnOnce(PathBuf) -> F) {
     if let Some(disk) = std::env::var_os(DISK) {
-        return tokio::runtime::Runtime::new().unwrap().block_on(drill(Path::new(&disk)));
+        return tokio::runtime::Runtime::new().unwrap().block_on(act(disk.into()));
     }
-    let folder = Folder::new("store-disk");
+    let folder = Folder::new(test);
     let mounts = |script: &str| {
         let mut unshare = Command::new("unshare");
         unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, &folder.path("")]);
@@ -41,15 +51,14 @@ fn a_full_disk_is_emptied_and_filled_again() {
         eprintln!("not tried: this system lets nobody mount a file system");
         return;
     }
-    let mut drill =
-        mounts(&format!("{mount} && exec \"$1\" --exact a_full_disk_is_emptied_and_filled_again"));
-    drill.arg(std::env::current_exe().unwrap()).env(DISK, folder.path(""));
-    let output = drill.output().unwrap();
+    let mut again = mounts(&format!("{mount} && exec \"$1\" --exact \"$2\""));
+    again.arg(std::env::current_exe().unwrap()).arg(test).env(DISK, folder.path(""));
+    let output = again.output().unwrap();
     let shown = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(output.status.success(), "{}{}", shown[0], shown[1]);
 }
 
-async fn drill(disk: &Path) {
+async fn drill(disk: PathBuf) {
     let data = disk.join("data").to_str().unwrap().to_owned();
     let flags = ["--data", &*data, "--ready", "--reap-after=immediate"];
     let mut kept = Vec::new();
@@ -78,6 +87,70 @@ async fn drill(disk: &Path) {
     }
     let [first, .., last] = &kept[..] else { unreachable!("two rounds") };
     assert!(last * 4 > first * 3, "less and less fits: {kept:?}");
+}
+
+/// The objects that are in the journal when the disk becomes full, 24 MB together.
+const IN_JOURNAL: u32 = 160;
+
+/// The bytes that are free then: more than the store tries to write, and less than a copy of the journal.
+const LEFT: u64 = 4 * 1024 * 1024;
+
+/// Another program takes all that is left, and the write of a delete fails.
+async fn fill_from_outside(disk: PathBuf) {
+    let data = disk.join("data").to_str().unwrap().to_owned();
+    let store = Small::start(&["--data", &*data, "--ready"]);
+    for number in 0..IN_JOURNAL {
+        assert_eq!(store.put(0, number).await, Status::NO_CONTENT);
+    }
+    let ballast = Ballast::make(&disk);
+    let mut number = 0;
+    while store.takes_deletes(number).await {
+        // The store gives its reserve up meanwhile.
+        ballast.fill();
+        number += 1;
+    }
+    ballast.leave(LEFT);
+    for _ in 0..60 {
+        store.check(0, IN_JOURNAL - 1).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(store.status("PUT", &path(1, 0), 100).await, Status::SERVICE_UNAVAILABLE, "LEFT is too much");
+    ballast.remove();
+    store.wait_for_writes().await;
+    for number in number + 1..IN_JOURNAL {
+        store.check(0, number).await;
+    }
+    store.stop();
+}
+
+/// A file of another program on the disk.
+struct Ballast {
+    path: PathBuf,
+    file: File,
+}
+
+impl Ballast {
+    fn make(disk: &Path) -> Self {
+        let path = disk.join("ballast");
+        Self { file: File::create(&path).unwrap(), path }
+    }
+
+    /// Takes what is left, but for less than a block.
+    fn fill(&self) {
+        let mut file = &self.file;
+        for octets in [1 << 20, 4096] {
+            while file.write_all(&vec![1; octets]).is_ok() {}
+        }
+    }
+
+    fn leave(&self, octets: u64) {
+        self.fill();
+        self.file.set_len(self.file.metadata().unwrap().len() - octets).unwrap();
+    }
+
+    fn remove(self) {
+        std::fs::remove_file(self.path).unwrap();
+    }
 }
 
 /// A running store.
@@ -164,6 +237,22 @@ impl Small {
             self.client.get(&*format!("{}{}", self.echo.http, path(round, number))).send().await.unwrap();
         assert_eq!(answer.status(), Status::OK, "{round}: {number}");
         assert_eq!(answer.body().bytes().await.unwrap().len(), octets(number));
+    }
+
+    async fn takes_deletes(&self, number: u32) -> bool {
+        match self.status("DELETE", &path(0, number), 0).await {
+            Status::NO_CONTENT => true,
+            Status::INTERNAL_SERVER_ERROR | Status::SERVICE_UNAVAILABLE => false,
+            other => panic!("{other}"),
+        }
+    }
+
+    async fn wait_for_writes(&self) {
+        let start = Instant::now();
+        while self.put(2, 0).await != Status::NO_CONTENT {
+            assert!(start.elapsed() < PATIENCE, "the disk has room, and no write is taken");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     async fn wait_for_room(&self) {

@@ -13,6 +13,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::batch_mark::FolderId;
+use super::disk;
 use super::open_error::FjallOpenError;
 use super::private_files;
 
@@ -89,11 +90,12 @@ impl Folder {
         Ok(path)
     }
 
-    /// Writes and flushes octets and removes them: whether the disk takes any.
-    pub(super) fn probe(&self) -> io::Result<()> {
+    /// Writes and flushes bytes and removes them: whether the disk takes any, and so many more.
+    pub(super) fn probe(&self, more: u64) -> io::Result<()> {
         let path = self.path.join("probe");
         let mut file = private_files::writing().truncate(true).open(&path)?;
         let written = file.write_all(&vec![1; PROBE_OCTETS]).and_then(|()| file.sync_all());
+        let written = written.and_then(|()| disk::allocate(&mut file, PROBE_OCTETS as u64 + more));
         drop(file);
         fs::remove_file(&path)?;
         written

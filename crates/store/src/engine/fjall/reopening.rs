@@ -11,6 +11,7 @@ use super::faults::Step;
 use super::opening::{Opened, open_after_failure};
 use super::shared::Shared;
 use super::tables::Tables;
+use super::tail::last_octets;
 use crate::engine::marks::Marks;
 
 /// The time before the first attempt; each further one waits twice as long as the one before it, up to the greatest.
@@ -30,7 +31,9 @@ pub(super) fn open_anew(shared: &Shared) -> Option<(Marks, u64)> {
     while !shared.queue.wait_closed(pause) {
         pause = PAUSE_MAX.min(2 * pause);
         shared.space.look(0);
-        if shared.faults.check(Step::Probe).and_then(|()| shared.folder.probe()).is_err() {
+        // Reads go on while there is no room for what is written before the tables are open again.
+        let probe = || shared.folder.probe(last_octets(&shared.folder)?);
+        if shared.faults.check(Step::Probe).and_then(|()| probe()).is_err() {
             continue;
         }
         if let Some(tables) = shared.tables.swap(None) {

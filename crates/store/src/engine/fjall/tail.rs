@@ -91,6 +91,12 @@ pub(super) fn empty(folder: &Folder) -> io::Result<()> {
     journal.sync_all()
 }
 
+/// Returns how many bytes the last journal takes when it is written anew.
+pub(super) fn last_octets(folder: &Folder) -> io::Result<u64> {
+    let Some(path) = journals(folder)?.pop() else { return Ok(0) };
+    Journal::open(&path, folder.id())?.end_of_octets(0)
+}
+
 /// The journals, by their numbers.
 fn journals(folder: &Folder) -> io::Result<Vec<PathBuf>> {
     let engine = folder.engine();
