@@ -7,9 +7,10 @@
 
 use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use alula::testing::TestServer;
-use alula::{Client, Response, Server};
+use alula::testing::{TestServer, Wire};
+use alula::{Client, Limits, Response, Server};
 use alula_store::engine::{Engine, Fjall, FjallOptions, Memory};
 use alula_store::{Config, Store};
 use alula_tally::Tally;
@@ -292,4 +293,74 @@ fn fields_are_held_once_while_the_content_is_not_there() {
         println!("{name}: {each} bytes for a head of {LARGE}");
         assert!(each < LARGE as u64 * 3 / 2, "{name}: {each} bytes for a head of {LARGE}");
     }
+}
+
+/// The bytes that are allocated and not given back.
+fn live() -> u64 {
+    let counts = alula_tally::process();
+    counts.bytes - counts.bytes_freed
+}
+
+const READERS: usize = 100;
+
+/// The bytes that are held while so many clients of their own read nothing of an answer.
+async fn held_by_unread(path: &str, server: impl Fn() -> TestServer) -> u64 {
+    let (before, url) = (live(), format!("{SITE}{path}"));
+    let mut unread = tokio::task::JoinSet::new();
+    for _ in 0..READERS {
+        let wire = Wire::new().silent_after(100).capacity(1_000);
+        let (client, url) = (server().to_client(wire).client(), url.clone());
+        unread.spawn(async move { client.get(url).send().await?.bytes().await.map(|content| content.len()) });
+    }
+    // The clock stands still until nothing is left to be done.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let held = live() - before;
+    unread.shutdown().await;
+    held
+}
+
+/// Many who read nothing of a list hold no more than requests together may.
+async fn unread_lists(is_http2: bool) {
+    const ROOM: u64 = 4 * 1024 * 1024;
+    /// What waits for a socket is on the account of its connection: as much, twice.
+    const OUTPUT: u64 = 16 * 1024;
+    let mut config = Config::default();
+    (config.object_octets_max, config.octets_in_flight_max) = (1024 * 1024, ROOM);
+    let store = Store::open(Memory::new(), config).await.expect("a store");
+    let server = || {
+        let limits = Limits { output_soft_bytes: OUTPUT as u32, ..alula_store::limits() };
+        let server = TestServer::with(Server::builder().limits(limits), store.routes().expect("routes"));
+        if is_http2 { server.http2() } else { server }
+    };
+    let other = server().client();
+    for number in 0..500 {
+        let path = format!("/buckets/b/keys/{number:0>700}");
+        assert_eq!(put(&other, &path, &[("x-riak-index-a_bin", "term")]).await.status, 204);
+    }
+    let connections = held_by_unread("/buckets/b/keys/none", server).await;
+    for path in [
+        "/buckets/b/keys?keys=true",
+        "/buckets/b/keys?keys=stream",
+        "/buckets/b/index/a_bin/term",
+        "/buckets/b/index/a_bin/a/z?return_terms=true&stream=true",
+    ] {
+        let held = held_by_unread(path, server).await;
+        let (connections, lists) = (connections / 1024, held.saturating_sub(connections) / 1024);
+        println!("{path}, HTTP/2 {is_http2}: {lists} KiB for lists beside {connections} KiB for connections");
+        let charged = (ROOM + ROOM / 4 + READERS as u64 * 2 * OUTPUT) / 1024;
+        assert!(lists <= charged, "{path}, HTTP/2 {is_http2}: {lists} KiB, and {charged} KiB are charged");
+        let mut whole = other.get(format!("{SITE}{path}")).send().await.expect("an answer");
+        assert_eq!(whole.status(), 200, "{path}");
+        assert!(whole.text().await.expect("a text").len() > 500 * 700, "{path}");
+    }
+}
+
+#[test]
+fn lists_that_are_not_read_share_the_room_of_requests() {
+    let _alone = alone();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    runtime.expect("a runtime").block_on(async {
+        unread_lists(false).await;
+        unread_lists(true).await;
+    });
 }

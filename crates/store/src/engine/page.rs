@@ -1,7 +1,5 @@
 //! Pages: a bounded part of a list, in one buffer that is used again.
 
-use std::ops::Range;
-
 /// The octets with which a page is full, whatever its items: keys may be 64 KiB long.
 const OCTETS_MAX: usize = 256 * 1024;
 
@@ -11,9 +9,18 @@ const OCTETS_MAX: usize = 256 * 1024;
 #[derive(Debug)]
 pub struct Page {
     items_max: usize,
+    octets_max: usize,
     octets: Vec<u8>,
-    items: Vec<(Range<usize>, Range<usize>)>,
+    items: Vec<Ends>,
+    longest: usize,
     is_last: bool,
+}
+
+/// The ends of a term and of the key behind it, among the bytes of a page.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    term: usize,
+    key: usize,
 }
 
 /// One item of a page.
@@ -28,24 +35,50 @@ pub struct Item<'a> {
 impl Page {
     /// An empty page for so many items, at least one.
     pub fn new(items_max: usize) -> Self {
-        Self { items_max: items_max.max(1), octets: Vec::new(), items: Vec::new(), is_last: false }
+        Self {
+            items_max: items_max.max(1),
+            octets_max: OCTETS_MAX,
+            octets: Vec::new(),
+            items: Vec::new(),
+            longest: 0,
+            is_last: false,
+        }
+    }
+
+    /// Bounds the bytes of its items, to 256 KiB at most, from the next time on that it is filled.
+    pub(crate) fn set_octets_max(&mut self, octets: usize) {
+        self.octets_max = octets.min(OCTETS_MAX);
+    }
+
+    /// Returns the memory that it holds.
+    pub(crate) fn capacity_bytes(&self) -> usize {
+        self.octets.capacity() + self.items.capacity() * size_of::<Ends>()
+    }
+
+    /// Returns the bytes of its longest item.
+    pub(crate) const fn longest(&self) -> usize {
+        self.longest
     }
 
     /// Empties the page, for an engine that begins to fill it.
     pub fn clear(&mut self) {
         self.octets.clear();
         self.items.clear();
-        self.is_last = false;
+        (self.longest, self.is_last) = (0, false);
     }
 
     /// Adds an item if there is room for it; an empty page has room for any. Returns false if there is none: the list goes on.
     pub fn push(&mut self, item: Item<'_>) -> bool {
-        let octets = self.octets.len() + item.term.len() + item.key.len();
-        if self.items.len() >= self.items_max || (!self.items.is_empty() && octets > OCTETS_MAX) {
+        let length = item.term.len() + item.key.len();
+        let octets = self.octets.len() + length;
+        if self.items.len() >= self.items_max || (!self.items.is_empty() && octets > self.octets_max) {
             return false;
         }
-        let (term, key) = (self.put(item.term), self.put(item.key));
-        self.items.push((term, key));
+        self.make_room(octets);
+        self.octets.extend_from_slice(item.term);
+        self.octets.extend_from_slice(item.key);
+        self.items.push(Ends { term: octets - item.key.len(), key: octets });
+        self.longest = self.longest.max(length);
         true
     }
 
@@ -61,17 +94,20 @@ impl Page {
 
     /// The items.
     pub fn items(&self) -> impl ExactSizeIterator<Item = Item<'_>> + DoubleEndedIterator + Clone {
-        let item = |(term, key): &(Range<usize>, Range<usize>)| Item {
-            term: &self.octets[term.clone()],
-            key: &self.octets[key.clone()],
-        };
-        self.items.iter().map(item)
+        (0..self.items.len()).map(|place| {
+            let start = place.checked_sub(1).map_or(0, |before| self.items[before].key);
+            let Ends { term, key } = self.items[place];
+            Item { term: &self.octets[start..term], key: &self.octets[term..key] }
+        })
     }
 
-    fn put(&mut self, octets: &[u8]) -> Range<usize> {
-        let start = self.octets.len();
-        self.octets.extend_from_slice(octets);
-        start..self.octets.len()
+    /// Grows to room for so many bytes: twice as much, but no more than a page may have.
+    fn make_room(&mut self, octets: usize) {
+        let room = self.octets.capacity();
+        if room < octets {
+            let grown = octets.max(self.octets_max.min(2 * room));
+            self.octets.reserve_exact(grown - self.octets.len());
+        }
     }
 }
 

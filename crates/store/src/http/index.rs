@@ -23,7 +23,7 @@ use super::keys::results::{Framing, Results};
 use super::keys::time;
 use super::target::Target;
 use super::{negotiation, peer, query, stand_ins};
-use crate::budget::Peer;
+use crate::budget::Share;
 use crate::engine::{BucketName, Engine, EngineError, Item, Page};
 use crate::model::{Vtag, VtagText};
 use crate::searches::Searches;
@@ -44,8 +44,12 @@ pub(super) async fn query<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let peer = peer::of(&exchange, &store);
     let query = Query { bucket: target.bucket(), range, parameters, deadline };
     let mut results = query.results(exchange.respond(Status::OK));
-    match query.put_all(store.shared(), &peer, &mut results).await {
-        Ok(continuation) => Ok(results.finish(continuation.as_deref().map(str::as_bytes)).await?),
+    let mut share = Share::of(&peer);
+    match query.put_all(store.shared(), &mut share, &mut results).await {
+        Ok(continuation) => {
+            let continuation = continuation.as_deref().map(str::as_bytes);
+            Ok(results.finish_on(&store.shared().budget, &mut share, continuation).await?)
+        }
         Err(Fail::Engine(error)) if query.parameters.is_streamed() && results.is_begun() => {
             fail(results, error).await
         }
@@ -61,6 +65,9 @@ pub(super) async fn refuse_more_terms<E: Engine>(_: Exchange<Store<E>>) -> Outco
 /// The bytes that a query with a pattern holds while its results are sent: the compiled pattern, or a little
 /// less.
 const PATTERN_BYTES: u64 = 256 * 1024;
+
+/// The capacity of a lent buffer for a term as it is shown, which is held while results wait for their peer.
+const TERM_BYTES: usize = 1024;
 
 /// A query of a bucket.
 struct Query<'a> {
@@ -94,17 +101,15 @@ impl Query<'_> {
     async fn put_all<E: Engine>(
         &self,
         shared: &Shared<E>,
-        peer: &Peer,
+        share: &mut Share,
         results: &mut Results,
     ) -> Result<Option<String>, Fail> {
-        let held = if self.parameters.pattern().is_some() { PATTERN_BYTES } else { 0 };
-        let _share = shared.budget.share_for(peer, held, self.deadline).await?;
-        let mut pages = self.pages(&shared.engine).await?;
+        let mut pages = self.pages(shared, share).await?;
         let mut left = self.parameters.results_max().unwrap_or(u64::MAX);
-        while let Some(page) = pages.next().await? {
+        while pages.next().await? {
+            let page = pages.page();
             let matches = self.matches(&shared.searches, page).await?;
-            let put = self.put(page, matches, &mut left, results);
-            if let Some(last) = shared.budget.paced(held > 0, held, put).await?? {
+            if let Some(last) = pages.paced(self.put(page, matches, &mut left, results)).await?? {
                 return Ok(Some(Continuation::text(last)));
             }
             if results.is_muted() {
@@ -114,11 +119,15 @@ impl Query<'_> {
         Ok(None)
     }
 
-    async fn pages<'s, E: Engine>(&'s self, engine: &E) -> Result<Pages<'s, E::Snapshot>, EngineError> {
-        let deadline = self.deadline;
+    async fn pages<'s, E: Engine>(
+        &'s self,
+        shared: &'s Shared<E>,
+        share: &'s mut Share,
+    ) -> Result<Pages<'s, E::Snapshot>, Fail> {
+        let beside = if self.parameters.pattern().is_some() { PATTERN_BYTES } else { 0 };
         let results_max = self.parameters.results_max().filter(|_| self.parameters.pattern().is_none());
-        let snapshot = engine.snapshot(deadline).await?;
-        let mut pages = Pages::new(snapshot, self.range.selection(self.bucket), results_max, deadline);
+        let selection = self.range.selection(self.bucket);
+        let mut pages = Pages::begin(shared, (share, beside), selection, results_max, self.deadline).await?;
         if let Some(last) = self.parameters.continuation() {
             pages.start_after(last.item());
         }
@@ -139,7 +148,7 @@ impl Query<'_> {
         left: &mut u64,
         results: &mut Results,
     ) -> Result<Option<Item<'p>>, Fail> {
-        let mut term = Scratch::lend();
+        let mut term = Scratch::lend_within(TERM_BYTES);
         let is_taken = |place: usize| matches.as_ref().is_none_or(|matches| matches[place]);
         for (_, item) in page.items().enumerate().filter(|(place, _)| is_taken(*place)) {
             match self.shows_terms() {

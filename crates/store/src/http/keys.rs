@@ -12,17 +12,18 @@ pub(super) mod time;
 
 use std::time::Duration;
 
-use alula::{Exchange, KnownName, Request, Status};
+use alula::{Error, Exchange, KnownName, Request, Status};
 use tokio::time::Instant;
 
 use self::pages::{Pages, Selection};
 use self::results::{Framing, Results};
 use super::fail::{Fail, Outcome};
 use super::target::Target;
-use super::{negotiation, query};
-use crate::engine::{Engine, EngineError};
+use super::{negotiation, peer, query};
+use crate::budget::Share;
+use crate::engine::{Engine, EngineError, Page};
 use crate::statistics::Counted;
-use crate::store::Store;
+use crate::store::{Shared, Store};
 
 /// The time that a list has unless its request says another.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -166,6 +167,7 @@ pub(super) async fn send<E: Engine>(
 ) -> Outcome {
     let store = exchange.state();
     let deadline = time::deadline(asked.timeout, &store.shared().config);
+    let peer = peer::of(&exchange, &store);
     let reply = exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, "application/json");
     let framing = match form {
         Form::Whole => Framing::Object,
@@ -177,8 +179,9 @@ pub(super) async fn send<E: Engine>(
         Listed::Keys => Selection::Keys { bucket: target.bucket(), low: b"", high: None },
         Listed::Buckets => Selection::Buckets(target.bucket().bucket_type),
     };
-    match put_all(&store, selection, deadline, before, &mut results).await {
-        Ok(()) => Ok(results.finish(None).await?),
+    let mut share = Share::of(&peer);
+    match put_all(store.shared(), (selection, &mut share), deadline, before, &mut results).await {
+        Ok(()) => Ok(results.finish_on(&store.shared().budget, &mut share, None).await?),
         Err(Fail::Engine(error)) => fail(results, error).await,
         Err(fail) => Err(fail),
     }
@@ -186,28 +189,32 @@ pub(super) async fn send<E: Engine>(
 
 /// Reads the whole selection and sends it, but for its end.
 async fn put_all<E: Engine>(
-    store: &Store<E>,
-    selection: Selection<'_>,
+    shared: &Shared<E>,
+    (selection, share): (Selection<'_>, &mut Share),
     deadline: Instant,
     before: Before,
     results: &mut Results,
 ) -> Result<(), Fail> {
-    let snapshot = store.engine().snapshot(deadline).await?;
-    let mut pages = Pages::new(snapshot, selection, None, deadline);
-    let mut page = pages.next().await?;
+    let mut pages = Pages::begin(shared, (share, 0), selection, None, deadline).await?;
+    let mut has_page = pages.next().await?;
     match before {
         Before::Nothing => {}
         Before::EmptyObject => results.put_properties(None).await?,
         Before::Properties(properties) => results.put_properties(Some(&properties)).await?,
     }
-    while let Some(items) = page {
-        for item in items.items() {
-            results.add(item.key).await?;
-        }
-        results.end_batch().await?;
-        page = if results.is_muted() { None } else { pages.next().await? };
+    while has_page {
+        pages.paced(put(pages.page(), results)).await??;
+        has_page = !results.is_muted() && pages.next().await?;
     }
     Ok(())
+}
+
+/// Sends the items of a page.
+async fn put(page: &Page, results: &mut Results) -> Result<(), Error> {
+    for item in page.items() {
+        results.add(item.key).await?;
+    }
+    results.end_batch().await
 }
 
 /// Ends a list that could not be read on. That its time has run out is part of an answer of 200; another failure has a status of its own

@@ -2,8 +2,9 @@
 
 use alula::{BodyWriter, Error, Reply, Scratch, Sent};
 
-/// The octets of a piece: few enough that many lists may be under way.
-const PIECE_OCTETS: usize = 32 * 1024;
+/// The bytes of a piece: few enough that many lists may be under way, and that a buffer of 32 KiB has room
+/// for one name more.
+pub(super) const PIECE_OCTETS: usize = 24 * 1024;
 
 /// Content being made. Dropped before it was [begun](Self::is_begun) it leaves the request to its handler; afterwards it resets the stream.
 pub(super) struct Output {
@@ -16,12 +17,17 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(reply: Reply) -> Self {
-        Self { reply: Some(reply), writer: None, text: Scratch::lend() }
+        Self { reply: Some(reply), writer: None, text: Scratch::lend_within(2 * PIECE_OCTETS) }
     }
 
     /// The octets that have not been sent yet.
     pub(super) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
+    }
+
+    /// Returns the memory that it holds.
+    pub(super) fn capacity_bytes(&self) -> usize {
+        self.text.capacity()
     }
 
     /// Returns true if there is enough for a piece.

@@ -3,10 +3,38 @@
 use alula::Scratch;
 use tokio::time::Instant;
 
-use crate::engine::{BucketName, EngineError, IndexRange, Item, KeyRange, Page, Snapshot};
+use super::super::fail::Fail;
+use super::output;
+use crate::budget::{Budget, Share, TooSlow};
+use crate::engine::{BucketName, Engine, EngineError, IndexRange, Item, KeyRange, Page, Snapshot};
+use crate::store::Shared;
 
 /// The items of a page.
 const ITEMS_MAX: u64 = 1_000;
+
+/// The bytes of a page as a rule, and of one that has room for more.
+const NARROW_PAGE_BYTES: usize = 16 * 1024;
+const PAGE_BYTES: usize = 256 * 1024;
+
+/// The bytes that a page has beside, for the places of its items.
+const NARROW_ITEMS_BYTES: usize = 16 * 1024;
+
+/// The bytes that are taken before anything is read: a page, and the text that is made of it.
+const NARROW_BYTES: u64 = (NARROW_PAGE_BYTES + NARROW_ITEMS_BYTES + text_bytes(0)) as u64;
+
+/// The items of a full page below which their names are long.
+const FEW_ITEMS: usize = 200;
+
+/// The bytes of a name that are kept beside a page without being charged.
+const NAME_BYTES: usize = 1024;
+
+/// The most bytes of JSON for each byte of a name: one that is a control character is `\u0001`.
+const ESCAPED: usize = 6;
+
+/// Returns the bytes of the buffer in which items of so many bytes become a text.
+const fn text_bytes(longest: usize) -> usize {
+    (output::PIECE_OCTETS + ESCAPED * longest).next_power_of_two()
+}
 
 /// The part of a store that is read.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +48,16 @@ pub(crate) enum Selection<'a> {
 }
 
 /// Pages of a selection.
+///
+/// A page, and the text that is made of it, is on a share of the octets in flight: so much that it is
+/// counted with small contents as a rule. Pages of long names are larger while there is room for them, since
+/// an engine puts such names in order anew for each page.
 pub(crate) struct Pages<'a, S> {
+    budget: &'a Budget,
+    share: &'a mut Share,
+    /// The bytes that its share has, of which some are for others than pages.
+    charged: u64,
+    beside: u64,
     snapshot: S,
     selection: Selection<'a>,
     deadline: Instant,
@@ -60,22 +97,35 @@ impl Selection<'_> {
 }
 
 impl<'a, S: Snapshot> Pages<'a, S> {
-    /// The pages of a selection, of which no more than `items_max` items are wanted.
-    pub(crate) fn new(
-        snapshot: S,
+    /// Begins to read a selection, of which no more than `items_max` items are wanted. The share gets room
+    /// for pages, and for `beside` bytes.
+    ///
+    /// # Errors
+    /// There was no room in time, or whatever the engine fails with.
+    pub(crate) async fn begin<E: Engine<Snapshot = S>>(
+        shared: &'a Shared<E>,
+        (share, beside): (&'a mut Share, u64),
         selection: Selection<'a>,
         items_max: Option<u64>,
         deadline: Instant,
-    ) -> Self {
-        Self {
-            snapshot,
+    ) -> Result<Self, Fail> {
+        let charged = NARROW_BYTES + beside;
+        shared.budget.extend(share, charged, charged, deadline).await?;
+        let mut page = Page::new(items_max.map_or(ITEMS_MAX, |most| most.min(ITEMS_MAX)) as usize);
+        page.set_octets_max(NARROW_PAGE_BYTES);
+        Ok(Self {
+            budget: &shared.budget,
+            share,
+            charged,
+            beside,
+            snapshot: shared.engine.snapshot(deadline).await?,
             selection,
             deadline,
-            page: Page::new(items_max.map_or(ITEMS_MAX, |most| most.min(ITEMS_MAX)) as usize),
+            page,
             place: if selection.is_empty() { Place::End } else { Place::Start },
-            term: Scratch::lend(),
-            key: Scratch::lend(),
-        }
+            term: Scratch::lend_within(NAME_BYTES),
+            key: Scratch::lend_within(NAME_BYTES),
+        })
     }
 
     /// Begins after an item. One that a client made up opens nothing outside of the selection.
@@ -90,17 +140,19 @@ impl<'a, S: Snapshot> Pages<'a, S> {
         }
     }
 
-    /// Reads the next page; `None` after the last one.
+    /// Reads the next page; false after the last one.
     ///
     /// # Errors
-    /// [`EngineError::TimedOut`] after the deadline, or whatever the engine fails with.
-    pub(crate) async fn next(&mut self) -> Result<Option<&Page>, EngineError> {
+    /// [`EngineError::TimedOut`] after the deadline, no room for long names, or whatever the engine fails
+    /// with.
+    pub(crate) async fn next(&mut self) -> Result<bool, Fail> {
         if self.place == Place::End {
-            return Ok(None);
+            return Ok(false);
         }
         if Instant::now() >= self.deadline {
-            return Err(EngineError::TimedOut);
+            return Err(EngineError::TimedOut.into());
         }
+        self.widen();
         self.fill().await?;
         match self.page.items().next_back() {
             Some(last) if !self.page.is_last() => {
@@ -110,9 +162,50 @@ impl<'a, S: Snapshot> Pages<'a, S> {
             }
             _ => self.place = Place::End,
         }
+        self.charge().await?;
         // An engine may answer without ever waiting, and results may be rare: others on this thread have their turn.
         tokio::task::yield_now().await;
-        Ok(Some(&self.page))
+        Ok(true)
+    }
+
+    /// Returns the page that was read last.
+    pub(crate) const fn page(&self) -> &Page {
+        &self.page
+    }
+
+    /// Awaits the sending of a page, which is to keep a pace where it holds room that others wait for.
+    ///
+    /// # Errors
+    /// It was slow while others waited.
+    pub(crate) async fn paced<F: Future>(&self, sending: F) -> Result<F::Output, TooSlow> {
+        self.budget.paced(self.share.has_room(), self.charged, sending).await
+    }
+
+    /// Takes room for a larger page after one that was full of long names, if it is there.
+    fn widen(&mut self) {
+        let items = self.page.items().len();
+        if self.place != Place::AfterItem || items == 0 || items >= FEW_ITEMS {
+            return;
+        }
+        let bytes = self.beside + (PAGE_BYTES + NARROW_ITEMS_BYTES + text_bytes(self.page.longest())) as u64;
+        if bytes <= self.charged || self.budget.grow(self.share, bytes).is_ok() {
+            self.charged = self.charged.max(bytes);
+            self.page.set_octets_max(PAGE_BYTES);
+        }
+    }
+
+    /// Takes room for what the page holds, and for the text that is made of it, where that is more than it
+    /// has.
+    async fn charge(&mut self) -> Result<(), Fail> {
+        let names =
+            self.term.capacity().max(NAME_BYTES) + self.key.capacity().max(NAME_BYTES) - 2 * NAME_BYTES;
+        let held = self.page.capacity_bytes() + text_bytes(self.page.longest()) + names;
+        let held = held as u64 + self.beside;
+        if held > self.charged {
+            self.budget.extend(self.share, held, held, self.deadline).await?;
+            self.charged = held;
+        }
+        Ok(())
     }
 
     async fn fill(&mut self) -> Result<(), EngineError> {

@@ -4,8 +4,10 @@
 
 use alula::{Error, Reply, Sent};
 
+use super::super::fail::Fail;
 use super::json::put_string;
 use super::output::Output;
+use crate::budget::{Budget, Share};
 use crate::model::VtagText;
 
 /// The form of the content.
@@ -124,6 +126,19 @@ impl Results {
             }
         }
         self.output.finish().await
+    }
+
+    /// Ends the results as [`finish`](Self::finish) does, on a share of which it leaves what the last piece needs.
+    pub(crate) async fn finish_on(
+        self,
+        budget: &Budget,
+        share: &mut Share,
+        continuation: Option<&[u8]>,
+    ) -> Result<Sent, Fail> {
+        let bytes = self.output.capacity_bytes() as u64;
+        share.shrink(bytes);
+        let has_room = share.has_room();
+        Ok(budget.paced(has_room, bytes, self.finish(continuation)).await??)
     }
 
     /// Ends the results with the reason for which there are no more.
