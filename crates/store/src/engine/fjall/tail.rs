@@ -4,8 +4,9 @@
 //! Rule 2: nothing is cut before it is kept aside, flushed.
 //! Rule 3: a journal that has another one after it was flushed whole when that one was made.
 //!
-//! Rule 4: a journal is emptied at an end if all its rows are in files. fjall would read it again, and of a table
-//! that became empty it no longer knows that its rows were in files: those that were removed would be back in memory.
+//! Rule 4: a journal is emptied at an end if all its rows are in files. fjall would read it again, and of a
+//! table that became empty it no longer knows that its rows were in files: those that were removed would be
+//! back in memory.
 //!
 //! The last batch of all has no mark after it, so that damage to it is taken for an interrupted write, as in any journal of this kind.
 
