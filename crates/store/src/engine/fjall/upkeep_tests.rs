@@ -236,11 +236,12 @@ async fn is_there(engine: &Fjall, number: usize) -> bool {
 #[tokio::test]
 async fn a_journal_whose_rows_are_in_files_is_empty_after_an_end() {
     let folder = tempfile::tempdir().expect("a folder");
-    let engine = open(&folder);
+    let mut engine = open(&folder);
+    // It compacts when that is worth it, and would leave some rows in memory or none.
+    drop(engine.upkeep.take());
     put_all(&engine).await;
     remove(&engine, 0..OBJECTS / 2).await;
-    let are_in_files = || engine.shared.tables().expect("open tables").are_in_files();
-    wait_until("removed rows stay", || are_in_files() && unwritten_and_removed(&engine) == 0).await;
+    write_out(&engine).await;
     let last = last_batch(&engine);
     drop(engine);
     assert_eq!(journal_octets(&folder), 0);
