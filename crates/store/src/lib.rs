@@ -17,6 +17,7 @@ pub mod engine;
 pub mod fuzzing;
 mod http;
 mod limits;
+mod long_steps;
 pub mod model;
 mod properties;
 mod reaper;

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::engine::{Engine, EngineError};
+use crate::long_steps::LongSteps;
 use crate::model::Vtag;
 use crate::properties::{PropertyError, PropertyTable, Unheeded};
 use crate::reaper::Reaper;
@@ -40,6 +41,7 @@ pub(crate) struct Shared<E> {
     pub(crate) reaper: Reaper,
     pub(crate) statistics: Statistics,
     pub(crate) searches: Searches,
+    pub(crate) long_steps: LongSteps,
     /// The secret in the boundaries of multiparts, which clients cannot guess.
     pub(crate) secret: Vtag,
 }
@@ -78,9 +80,10 @@ impl<E: Engine> Store<E> {
         let reaper = Reaper::default();
         let (secret, reap_after) = (Vtag::from_bits(u128::from_ne_bytes(secret)), config.reap_after);
         let statistics = Statistics::new();
-        let searches = Searches::new();
+        let (searches, long_steps) = (Searches::new(), LongSteps::new());
         let shared =
-            Arc::new(Shared { engine, properties, config, budget, reaper, statistics, searches, secret });
+            Shared { engine, properties, config, budget, reaper, statistics, searches, long_steps, secret };
+        let shared = Arc::new(shared);
         if let Some(after) = reap_after {
             Reaper::start(&shared, after);
         }

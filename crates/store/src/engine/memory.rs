@@ -14,6 +14,7 @@ use super::{
     BucketName, Decide, Engine, EngineError, IndexRange, Item, KeyRange, Level, ObjectName, Page, ReadTerms,
     Shortage, Snapshot, Verdict, WriteTerms, Written, layout,
 };
+use crate::long_steps::LongSteps;
 use crate::model::Record;
 use fullness::Fullness;
 pub use fullness::MemoryEvent;
@@ -36,6 +37,7 @@ const FULL_PART: u64 = 64;
 pub struct Memory {
     kept: Arc<Mutex<Kept>>,
     marks: Marks,
+    long_steps: LongSteps,
     on_event: Option<fn(&MemoryEvent)>,
 }
 
@@ -75,7 +77,12 @@ impl Memory {
             octets_max,
             fullness: Fullness::new(),
         };
-        Self { kept: Arc::new(Mutex::new(kept)), marks: Marks::new(), on_event: None }
+        Self {
+            kept: Arc::new(Mutex::new(kept)),
+            marks: Marks::new(),
+            long_steps: LongSteps::new(),
+            on_event: None,
+        }
     }
 
     /// Calls `hear` once when writes that grow begin to be refused, and once when they have been taken again
@@ -138,10 +145,11 @@ impl Engine for Memory {
         name.write(&mut encoded);
         let mut out = alula::Scratch::lend();
         for _ in 0..TRIES_UNLOCKED {
-            let stored = lock(&self.kept).records.get(&encoded[..]).cloned();
-            if stored.as_ref().is_none_or(|stored| stored.len() < LARGE_OCTETS) {
+            if lock(&self.kept).records.get(&encoded[..]).is_none_or(|stored| stored.len() < LARGE_OCTETS) {
                 break;
             }
+            self.long_steps.wait(terms.deadline).await;
+            let stored = lock(&self.kept).records.get(&encoded[..]).cloned();
             let verdict = decide.decide(read(stored.as_ref())?, self.marks.next(), &mut out);
             let kept = lock(&self.kept);
             if is_same(kept.records.get(&encoded[..]), stored.as_ref()) {
@@ -409,8 +417,11 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use crate::engine::Durability;
+    use crate::long_steps::tests::most_at_once;
     use crate::model::{Context, NewContent, Rules, write};
 
     const RULES: Rules =
@@ -462,6 +473,32 @@ mod tests {
             put(&engine, &key, None).await.expect("a delete");
         }
         assert!(lock(&engine.kept).octets < 11 * 250, "what was deleted is counted");
+    }
+
+    /// Changes of large records that come on one connection are polled in one task.
+    #[tokio::test]
+    async fn others_pass_between_two_changes_of_large_records() {
+        static DECIDED: AtomicUsize = AtomicUsize::new(0);
+
+        struct Counted;
+
+        impl Decide for Counted {
+            fn decide(&mut self, _: Option<Record<'_>>, _: super::super::Mark, _: &mut Vec<u8>) -> Verdict {
+                DECIDED.fetch_add(1, Ordering::Relaxed);
+                Verdict::Keep
+            }
+        }
+
+        let engine = Memory::new();
+        put(&engine, b"large", Some(LARGE_OCTETS)).await.expect("room");
+        let deadline = Instant::now() + std::time::Duration::from_secs(60);
+        let durability = Durability::Buffered;
+        let terms = WriteTerms { n: 1, w: 1, pw: 0, dw: 1, node_confirms: 0, durability, deadline };
+        let name = BucketName { bucket_type: b"default", bucket: b"b" }.object(b"large");
+        let changes = (0..40).map(|_| engine.write(name, Counted, &terms)).collect();
+        let most = most_at_once(&DECIDED, changes).await;
+        assert_eq!(DECIDED.load(Ordering::Relaxed), 40);
+        assert!(most <= std::thread::available_parallelism().map_or(1, usize::from), "{most}");
     }
 
     static HEARD: Mutex<Vec<MemoryEvent>> = Mutex::new(Vec::new());

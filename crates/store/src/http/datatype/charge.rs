@@ -101,7 +101,11 @@ pub(crate) async fn load<E: Engine>(
         // Nearly all records are too short for a share, whatever they hold.
         let long = stored.as_ref().map(AsRef::as_ref).filter(|octets| octets.len() > FREE_OCTETS_MAX);
         let octets = long.map_or(0, &charge);
-        if octets <= SMALL_OCTETS_MAX || shared.budget.grow(&mut share, octets).is_ok() {
+        if octets <= SMALL_OCTETS_MAX {
+            return Ok((stored, share));
+        }
+        if shared.budget.grow(&mut share, octets).is_ok() {
+            shared.long_steps.wait(terms.deadline).await;
             return Ok((stored, share));
         }
         drop((stored, share));
