@@ -358,3 +358,29 @@ async fn heads_are_paid_for_while_memory_is_in_use() {
     let taken = taken_of_repeating(BROWSER, true, Limits::default()).await;
     assert!(taken >= 10, "{taken} with a cookie of 4 KiB are taken");
 }
+
+/// The bytes of a head that comes in two pieces, and those of the first.
+const PIECES: (usize, usize) = (40 << 10, 30 << 10);
+/// What may be held beside such a head once it is whole: its connection and the future of its handler, and no
+/// buffer of 64 KiB.
+const BESIDE: u64 = 48 << 10;
+
+/// A long head is left where it was read until it is whole, and no longer.
+#[tokio::test]
+async fn a_head_that_came_in_pieces_holds_no_buffer() {
+    let served = serve(large_heads()).await;
+    let mut socket = TcpStream::connect(&served.authority).await.unwrap();
+    let value = "v".repeat(PIECES.0);
+    let first = format!("GET /large HTTP/1.1\r\nhost: a\r\nx-a: {}", &value[..PIECES.1]);
+    socket.write_all(first.as_bytes()).await.unwrap();
+    until(|| served.ledger.memory_held() >= PIECES.1 as u64).await;
+    socket.write_all(format!("{}\r\n\r\n", &value[PIECES.1..]).as_bytes()).await.unwrap();
+    until(|| served.calls.load(Ordering::Relaxed) == 1).await;
+    let is_so = async {
+        while served.ledger.memory_held() > PIECES.0 as u64 + BESIDE {
+            tokio::task::yield_now().await;
+        }
+    };
+    let outcome = tokio::time::timeout(Duration::from_secs(3), is_so).await;
+    assert!(outcome.is_ok(), "{} bytes are held", served.ledger.memory_held());
+}

@@ -29,8 +29,10 @@ pub(crate) struct Input {
     /// The octets that TLS has decrypted and that are not used yet.
     #[cfg(feature = "tls")]
     plain: ReadBuf,
-    /// Large content comes: the buffers are the connection's own.
+    /// Large content comes, or much is unread: the buffers are the connection's own.
     is_kept: bool,
+    /// They are for what is unread, and are given back once that is used.
+    is_for_unread: bool,
     /// Memory for what is unread between two polls.
     stowed: Vec<u8>,
     end: End,
@@ -86,6 +88,10 @@ impl Input {
     #[inline(never)]
     fn take_own(&mut self, spares: &mut Spares) -> ReadBuf {
         let own = std::mem::take(&mut self.buffer);
+        if std::mem::take(&mut self.is_for_unread) {
+            // Whoever reads on may use all of it.
+            self.is_kept = false;
+        }
         self.widened(own, spares)
     }
 
@@ -187,6 +193,7 @@ impl Input {
         }
         // Octets that are too many to be moved have made their buffer the connection's own.
         self.is_kept = self.wide_octets() > 0;
+        self.is_for_unread = self.is_kept;
     }
 
     fn stowed(&mut self, wide: ReadBuf) -> ReadBuf {
@@ -225,7 +232,7 @@ impl Input {
     /// Hands the buffer over to content; what is left in it moves to other memory. From then on the connection reads into buffers of
     /// its own, which take turns with those that content holds.
     pub(crate) fn hand_over(&mut self, spares: &mut Spares) -> Vec<u8> {
-        self.is_kept = true;
+        (self.is_kept, self.is_for_unread) = (true, false);
         let buffer = std::mem::take(&mut self.buffer);
         let left = buffer.unread();
         if !left.is_empty() {
@@ -237,7 +244,7 @@ impl Input {
 
     /// Keeps no buffer of its own from now on, nor memory for what is unread.
     pub(crate) fn trim(&mut self) {
-        self.is_kept = false;
+        (self.is_kept, self.is_for_unread) = (false, false);
         if self.is_wide() {
             self.stow();
         }
