@@ -56,12 +56,16 @@ async fn answers_in_place_of_a_handler_have_one_date() {
         }
         if http2 {
             // More fields than are taken; their octets are not too many, so the client sends them.
-            let mut call = client.get("http://test/none");
-            for _ in 0..300 {
-                call = call.header("x", "");
+            let text = "The head of the request is larger than fields allows (RFC 6585 section 5).\n";
+            for (method, text) in [("GET", text), ("HEAD", "")] {
+                let mut call = client.request(method, "http://test/none");
+                for _ in 0..300 {
+                    call = call.header("x", "");
+                }
+                let mut response = call.send().await.unwrap();
+                assert_eq!((response.status().as_u16(), dates_of(response.headers()).len()), (431, 1));
+                assert_eq!(response.text().await.unwrap(), text, "{method}");
             }
-            let response = call.send().await.unwrap();
-            assert_eq!((response.status().as_u16(), dates_of(response.headers()).len()), (431, 1));
         }
     }
 }
@@ -77,5 +81,10 @@ async fn refusals_of_http1_have_one_date() {
         peer.read_to_string(&mut answer).await.unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
         assert_eq!(answer.to_lowercase().matches("\r\ndate: ").count(), 1, "{answer}");
+        assert_eq!(
+            answer.ends_with("is larger than head_bytes allows (RFC 6585 section 5).\n"),
+            status == 431,
+            "{answer}"
+        );
     }
 }

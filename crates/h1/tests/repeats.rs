@@ -384,3 +384,27 @@ fn a_bound_counts_for_the_head_that_is_being_read() {
     end.receive(format!("GET / HTTP/1.1\r\nhost: a\r\nx-a: {}\r\n\r\n", "a".repeat(900)).as_bytes());
     assert_eq!(end.log.last().map(String::as_str), Some("idle"));
 }
+
+/// A status says little to whoever was answered before, or is by another server: then a sentence says why.
+#[test]
+fn refusals_that_others_do_not_make_have_a_text() {
+    let config = Config { limits: Limits { head_bytes: 4_000, ..Limits::default() }, ..Config::default() };
+    let long = format!("GET / HTTP/1.1\r\nhost: a\r\nx-a: {}\r\n\r\n", "a".repeat(900));
+    for (request, status, text) in [
+        (&b"GET /a\xff HTTP/1.1\r\nhost: a\r\n\r\n"[..], "400 Bad Request", "%XX"),
+        (b"HEAD /a\xff HTTP/1.1\r\nhost: a\r\n\r\n", "400 Bad Request", ""),
+        (b"GET a HTTP/1.1\r\nhost: a\r\n\r\n", "400 Bad Request", "RFC 9112 section 3.2"),
+        (long.as_bytes(), "431 Request Header Fields Too Large", "first_head_bytes"),
+        (b"GET / HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n", "400 Bad Request", ""),
+    ] {
+        let mut end = server(&config);
+        end.machine.bound_heads(200);
+        end.receive(request);
+        let answer = String::from_utf8(end.transmit()).expect("ASCII");
+        let (head, content) = answer.split_once("\r\n\r\n").expect("a whole head");
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{answer}");
+        assert!(head.contains(&format!("\r\nContent-Length: {}\r\n", content.len())), "{answer}");
+        assert_eq!(head.contains("\r\nContent-Type: text/plain\r\n"), !content.is_empty(), "{answer}");
+        assert!(content.contains(text) && content.is_empty() == text.is_empty(), "{text}: {answer}");
+    }
+}

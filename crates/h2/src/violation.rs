@@ -178,7 +178,7 @@ violations! {
     PSEUDO_MISSING: stream PROTOCOL_ERROR "a request without :method, :scheme or :path (RFC 9113 §8.3.1)";
     METHOD_INVALID: stream PROTOCOL_ERROR "a :method that is no token (RFC 9113 §8.3.1)";
     SCHEME_INVALID: stream PROTOCOL_ERROR "a :scheme that is none (RFC 9113 §8.3.1)";
-    PATH_INVALID: stream PROTOCOL_ERROR "a :path that is empty or no path (RFC 9113 §8.3.1)";
+    PATH_INVALID: stream PROTOCOL_ERROR "a :path that is empty or no path, or has a byte that is to be written as %XX (RFC 9113 §8.3.1, RFC 3986 §2)";
     AUTHORITY_INVALID: stream PROTOCOL_ERROR "an :authority that is no host and port (RFC 9113 §8.3.1)";
     HOST_DIFFERS: stream PROTOCOL_ERROR "host differs from :authority, or comes twice (RFC 9113 §8.3.1)";
     CONNECT_PSEUDO: stream PROTOCOL_ERROR "CONNECT without :authority, or with :scheme or :path (RFC 9113 §8.5)";

@@ -380,8 +380,14 @@ impl Connection {
     /// Notes that a rule was broken which brings down one stream.
     #[cold]
     pub(crate) fn note_breach(&mut self, rule: Violation) {
-        self.ledger.note_violation(rule);
         let head = self.machine.take_refused_head();
+        self.note_breach_of(rule, head);
+    }
+
+    /// Notes that a rule was broken by this request, which brings down its stream.
+    #[cold]
+    pub(crate) fn note_breach_of(&mut self, rule: Violation, head: Option<Box<Head>>) {
+        self.ledger.note_violation(rule);
         self.note_refused(Refused::by_rule(rule, head));
     }
 

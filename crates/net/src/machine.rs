@@ -7,7 +7,7 @@ use std::time::Duration;
 use alula_fields::{FieldSection, Head, RequestHead, ResponseHead};
 use alula_h1 as h1;
 use alula_h2::{self as h2, FrameSummary, Priority, StreamMemory};
-use alula_machine::{Event, Limits, OutBuf, ProtocolMachine, Reason, StreamKey, Time};
+use alula_machine::{Event, Exceeded, Limits, OutBuf, ProtocolMachine, Reason, StreamKey, Time};
 
 use crate::{
     cause::Refusal,
@@ -267,6 +267,12 @@ impl Machine {
             Self::Http1(_) => None,
             Self::Http2(machine) => machine.take_refused_head(),
         }
+    }
+
+    /// Returns the limit that was exceeded last.
+    #[cold]
+    pub(crate) fn exceeded(&self) -> Option<Exceeded> {
+        either!(self, |machine: &| machine.exceeded())
     }
 
     /// Returns the head with which the connection ended, as far as it came.

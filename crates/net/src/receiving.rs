@@ -1,6 +1,6 @@
 //! Receiving: octets go from the socket to the machine, and what it makes of them to the slots of their streams.
 
-use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status};
+use alula_fields::{Decimal, FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status};
 use alula_h2::Violation;
 use alula_machine::{Event, Reason, StreamKey};
 
@@ -314,14 +314,32 @@ impl Connection {
         self.spares.give_head(head);
     }
 
-    /// A request with more fields than we take is answered 431 (RFC 6585 §5) and not looked at any more.
+    /// Answers 431 to a request with more fields than we take (RFC 6585 §5), which is not looked at any more.
+    /// The answer says which limit it is, unless it is to HEAD, or the client takes no content now.
+    #[cold]
     fn on_head_too_large(&mut self, stream: StreamKey) {
+        let limit = self.machine.exceeded().map_or("", |exceeded| exceeded.limit());
+        let request = self.machine.take_refused_head();
+        let is_head = request.as_ref().and_then(|head| head.method()) == Some("HEAD");
+        self.note_breach_of(Violation::FIELDS_TOO_LARGE, request);
+        let text = text_of_large_head(limit);
+        let has_text = !is_head && self.machine.await_capacity(stream) >= text.len();
         let mut fields = FieldSection::new();
         fields.push_known(KnownName::DATE, &date::now(), FieldFlags::NONE);
+        if has_text {
+            fields.push_known(KnownName::CONTENT_TYPE, b"text/plain", FieldFlags::NONE);
+            fields.push_known(
+                KnownName::CONTENT_LENGTH,
+                Decimal::of(text.len() as u64).as_bytes(),
+                FieldFlags::NONE,
+            );
+        }
         let head = ResponseHead { status: Status::REQUEST_HEADER_FIELDS_TOO_LARGE, fields: &fields };
-        self.note_breach(Violation::FIELDS_TOO_LARGE);
         // A stream that is gone already needs no answer.
-        let _ = self.machine.send_response(stream, &head, true, self.output.buffer());
+        let sent = self.machine.send_response(stream, &head, !has_text, self.output.buffer());
+        if has_text && sent.is_ok() {
+            let _ = self.machine.send_data(stream, text.as_bytes(), true, self.output.buffer());
+        }
         self.machine.forget(stream);
     }
 
@@ -404,5 +422,18 @@ impl Connection {
             }
             _ => self.spares.give_head(head),
         }
+    }
+}
+
+/// Returns the content of the answer to a head that is over this limit.
+#[cold]
+fn text_of_large_head(limit: &str) -> String {
+    match limit {
+        "first_head_bytes" => {
+            "Much of the memory is in use: the head of the first request of a connection is longer than \
+            first_head_bytes allows until a request of the connection was answered.\n"
+                .to_owned()
+        }
+        limit => format!("The head of the request is larger than {limit} allows (RFC 6585 section 5).\n"),
     }
 }

@@ -459,7 +459,7 @@ const REFUSED: &[(&str, &[u8], &str, &str)] = &[
         "400",
     ),
     ("no line", b"\x01\x02\x03\x04\x05\x06\r\n\r\n", "- - HTTP/1.1\" 400", "400"),
-    ("hostile", b"GET /\x1b[31m HTTP/1.1\r\n\r\n", "- - HTTP/1.1\" 400", "400"),
+    ("hostile", b"GET /\x1b[31m HTTP/1.1\r\n\r\n", "GET - HTTP/1.1\" 400", "400"),
     ("a slow head", b"POST /slow HTTP/1.1\r\nhost: a\r\n", "POST /slow HTTP/1.1\" 408", "408"),
     ("a TLS record that is cut", b"\x16\x03\x01\x00\x05nonsense!", "- - -\" -", "handshake"),
 ];

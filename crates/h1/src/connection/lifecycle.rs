@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use alula_fields::Status;
+use alula_fields::{Decimal, Status};
 use alula_machine::{Exceeded, OutBuf, StreamKey, Time};
 
 use super::{Connection, Notices, Receiving, Sending};
@@ -14,6 +14,19 @@ use crate::violation::Violation;
 /// long: a proxy that gives up a call does so since its own client has left. It is long enough for what is on
 /// its way, and what is not keeps the connection from being used.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The content of the answer to a target that is none: some servers take raw bytes in it, which RFC 3986 does
+/// not allow.
+const INVALID_TARGET: &str = "The target of the request has not the form that its method asks for, or has a byte \
+    that is to be written as %XX (RFC 9112 section 3.2, RFC 3986 section 2).\n";
+
+/// The content of the answer to a first head that is larger than it may be while memory is in use.
+const LONG_FIRST_HEAD: &str = "Much of the memory is in use: the head of the first request of a connection is \
+    longer than first_head_bytes allows until a request of the connection was answered.\n";
+
+const LONG_HEAD: &str = "The head of the request is larger than head_bytes allows (RFC 6585 section 5).\n";
+
+const MANY_FIELDS: &str = "The head of the request is larger than fields allows (RFC 6585 section 5).\n";
 
 /// Giving up.
 impl Connection {
@@ -45,7 +58,7 @@ impl Connection {
     pub fn reset_late(&mut self, stream: StreamKey) {
         let is_left = self.is_current(stream) && !self.is_over && self.error.is_none();
         if is_left && self.owes_answer() {
-            self.answer(Status::REQUEST_TIMEOUT);
+            self.answer(Status::REQUEST_TIMEOUT, "");
         }
         self.reset(stream);
     }
@@ -223,7 +236,7 @@ impl Connection {
     #[cold]
     pub(super) fn fail(&mut self, error: ConnectionError) -> ConnectionError {
         if let (true, Some(status)) = (self.owes_answer(), status_of(error)) {
-            self.answer(status);
+            self.answer(status, self.text_of(error));
         }
         self.error = Some(error);
         self.due = Time::FAR;
@@ -258,7 +271,26 @@ impl Connection {
         !self.is_client && has_no_head && !self.is_peer_done
     }
 
-    fn answer(&mut self, status: Status) {
+    /// Returns the content of the answer to a request of which the status alone does not say why it is
+    /// refused: other servers take it, or this one does at other times.
+    fn text_of(&self, error: ConnectionError) -> &'static str {
+        let ConnectionError::Peer(rule) = error else { return "" };
+        // An answer to HEAD has no content (RFC 9110 section 9.3.2).
+        if self.head.as_deref().and_then(|head| head.method()) == Some("HEAD") {
+            return "";
+        }
+        match rule {
+            Violation::TARGET_INVALID => INVALID_TARGET,
+            Violation::FIELDS_MANY => MANY_FIELDS,
+            Violation::HEAD_LONG => match self.head_in.exceeded(rule) {
+                Some(limit) if limit.limit() == "first_head_bytes" => LONG_FIRST_HEAD,
+                _ => LONG_HEAD,
+            },
+            _ => "",
+        }
+    }
+
+    fn answer(&mut self, status: Status, text: &str) {
         for part in [
             &b"HTTP/1.1 "[..],
             &status.digits(),
@@ -273,7 +305,13 @@ impl Connection {
             self.pending.extend(&date());
             self.pending.extend(b"\r\n");
         }
-        self.pending.extend(b"Content-Length: 0\r\nConnection: close\r\n\r\n");
+        if !text.is_empty() {
+            self.pending.extend(b"Content-Type: text/plain\r\n");
+        }
+        self.pending.extend(b"Content-Length: ");
+        self.pending.extend(Decimal::of(text.len() as u64).as_bytes());
+        self.pending.extend(b"\r\nConnection: close\r\n\r\n");
+        self.pending.extend(text.as_bytes());
     }
 }
 

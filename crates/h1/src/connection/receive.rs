@@ -163,9 +163,11 @@ impl Connection {
         let mut words = input[..end].split(|byte| *byte == b' ');
         let Some(method) = words.next().filter(|word| octets::is_token(word)) else { return };
         // A single word may be the beginning of anything.
-        let Some(target) = words.next().filter(|word| octets::is_path(word)) else { return };
+        let Some(target) = words.next() else { return };
         head.put_pseudo(KnownName::PSEUDO_METHOD, method);
-        head.put_pseudo(KnownName::PSEUDO_PATH, target);
+        if octets::is_path(target) {
+            head.put_pseudo(KnownName::PSEUDO_PATH, target);
+        }
     }
 
     /// A head has begun: the rest of it is awaited, from its first octet on. The first request has no more time for that.
