@@ -15,7 +15,7 @@ use super::{
     Shortage, Snapshot, Verdict, WriteTerms, Written, layout,
 };
 use crate::long_steps::LongSteps;
-use crate::model::Record;
+use crate::model::{Damaged, Record};
 use fullness::Fullness;
 pub use fullness::MemoryEvent;
 
@@ -334,7 +334,10 @@ impl Snapshot for MemorySnapshot {
                 None => crate::model::octets::put_counted(bucket_type, &mut low),
             }
             let next = kept.records.range::<[u8], _>((Bound::Included(&low[..]), Bound::Unbounded)).next();
-            let next = next.and_then(|(name, _)| ObjectName::read(name)).map(|name| name.bucket);
+            // All names are written by this process. One that could not be read would fail the list, as in
+            // an engine on a folder, and not end it.
+            let next = next.map(|(name, _)| ObjectName::read(name).ok_or(Damaged)).transpose()?;
+            let next = next.map(|name| name.bucket);
             let Some(next) = next.filter(|next| next.bucket_type == bucket_type) else {
                 page.end();
                 return Ok(());
@@ -357,7 +360,7 @@ impl Snapshot for MemorySnapshot {
         let entries = kept.entries.range::<[u8], _>((start(&low, range.after.is_some()), Bound::Unbounded));
         let mut term = Vec::new();
         for entry in entries.map_while(|entry| entry.strip_prefix(&prefix[..])) {
-            let Some(key) = layout::read_term(entry, &mut term) else { continue };
+            let key = layout::read_term(entry, &mut term).ok_or(Damaged)?;
             if &term[..] > range.high {
                 break;
             }
@@ -499,6 +502,29 @@ mod tests {
         let most = most_at_once(&DECIDED, changes).await;
         assert_eq!(DECIDED.load(Ordering::Relaxed), 40);
         assert!(most <= std::thread::available_parallelism().map_or(1, usize::from), "{most}");
+    }
+
+    /// A list that left a name out would look whole.
+    #[tokio::test]
+    async fn a_name_that_cannot_be_read_fails_the_list_that_comes_to_it() {
+        let engine = Memory::new();
+        put(&engine, b"k", Some(1)).await.expect("room");
+        let bucket = BucketName { bucket_type: b"default", bucket: b"b" };
+        let (mut name, mut entry) = (Vec::new(), Vec::new());
+        crate::model::octets::put_counted(bucket.bucket_type, &mut name);
+        name.extend_from_slice(b"\x05two");
+        layout::put_index(bucket, b"a_bin", &mut entry);
+        entry.extend_from_slice(b"term without an end");
+        lock(&engine.kept).records.insert(name, Arc::from(&b""[..]));
+        lock(&engine.kept).entries.insert(entry);
+        let deadline = Instant::now() + std::time::Duration::from_secs(60);
+        let snapshot = engine.snapshot(deadline).await.expect("a snapshot");
+        let mut page = Page::new(50);
+        let buckets = snapshot.buckets(b"default", None, &mut page, deadline).await;
+        assert!(matches!(buckets, Err(EngineError::Unreadable(_))), "{buckets:?}");
+        let range = IndexRange { bucket, field: b"a_bin", low: b"", high: b"\xff", after: None };
+        let entries = snapshot.entries(range, &mut page, deadline).await;
+        assert!(matches!(entries, Err(EngineError::Unreadable(_))), "{entries:?}");
     }
 
     static HEARD: Mutex<Vec<MemoryEvent>> = Mutex::new(Vec::new());

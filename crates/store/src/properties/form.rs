@@ -139,7 +139,7 @@ fn read_one(name: &str, value: &Value) -> Result<Value, &'static str> {
             kept(is_word || within(least.into(), u32::MAX.into()), "not_valid_quorum")
         }
         Rule::Sync => kept(value.as_str().and_then(SyncOnWrite::named).is_some(), "not_valid_sync_param"),
-        Rule::Datatype => kept(is_datatype(value), "not_valid_datatype"),
+        Rule::Datatype => kept(is_datatype(value), "must be one of counter, set, gset, map and hll"),
         Rule::Precision => kept(within(4, 16), "must be an integer from 4 to 16"),
         Rule::Label | Rule::Any => Ok(value.clone()),
     }
@@ -212,7 +212,7 @@ mod tests {
             "old_vclock": "not_integer", "small_vclock": "not_integer", "r": "not_valid_quorum",
             "rw": "not_valid_quorum", "w": "not_valid_quorum", "dw": "not_valid_quorum", "pr": "not_valid_quorum",
             "pw": "not_valid_quorum", "node_confirms": "not_valid_quorum", "sync_on_write": "not_valid_sync_param",
-            "datatype": "not_valid_datatype", "hll_precision": "must be an integer from 4 to 16",
+            "datatype": "must be one of counter, set, gset, map and hll", "hll_precision": "must be an integer from 4 to 16",
         });
         assert_eq!(Value::Object(wrong), expected);
     }

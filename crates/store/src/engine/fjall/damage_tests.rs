@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::hidden;
 use super::tables::Table;
 use super::*;
-use crate::engine::{BucketName, KeyRange, Mark, Page, Snapshot as _, Verdict};
+use crate::engine::{BucketName, IndexRange, KeyRange, Mark, Page, Snapshot as _, Verdict, layout};
+use crate::model::octets::put_counted;
 use crate::model::{Context, NewContent, Record, Rules, write};
 
 const RULES: Rules =
@@ -121,4 +122,51 @@ async fn a_damaged_block_fails_reads_of_its_objects_and_no_others() {
     }
     assert!(!texts.is_empty() && read + texts.len() as u32 == OBJECTS, "{read} and {}", texts.len());
     assert!(texts[0].contains("a block of the table `objects` is damaged"), "{}", texts[0]);
+}
+
+/// A list that left a name out, or ended there, would look whole.
+#[tokio::test]
+async fn a_name_that_cannot_be_read_fails_the_list_that_comes_to_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = Fjall::open(folder.path(), FjallOptions::default()).expect("a new folder");
+    let (mut name, mut entry) = (Vec::new(), Vec::new());
+    put_counted(BUCKET.bucket_type, &mut name);
+    name.extend_from_slice(b"\x05two");
+    layout::put_index(BUCKET, b"a_bin", &mut entry);
+    entry.extend_from_slice(b"term without an end");
+    let tables = engine.shared.tables().expect("open tables");
+    tables.table(Table::Objects).insert(name, b"").expect("a row");
+    tables.table(Table::Entries).insert(entry, b"").expect("a row");
+    drop(tables);
+    drop(engine);
+
+    let engine = Fjall::open(folder.path(), FjallOptions::default()).expect("the folder opens");
+    let snapshot = engine.snapshot(far()).await.expect("a snapshot");
+    let mut page = Page::new(50);
+    let buckets = snapshot.buckets(b"default", None, &mut page, far()).await;
+    assert!(matches!(buckets, Err(EngineError::Unreadable(_))), "{buckets:?}");
+    let range = IndexRange { bucket: BUCKET, field: b"a_bin", low: b"", high: b"\xff", after: None };
+    let entries = snapshot.entries(range, &mut page, far()).await;
+    assert!(matches!(entries, Err(EngineError::Unreadable(_))), "{entries:?}");
+    let range = KeyRange::all(BUCKET);
+    snapshot.keys(range, &mut page, far()).await.expect("a list of keys before that name");
+}
+
+/// The embedded engine takes a folder without the list of its tables for a new one.
+#[tokio::test]
+async fn a_folder_whose_tables_are_gone_is_not_taken_for_an_empty_one() {
+    for gone in ["keyspaces", "keyspaces/0"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        filled(folder.path()).await;
+        let path = folder.path().join("fjall").join(gone);
+        fs::rename(&path, folder.path().join("away")).expect("the tables");
+        let refused = Fjall::open(folder.path(), FjallOptions::default()).map(drop).expect_err(gone);
+        assert!(refused.to_string().contains("its folder `fjall/keyspaces"), "{refused}");
+        fs::rename(folder.path().join("away"), &path).expect("the tables");
+        let engine = Fjall::open(folder.path(), FjallOptions::default()).expect("the folder opens");
+        let snapshot = engine.snapshot(far()).await.expect("a snapshot");
+        let mut page = Page::new(50);
+        snapshot.keys(KeyRange::all(BUCKET), &mut page, far()).await.expect("a page");
+        assert_eq!(page.items().count(), 50);
+    }
 }

@@ -56,6 +56,7 @@ impl Folder {
         let id = known_id.map_or_else(|| write_format(&path), Ok)?;
         let folder = Self { path, id, _lock: lock };
         folder.put_unfinished_aside()?;
+        folder.check_tables()?;
         Ok(folder)
     }
 
@@ -120,6 +121,27 @@ impl Folder {
         fs::rename(&engine, aside).map_err(&at)
     }
 
+    /// Refuses a folder without the list of its tables, which the embedded engine would take for a new one.
+    fn check_tables(&self) -> Result<(), FjallOpenError> {
+        let engine = self.engine();
+        let at = FjallOpenError::at(&engine);
+        if !engine.try_exists().map_err(&at)? {
+            return Ok(());
+        }
+        let tables = engine.join("keyspaces");
+        let is_there = |path: &Path| path.try_exists().map_err(&at);
+        if is_there(&tables.join("1"))? && !is_there(&tables.join("0"))? {
+            return Err(
+                self.not_a_store("its folder `fjall/keyspaces/0`, the list of its tables, is missing")
+            );
+        }
+        // A loss of power while a folder was made may leave an empty journal without tables.
+        if !is_there(&tables)? && has_journal(&engine).map_err(&at)? {
+            return Err(self.not_a_store("its folder `fjall/keyspaces`, which has its tables, is missing"));
+        }
+        Ok(())
+    }
+
     fn not_a_store(&self, reason: &'static str) -> FjallOpenError {
         FjallOpenError::NotAStore { folder: self.path.clone(), reason }
     }
@@ -128,6 +150,17 @@ impl Folder {
 /// Flushes what a folder lists, so that a new or renamed file is there after a loss of power.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(windows) { Ok(()) } else { File::open(path)?.sync_all() }
+}
+
+/// Returns true if a journal has anything in it.
+fn has_journal(engine: &Path) -> io::Result<bool> {
+    for file in fs::read_dir(engine)? {
+        let file = file?;
+        if file.path().extension().is_some_and(|extension| extension == "jnl") && file.metadata()?.len() > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn lock(folder: &Path) -> Result<File, FjallOpenError> {
