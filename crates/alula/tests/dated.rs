@@ -56,7 +56,7 @@ async fn answers_in_place_of_a_handler_have_one_date() {
         }
         if http2 {
             // More fields than are taken; their octets are not too many, so the client sends them.
-            let text = "The head of the request is larger than fields allows (RFC 6585 section 5).\n";
+            let text = "The head of the request is larger than fields allows (RFC 6585).\n";
             for (method, text) in [("GET", text), ("HEAD", "")] {
                 let mut call = client.request(method, "http://test/none");
                 for _ in 0..300 {
@@ -82,7 +82,7 @@ async fn refusals_of_http1_have_one_date() {
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
         assert_eq!(answer.to_lowercase().matches("\r\ndate: ").count(), 1, "{answer}");
         assert_eq!(
-            answer.ends_with("is larger than head_bytes allows (RFC 6585 section 5).\n"),
+            answer.ends_with("is larger than head_bytes allows (RFC 6585).\n"),
             status == 431,
             "{answer}"
         );

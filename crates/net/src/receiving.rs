@@ -434,6 +434,6 @@ fn text_of_large_head(limit: &str) -> String {
             first_head_bytes allows until a request of the connection was answered.\n"
                 .to_owned()
         }
-        limit => format!("The head of the request is larger than {limit} allows (RFC 6585 section 5).\n"),
+        limit => format!("The head of the request is larger than {limit} allows (RFC 6585).\n"),
     }
 }

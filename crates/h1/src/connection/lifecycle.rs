@@ -18,15 +18,15 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The content of the answer to a target that is none: some servers take raw bytes in it, which RFC 3986 does
 /// not allow.
 const INVALID_TARGET: &str = "The target of the request has not the form that its method asks for, or has a byte \
-    that is to be written as %XX (RFC 9112 section 3.2, RFC 3986 section 2).\n";
+    that is to be written as %XX (RFC 9112, RFC 3986).\n";
 
 /// The content of the answer to a first head that is larger than it may be while memory is in use.
 const LONG_FIRST_HEAD: &str = "Much of the memory is in use: the head of the first request of a connection is \
     longer than first_head_bytes allows until a request of the connection was answered.\n";
 
-const LONG_HEAD: &str = "The head of the request is larger than head_bytes allows (RFC 6585 section 5).\n";
+const LONG_HEAD: &str = "The head of the request is larger than head_bytes allows (RFC 6585).\n";
 
-const MANY_FIELDS: &str = "The head of the request is larger than fields allows (RFC 6585 section 5).\n";
+const MANY_FIELDS: &str = "The head of the request is larger than fields allows (RFC 6585).\n";
 
 /// Giving up.
 impl Connection {
@@ -275,7 +275,7 @@ impl Connection {
     /// refused: other servers take it, or this one does at other times.
     fn text_of(&self, error: ConnectionError) -> &'static str {
         let ConnectionError::Peer(rule) = error else { return "" };
-        // An answer to HEAD has no content (RFC 9110 section 9.3.2).
+        // An answer to HEAD has no content (RFC 9110 §9.3.2).
         if self.head.as_deref().and_then(|head| head.method()) == Some("HEAD") {
             return "";
         }
