@@ -100,6 +100,19 @@ fn half_sent(octets: u64, is_stated: bool) -> Content {
     if is_stated { Content::reader_of(other, OBJECT_OCTETS) } else { Content::reader(other) }
 }
 
+/// A content of which the last byte comes a second after the others.
+fn in_two(content: String) -> Content {
+    let (mut end, other) = tokio::io::duplex(OBJECT_OCTETS as usize);
+    let octets = content.len() as u64;
+    tokio::spawn(async move {
+        let (last, others) = content.as_bytes().split_last().expect("a content");
+        end.write_all(others).await.expect("room");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        end.write_all(&[*last]).await.expect("room");
+    });
+    Content::reader_of(other, octets)
+}
+
 fn whole() -> Content {
     Content::reader_of(tokio::io::repeat(7).take(OBJECT_OCTETS), OBJECT_OCTETS)
 }
@@ -245,6 +258,32 @@ async fn writes_that_are_half_sent_all_end() {
                 assert_eq!(status.expect("no panic"), 204);
             }
         }
+    }
+}
+
+/// Changes of which each has come in whole, and of which one alone has room, all end.
+#[tokio::test(start_paused = true)]
+async fn changes_of_a_large_map_all_end() {
+    const URL: &str = "http://store.example/types/maps/buckets/b/datatypes/k?timeout=600000";
+    let change = |from: usize| {
+        let fields: Vec<_> =
+            (from..from + 5_000).map(|field| format!(r#""{field:08}_register":"12""#)).collect();
+        format!(r#"{{"update":{{{}}}}}"#, fields.join(","))
+    };
+    let mut config = Site::config(9 * OBJECT_OCTETS);
+    let maps = serde_json::json!({ "datatype": "map" });
+    config.types.push(("maps".to_owned(), maps.as_object().expect("an object").clone()));
+    for site in Site::of(config).await {
+        let client = site.from("192.0.2.1");
+        let post = async |content: Content| {
+            let post = client.post(URL).header("content-type", "application/json").content(content);
+            post.send().await.expect("an answer").status().as_u16()
+        };
+        assert_eq!(post(in_two(change(0))).await, 204);
+        assert_eq!(post(in_two(change(5_000))).await, 204);
+        let again = || post(in_two(change(0)));
+        let all = tokio::join!(again(), again(), again(), again(), again(), again(), again(), again());
+        assert_eq!(all, (204, 204, 204, 204, 204, 204, 204, 204));
     }
 }
 

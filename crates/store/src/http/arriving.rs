@@ -22,6 +22,8 @@ pub(super) struct Room<'a> {
     pub(super) octets_max: u64,
     /// The bytes of room that are asked for in the end, for each byte of the content.
     pub(super) times: u64,
+    /// The bytes of room beside these that the request asks for in the end.
+    pub(super) beside: u64,
     pub(super) time: Duration,
 }
 
@@ -97,7 +99,7 @@ impl<'a> Arriving<'a> {
             return Ok(());
         }
         let began = Instant::now();
-        let claim = self.expected.saturating_mul(self.room.times);
+        let claim = self.expected.saturating_mul(self.room.times).saturating_add(self.room.beside);
         budget.extend(&mut self.share, octets, claim, began + time).await?;
         self.octets = octets;
         self.room.time = time.saturating_sub(began.elapsed());

@@ -50,7 +50,7 @@ pub(super) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
     let (terms, returnvalue) = (options.write_terms(&properties, config)?, options.returnvalue);
     drop(options);
     let time = terms.deadline - Instant::now();
-    let bounds = Bounds { octets_max: CONTENT_OCTETS_MAX, times: 1, time };
+    let bounds = Bounds { octets_max: CONTENT_OCTETS_MAX, times: 1, beside: 0, time };
     let (content, _share) = json_content::read(&mut exchange, bounds).await?;
     let number = parse(&content).ok_or_else(|| {
         Fail::bad_request(

@@ -11,7 +11,7 @@ mod operation;
 mod path;
 mod update;
 
-use alula::{Answer, Exchange, KnownName, Status};
+use alula::{Answer, Exchange, KnownName, Request, Status};
 use tokio::time::Instant;
 
 use super::fail::{Fail, Outcome};
@@ -21,7 +21,7 @@ use super::options::Options;
 use super::sending::Paced;
 use super::target::{DEFAULT_TYPE, Target};
 use super::{negotiation, peer};
-use crate::budget::{Peer, Share};
+use crate::budget::{Peer, SMALL_OCTETS_MAX, Share};
 use crate::engine::{Engine, EngineError, ObjectName, ReadTerms, WriteTerms};
 use crate::model::types::{Kind, Precision};
 use crate::model::{Damaged, Record};
@@ -147,12 +147,25 @@ async fn carry_out<E: Engine>(exchange: &mut Exchange<Store<E>>, target: &Target
     drop(options);
     check_types(exchange)?;
     let time = terms.deadline - Instant::now();
-    let bounds = Bounds { octets_max: OPERATION_OCTETS_MAX, times: charge::OPERATION_FACTOR, time };
+    let beside = match may_be_long(exchange.request()) {
+        true => carry_out::of_stored(store.shared(), target.object(), shows, &terms).await?,
+        false => 0,
+    };
+    let (octets_max, times) = (OPERATION_OCTETS_MAX, charge::OPERATION_FACTOR);
+    let bounds = Bounds { octets_max, times, beside, time };
     let content = json_content::read(exchange, bounds).await?;
     // The time that the content took to arrive is not the engine's.
     let terms = WriteTerms { deadline: Instant::now() + time, ..terms };
     let peer = peer::of(exchange, &store);
     carry_out::carry_out(store.shared(), &peer, target.object(), (reader, shows), content, &terms).await
+}
+
+/// Returns true if an operation may be so long that it waits for all of its room, also for that of the state
+/// that it changes. Its content then arrives as that is free: contents that are here already would keep each
+/// other from it.
+fn may_be_long(request: &Request) -> bool {
+    let stated = request.headers().text(KnownName::CONTENT_LENGTH).and_then(|text| text.parse().ok());
+    stated.is_none_or(|stated: u64| stated.saturating_mul(charge::OPERATION_FACTOR) > SMALL_OCTETS_MAX)
 }
 
 /// Answers a change, whose share is held until its content is sent.

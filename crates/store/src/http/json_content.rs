@@ -23,6 +23,8 @@ pub(super) struct Bounds {
     pub(super) octets_max: u64,
     /// The bytes of room that are asked for in the end, for each byte of the content.
     pub(super) times: u64,
+    /// The bytes of room beside these that the request asks for in the end.
+    pub(super) beside: u64,
     /// The time for which it waits for room.
     pub(super) time: Duration,
 }
@@ -35,10 +37,10 @@ pub(super) async fn read<E: Engine>(
     exchange: &mut Exchange<Store<E>>,
     bounds: Bounds,
 ) -> Result<(Scratch, Share), Fail> {
-    let Bounds { octets_max, times, time } = bounds;
+    let Bounds { octets_max, times, beside, time } = bounds;
     let store = exchange.state();
     let stated = arriving::stated_octets(exchange.request().headers(), octets_max)?;
     let peer = peer::of(exchange, &store);
-    let room = Room { budget: &store.shared().budget, peer: &peer, octets_max, times, time };
+    let room = Room { budget: &store.shared().budget, peer: &peer, octets_max, times, beside, time };
     arriving::content(exchange.body(), stated, room).await
 }

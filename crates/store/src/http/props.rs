@@ -97,7 +97,7 @@ async fn asked_list<E: Engine>(
         return Err(Fail::text(Status::UNSUPPORTED_MEDIA_TYPE, text));
     }
     let time = deadline - Instant::now();
-    let bounds = Bounds { octets_max: CONTENT_OCTETS_MAX, times: LIST_FACTOR, time };
+    let bounds = Bounds { octets_max: CONTENT_OCTETS_MAX, times: LIST_FACTOR, beside: 0, time };
     let (content, mut share) = json_content::read(exchange, bounds).await?;
     let octets = list_octets(&content);
     exchange.state().shared().budget.extend(&mut share, octets, octets, Instant::now() + time).await?;

@@ -31,8 +31,7 @@ pub(super) async fn carry_out<E: Engine>(
     let operation_octets = charge::of_operation(&content);
     if operation_octets > SMALL_OCTETS_MAX {
         // All of its room, before there is more to hold than its JSON.
-        let stored = shared.engine.octets(name, &read_terms(terms)).await?;
-        let octets = operation_octets + charge::of_change_of(stored, shows != Shows::Nothing);
+        let octets = operation_octets + of_stored(shared, name, shows, terms).await?;
         shared.budget.extend(&mut share, octets, octets, terms.deadline).await?;
     }
     let asked =
@@ -43,6 +42,17 @@ pub(super) async fn carry_out<E: Engine>(
     }
     let update = Update::new((reader, shows), (asked, operation_octets), shared, share);
     write(shared, peer, name, update, terms).await
+}
+
+/// Returns the room that a change takes for the state that is stored.
+pub(super) async fn of_stored<E: Engine>(
+    shared: &Shared<E>,
+    name: ObjectName<'_>,
+    shows: Shows,
+    terms: &WriteTerms,
+) -> Result<u64, Fail> {
+    let stored = shared.engine.octets(name, &read_terms(terms)).await?;
+    Ok(charge::of_change_of(stored, shows != Shows::Nothing))
 }
 
 /// Carries out an operation of a few octets.

@@ -58,7 +58,8 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
         check_early(shared, &peer, target.object(), &fields.conditions, &terms).await?;
     }
     let fields = fields.held();
-    let room = Room { budget: &shared.budget, peer: &peer, octets_max: rules.octets_max, times: 1, time };
+    let room =
+        Room { budget: &shared.budget, peer: &peer, octets_max: rules.octets_max, times: 1, beside: 0, time };
     let (value, share) = arriving::content(exchange.body(), stated, room).await?;
     let headers = exchange.request().headers();
     check_sum(headers, &value)?;
