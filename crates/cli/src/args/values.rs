@@ -234,6 +234,13 @@ pub(super) fn octets_or_zero(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { octets(text).map(NonZeroU64::get) }
 }
 
+/// The memory of all requests of a store. With less than a mebibyte nearly all would wait for each other,
+/// which nobody asks for who writes a number without its unit.
+pub(super) fn memory(text: &str) -> Result<NonZeroU64, String> {
+    let memory = octets(text)?;
+    if memory.get() >= 1 << 20 { Ok(memory) } else { Err("it is 1M at least".to_owned()) }
+}
+
 /// The size of a head, in bytes.
 pub(super) fn header_size(text: &str) -> Result<u32, String> {
     let size = octets(text)?.get();
@@ -348,6 +355,10 @@ mod tests {
     #[test]
     fn there_may_be_no_limit() {
         assert_eq!((octets_or_zero("0"), octets_or_zero("2k")), (Ok(0), Ok(2048)));
+        assert_eq!(memory("1M").map(NonZeroU64::get), Ok(1 << 20));
+        for text in ["192", "1023k", "0"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
         assert_eq!((header_size("2M"), header_size("16M")), (Ok(2 << 20), Ok(16 << 20)));
         assert!(["0", "17M", "5G", "-1", ""].iter().all(|text| header_size(text).is_err()));
         for (text, count) in [("-1", u16::MAX), ("0", 0), ("3", 3), ("100000", u16::MAX)] {
