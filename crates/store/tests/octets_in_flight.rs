@@ -281,8 +281,19 @@ async fn changes_of_a_large_map_all_end() {
         };
         assert_eq!(post(in_two(change(0))).await, 204);
         assert_eq!(post(in_two(change(5_000))).await, 204);
+        // Half of them let the map grow, so that the others need more room than they did when they came.
         let again = || post(in_two(change(0)));
-        let all = tokio::join!(again(), again(), again(), again(), again(), again(), again(), again());
+        let more = |from| post(in_two(change(from)));
+        let all = tokio::join!(
+            again(),
+            more(5_100),
+            again(),
+            more(5_200),
+            again(),
+            more(5_300),
+            again(),
+            more(5_400)
+        );
         assert_eq!(all, (204, 204, 204, 204, 204, 204, 204, 204));
     }
 }

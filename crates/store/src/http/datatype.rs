@@ -156,8 +156,7 @@ async fn carry_out<E: Engine>(exchange: &mut Exchange<Store<E>>, target: &Target
     let content = json_content::read(exchange, bounds).await?;
     // The time that the content took to arrive is not the engine's.
     let terms = WriteTerms { deadline: Instant::now() + time, ..terms };
-    let peer = peer::of(exchange, &store);
-    carry_out::carry_out(store.shared(), &peer, target.object(), (reader, shows), content, &terms).await
+    carry_out::carry_out(store.shared(), target.object(), (reader, shows), content, &terms).await
 }
 
 /// Returns true if an operation may be so long that it waits for all of its room, also for that of the state

@@ -22,7 +22,6 @@ pub(crate) struct Answered {
 /// Reads an operation, which came with its share, and carries it out.
 pub(super) async fn carry_out<E: Engine>(
     shared: &Shared<E>,
-    peer: &Peer,
     name: ObjectName<'_>,
     (reader, shows): (Reader, Shows),
     (content, mut share): (Scratch, Share),
@@ -41,7 +40,7 @@ pub(super) async fn carry_out<E: Engine>(
         shared.statistics.count(counted);
     }
     let update = Update::new((reader, shows), (asked, operation_octets), shared, share);
-    write(shared, peer, name, update, terms).await
+    write(shared, name, update, terms).await
 }
 
 /// Returns the room that a change takes for the state that is stored.
@@ -65,13 +64,12 @@ pub(crate) async fn carry_out_small<E: Engine>(
     terms: &WriteTerms,
 ) -> Result<Answered, Fail> {
     let update = Update::new((reader, shows), (asked, 0), shared, Share::of(peer));
-    write(shared, peer, name, update, terms).await
+    write(shared, name, update, terms).await
 }
 
 /// Writes until there is room for the state that is stored: a decision finds it, and waits for nothing.
 async fn write<E: Engine>(
     shared: &Shared<E>,
-    peer: &Peer,
     name: ObjectName<'_>,
     mut update: Update,
     terms: &WriteTerms,
@@ -79,9 +77,8 @@ async fn write<E: Engine>(
     loop {
         update = shared.engine.write(name, update, terms).await?.decide;
         let Some(octets) = update.lacks() else { break };
-        // Those who wait hold nothing that others wait for.
-        update.set_share(Share::default());
-        update.set_share(shared.budget.share_for(peer, octets, terms.deadline).await?);
+        // The operation is held meanwhile, and so is its room.
+        shared.budget.extend(update.share(), octets, octets, terms.deadline).await?;
     }
     let (content, share) = update.into_answer()?;
     Ok(Answered { content, share })

@@ -91,9 +91,9 @@ impl Update {
         }
     }
 
-    /// Gives the change another share.
-    pub(super) fn set_share(&mut self, share: Share) {
-        self.room.share = share;
+    /// Returns the share of the change, which has the room of the operation alone while it is not decided.
+    pub(super) const fn share(&mut self) -> &mut Share {
+        &mut self.room.share
     }
 
     /// The content of the answer, with its share.
