@@ -243,12 +243,14 @@ fn refusals_have_a_date_where_there_is_a_clock() {
         String::from_utf8(out.unsent().to_vec()).unwrap()
     };
     let long = [b"GET / HTTP/1.1\r\nHost: a\r\nA: ", &[b'a'; 100_000][..]].concat();
-    for (octets, line) in [
-        (&b"GET /\r\n\r\n"[..], "400 Bad Request"),
-        (&long, "431 Request Header Fields Too Large"),
-        (b"GET / HTTP/1.1\r\n", "408 Request Timeout"),
+    let too_long = "The head of the request is larger than head_bytes allows (RFC 6585).\n";
+    for (octets, line, text) in [
+        (&b"GET /\r\n\r\n"[..], "400 Bad Request", ""),
+        (&long, "431 Request Header Fields Too Large", too_long),
+        (b"GET / HTTP/1.1\r\n", "408 Request Timeout", ""),
     ] {
-        let rest = "Content-Length: 0\r\nConnection: close\r\n\r\n";
+        let form = if text.is_empty() { "" } else { "Content-Type: text/plain\r\n" };
+        let rest = format!("{form}Content-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len());
         assert_eq!(refusal(&Config::default(), octets), format!("HTTP/1.1 {line}\r\n{rest}"));
         assert_eq!(refusal(&dated, octets), format!("HTTP/1.1 {line}\r\nDate: {DATE}\r\n{rest}"));
     }
