@@ -19,6 +19,13 @@ pub(crate) struct Asked {
     pub(crate) context: Option<Vec<u8>>,
 }
 
+impl Asked {
+    /// Returns how many bytes it holds until it is answered.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.operation.held_bytes() + self.context.as_ref().map_or(0, Vec::capacity)
+    }
+}
+
 /// The reason for which content is no operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {

@@ -91,7 +91,7 @@ impl Update {
         }
     }
 
-    /// Returns the share of the change, which has the room of the operation alone while it is not decided.
+    /// Returns the share of the change, which has the room of what is held while it is not decided.
     pub(super) const fn share(&mut self) -> &mut Share {
         &mut self.room.share
     }
@@ -154,7 +154,8 @@ impl Decide for Update {
                 Verdict::Write
             }
             Err(_) => {
-                self.room.keep(0);
+                // What it is still to become is taken again, if it is decided once more.
+                self.room.share.shrink(self.asked.held_bytes() as u64);
                 Verdict::Keep
             }
         }

@@ -84,6 +84,11 @@ impl Operation {
         self.kind
     }
 
+    /// Returns how many bytes it holds.
+    pub const fn held_bytes(&self) -> usize {
+        self.octets.capacity()
+    }
+
     pub(super) fn steps(&self) -> Steps<'_> {
         Steps::of(&self.octets)
     }
