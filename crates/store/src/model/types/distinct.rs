@@ -29,10 +29,14 @@ impl Distinct {
     /// The estimate, rounded: exact for few elements.
     pub fn estimate(&self) -> u64 {
         let mut sketches = self.sketches.values();
-        match (sketches.next(), sketches.next()) {
-            (Some(only), None) => only.estimate(),
-            _ => gathered(self.precision, self.sketches.clone()).estimate(),
+        let Some(first) = sketches.next() else { return Sketch::new(self.precision).estimate() };
+        if sketches.clone().next().is_none() {
+            return first.estimate();
         }
+        // One copy, however many there are.
+        let mut gathered = first.clone();
+        gathered.merge(sketches);
+        gathered.estimate()
     }
 
     pub(super) fn add(&mut self, elements: Elements<'_>, change: &Making<'_>) {
@@ -77,7 +81,7 @@ fn gathered(precision: Precision, sketches: DotMap<Sketch>) -> Sketch {
     gathered.reduce(precision);
     let others: Vec<_> = sketches.collect();
     if !others.is_empty() {
-        gathered.merge(&others);
+        gathered.merge(others.iter());
     }
     gathered
 }

@@ -35,7 +35,7 @@ impl<T: Clone> DotMap<T> {
         Self(vec![(dot, value)])
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> + Clone {
         self.0.iter().map(|(_, value)| value)
     }
 

@@ -170,10 +170,10 @@ impl Sketch {
     }
 
     /// Merges sketches at the lowest precision of all, in one step however many they are.
-    pub(super) fn merge(&mut self, others: &[Self]) {
-        others.iter().for_each(|other| self.reduce(other.precision));
+    pub(super) fn merge<'a>(&mut self, others: impl Iterator<Item = &'a Self> + Clone) {
+        others.clone().for_each(|other| self.reduce(other.precision));
         let precision = self.precision;
-        self.raise(others.iter().flat_map(|other| {
+        self.raise(others.flat_map(|other| {
             let bits = other.precision.0 - precision.0;
             other.raised().map(move |raised| if bits == 0 { raised } else { raised.reduced(bits) })
         }));
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn merged_counts_are_the_count_of_all() {
         let mut merged = with(precision(12), 0..3_000);
-        merged.merge(&[with(precision(10), 2_000..5_000)]);
+        merged.merge([with(precision(10), 2_000..5_000)].iter());
         assert_eq!(merged, with(precision(10), 0..5_000));
     }
 
