@@ -279,8 +279,8 @@ async fn leave_unread(site: &Site, is_http2: bool) -> Result<Unread, Error> {
     Ok(Unread::Raw { _socket: socket })
 }
 
-/// Many who read nothing of a large answer do not fill the memory, so that nobody is refused, and nobody closed:
-/// from a quarter on each of them holds little. An answer that is read later is whole.
+/// Many who read nothing of a large answer do not fill the memory, so that nobody is refused, and nobody
+/// closed: from a quarter on each of them holds little. An answer that is read later is whole.
 #[tokio::test]
 async fn answers_that_are_not_read_leave_room_for_others() {
     const PEERS: usize = 64;

@@ -361,8 +361,8 @@ async fn heads_are_paid_for_while_memory_is_in_use() {
 
 /// The bytes of a head that comes in two pieces, and those of the first.
 const PIECES: (usize, usize) = (40 << 10, 30 << 10);
-/// What may be held beside such a head once it is whole: its connection and the future of its handler, and no
-/// buffer of 64 KiB.
+/// The bytes that may be held beside such a head once it is whole: its connection and the future of its
+/// handler, and no buffer of 64 KiB.
 const BESIDE: u64 = 48 << 10;
 
 /// A long head is left where it was read until it is whole, and no longer.

@@ -1,4 +1,5 @@
-//! Rows of the tables of attacks on a server while much of its memory is in use; `docs/limits.md` has them too.
+//! Rows of the tables of attacks on a server while much of its memory is in use; `docs/limits.md` has them
+//! too.
 //!
 //! Run with `--nocapture --test-threads 1` the tests print the table, as those of `attacks_server.rs` do.
 
@@ -121,7 +122,8 @@ fn those_who_hold_the_memory() {
         lift: Some(|limits| limits.process_memory_soft_percent = 100),
         play: |attacker| {
             attacker.with_others(6, |other| hold(other, 40));
-            // It holds the most, and is the first to go. Each request has the server look at it, and is small.
+            // It holds the most, and is the first to go. Each request has the server look at it, and is
+            // small.
             hold(attacker, 70);
             let first = attacker.stream();
             let next = Cell::new(first);

@@ -1,7 +1,8 @@
 //! Turns of long steps on the threads of connections, so that others pass between two of them.
 //!
-//! A large data type takes tens of milliseconds to decode. The requests of one connection of HTTP/2 are polled
-//! one after the other: forty such steps would hold up all connections of their thread until the last is done.
+//! A large data type takes tens of milliseconds to decode. The requests of one connection of HTTP/2 are
+//! polled one after the other: forty such steps would hold up all connections of their thread until the last
+//! is done.
 
 use std::thread::available_parallelism;
 

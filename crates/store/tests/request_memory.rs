@@ -322,7 +322,7 @@ async fn held_by_unread(path: &str, server: impl Fn() -> TestServer) -> u64 {
 /// Many who read nothing of a list hold no more than requests together may.
 async fn unread_lists(is_http2: bool) {
     const ROOM: u64 = 4 * 1024 * 1024;
-    /// What waits for a socket is on the account of its connection: as much, twice.
+    /// The bytes that wait for a socket are on the account of their connection: as much, twice.
     const OUTPUT: u64 = 16 * 1024;
     let mut config = Config::default();
     (config.object_octets_max, config.octets_in_flight_max) = (1024 * 1024, ROOM);

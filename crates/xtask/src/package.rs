@@ -60,7 +60,8 @@ pub(crate) fn check(tally: &mut Tally) -> Result<()> {
 /// Has the Dockerfile looked at, and builds the program, its manual, its completions and the package.
 ///
 /// # Errors
-/// One of them cannot be made, the program is too large or names a folder of this machine, or the Dockerfile breaks a rule of its linter.
+/// One of them cannot be made, the program is too large or names a folder of this machine, or the Dockerfile
+/// breaks a rule of its linter.
 fn build() -> Result<()> {
     dockerfile::lint()?;
     let folders = paths::Folders::of_the_build()?;

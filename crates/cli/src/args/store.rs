@@ -56,7 +56,8 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) siblings_max: u16,
 
-    /// The bytes of objects that requests and answers under way may hold together, 1M at least; requests wait for their part.
+    /// The bytes of objects that requests and answers under way may hold together, 1M at least; requests wait
+    /// for their part.
     #[arg(long, value_name = "OCTETS", default_value = "192M", value_parser = values::memory)]
     pub(crate) memory: NonZeroU64,
 

@@ -1,4 +1,5 @@
-//! The folders that a program is built from, which it is not to name: they are the builder's, and their length is part of its size.
+//! The folders that a program is built from, which it is not to name: they are the builder's, and their
+//! length is part of its size.
 
 use std::{env, fs, path::PathBuf};
 

@@ -128,7 +128,8 @@ impl Results {
         self.output.finish().await
     }
 
-    /// Ends the results as [`finish`](Self::finish) does, on a share of which it leaves what the last piece needs.
+    /// Ends the results as [`finish`](Self::finish) does, on a share of which it leaves what the last piece
+    /// needs.
     pub(crate) async fn finish_on(
         self,
         budget: &Budget,
