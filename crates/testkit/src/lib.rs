@@ -1,10 +1,12 @@
-//! Tools that the tests of every layer share: allocation counts, byte splitters, lists of fields, traffic, objects, hexadecimal,
-//! random numbers and vectors.
+//! Tools that the tests of every layer share: allocation counts, a harness that runs each case in a process of its
+//! own, byte splitters, lists of fields, traffic, objects, hexadecimal, random numbers and vectors.
 //!
-//! Only octets, texts and closures go in and out, so that the unit tests of any crate can use it. Not published.
+//! Only bytes, texts and closures go in and out, so that the unit tests of any crate can use it. Not published.
 #![forbid(unsafe_code)]
 
 mod allocations;
+#[cfg(feature = "alone")]
+mod alone;
 pub mod hex;
 pub mod lists;
 pub mod objects;
@@ -16,6 +18,8 @@ mod vectors;
 mod windows;
 
 pub use allocations::allocations;
+#[cfg(feature = "alone")]
+pub use alone::{Alone, run_alone};
 pub use rng::Rng;
 pub use splits::{Pieces, at_every_split, byte_by_byte, cuts_in_two, random_split, truncations, whole};
 pub use vectors::{Case, Vectors, testdata};

@@ -4,6 +4,7 @@
 //! since this crate is a default member; `cargo xtask` uses the same model of the workspace.
 #![forbid(unsafe_code)]
 
+mod alone;
 mod api;
 mod attributes;
 mod circles;
@@ -21,6 +22,7 @@ mod sources;
 mod terminals;
 mod workspace;
 
+pub use alone::check_alone;
 pub use api::{api_file, check_api, check_nameless, current_api};
 pub use attributes::check_attributes;
 pub use circles::{CIRCLE_MAX, check_circles};

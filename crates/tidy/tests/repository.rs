@@ -82,3 +82,8 @@ fn documents_name_files_that_exist() {
 fn the_command_writes_to_terminals_through_its_gate() {
     assert_none(&alula_tidy::check_terminals(&sources()));
 }
+
+#[test]
+fn tests_that_run_alone_are_all_listed() {
+    assert_none(&alula_tidy::check_alone(&sources()));
+}
