@@ -3,7 +3,7 @@
 //!
 //! Count with callgrind at N and at 2N; the difference divided by N is one block.
 
-#[path = "../tests/lists/mod.rs"]
+#[path = "../tests/it/lists.rs"]
 mod lists;
 
 use std::hint::black_box;

@@ -96,14 +96,14 @@ fn the_page_has_every_class() {
 fn the_page_names_rows_that_are_tried() {
     let page = include_str!("../../../../docs/supported.md");
     let rules = [
-        include_str!("../../../h1/tests/rules/chunks.rs"),
-        include_str!("../../../h1/tests/rules/client.rs"),
-        include_str!("../../../h1/tests/rules/client_ends.rs"),
-        include_str!("../../../h1/tests/rules/exchanges.rs"),
-        include_str!("../../../h1/tests/rules/fields.rs"),
-        include_str!("../../../h1/tests/rules/framing.rs"),
-        include_str!("../../../h1/tests/rules/heads.rs"),
-        include_str!("../../../h1/tests/rules/limits.rs"),
+        include_str!("../../../h1/tests/it/rules/chunks.rs"),
+        include_str!("../../../h1/tests/it/rules/client.rs"),
+        include_str!("../../../h1/tests/it/rules/client_ends.rs"),
+        include_str!("../../../h1/tests/it/rules/exchanges.rs"),
+        include_str!("../../../h1/tests/it/rules/fields.rs"),
+        include_str!("../../../h1/tests/it/rules/framing.rs"),
+        include_str!("../../../h1/tests/it/rules/heads.rs"),
+        include_str!("../../../h1/tests/it/rules/limits.rs"),
     ]
     .concat();
     let table = page.split("## Beside other readers").next().unwrap_or_default();

@@ -1,0 +1,3 @@
+//! Tests of fields through their public interface.
+
+mod section;

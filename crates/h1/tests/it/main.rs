@@ -1,0 +1,9 @@
+//! Tests of the machine of HTTP/1.1 through its public interface.
+
+mod forms;
+mod pair;
+mod repeats;
+mod rules;
+mod splits;
+mod state;
+mod support;
