@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{conn::Conn, owner::StreamName, tally::Tally};
+use crate::{
+    connection::stream::tally::Tally,
+    drive::{conn::Conn, owner::StreamName},
+};
 
 impl Conn {
     /// Keeps how exchanges go that are [begun](Self::begin_tally), for [`Self::take_tally`].

@@ -1,6 +1,6 @@
 //! The hand-over of a connection between callers, in every order in which threads can meet.
 //!
-//! What runs here is `crates/net/src/hand_over.rs` itself, under the lock of a model: callers and the standby task do around it
+//! What runs here is `crates/net/src/drive/hand_over.rs` itself, under the lock of a model: callers and the standby task do around it
 //! what `conn.rs` and `standby.rs` do, a socket that wakes who read it last stands for the reactor, and loom tries the
 //! interleavings. The standby task has no tick here: what the design promises, it promises without. A caller that is not
 //! woken when its answer is there waits for ever, which loom reports as a deadlock.
@@ -20,10 +20,10 @@ use loom::{
 };
 
 #[allow(dead_code, reason = "the model has no server")]
-#[path = "../../net/src/hand_over.rs"]
+#[path = "../../net/src/drive/hand_over.rs"]
 mod hand_over;
 #[allow(dead_code, reason = "the model gives no memory back")]
-#[path = "../../net/src/wakes.rs"]
+#[path = "../../net/src/drive/wakes.rs"]
 mod wakes;
 
 use hand_over::{HandOver, Part, Reader, Side, Wait, Waits};

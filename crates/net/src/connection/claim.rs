@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::{connection::spares::Spares, content::Content, read_buf::ReadBuf};
+use crate::{connection::memory::spares::Spares, message::content::Content, transport::read_buf::ReadBuf};
 
 /// A claim begins with so many octets.
 pub(crate) const BEGIN_OCTETS: usize = 8 * 1024;

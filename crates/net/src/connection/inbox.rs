@@ -2,7 +2,7 @@
 
 use alula_fields::Head;
 
-use crate::{connection::slot::SlotKey, few::Few, refused::Refused};
+use crate::{connection::stream::slot::SlotKey, error::refused::Refused, few::Few};
 
 /// A request that a server's peer has opened.
 pub(crate) struct Accepted {

@@ -5,9 +5,11 @@
 //! Rule 2: the buffers become the connection's own while large content comes, since content is handed over where it was read.
 
 use crate::{
-    connection::spares::Spares,
-    lending::{LENT_OCTETS, give_back, lend},
-    read_buf::ReadBuf,
+    connection::memory::{
+        lending::{LENT_OCTETS, give_back, lend},
+        spares::Spares,
+    },
+    transport::read_buf::ReadBuf,
 };
 
 /// Octets of room that a socket is read into at least, in a buffer that is lent.

@@ -16,11 +16,11 @@ use std::{collections::VecDeque, time::Duration};
 use alula_machine::{Limits, OutBuf, Time};
 
 use crate::{
-    connection::{
+    connection::stream::{
         slot::{Slot, SlotKey},
         slots::Slots,
     },
-    hand_over::Side,
+    drive::hand_over::Side,
 };
 
 /// The least that the bound can be, and the least share of a stream: the payload of one frame.

@@ -1,0 +1,97 @@
+//! The buffers of content that a connection has used and keeps for its next streams.
+
+use std::collections::VecDeque;
+
+use crate::message::content::Content;
+
+/// Buffers without content, and their octets.
+#[derive(Default)]
+pub(crate) struct Contents {
+    /// Taken in turn, so that all of them get to know the largest content soon.
+    buffers: VecDeque<Content>,
+    octets: usize,
+}
+
+impl Contents {
+    /// Returns the octets of all buffers.
+    #[inline]
+    pub(crate) fn octets(&self) -> usize {
+        self.octets
+    }
+
+    /// Returns a buffer, a used one if there is any.
+    #[inline]
+    pub(in crate::connection) fn lend(&mut self) -> Content {
+        let content = self.buffers.pop_front().unwrap_or_default();
+        self.octets -= content.capacity();
+        content
+    }
+
+    /// Keeps a buffer, without what it holds.
+    pub(in crate::connection) fn keep(&mut self, mut content: Content) {
+        content.clear();
+        self.octets += content.capacity();
+        self.buffers.push_back(content);
+    }
+
+    /// Takes these as well.
+    pub(in crate::connection) fn join(&mut self, others: &mut Self) {
+        if self.buffers.is_empty() {
+            std::mem::swap(self, others);
+        } else {
+            others.octets = 0;
+            others.buffers.drain(..).for_each(|content| self.keep(content));
+        }
+    }
+
+    /// Takes the one with the largest memory.
+    pub(in crate::connection) fn take_widest(&mut self) -> Option<Content> {
+        let sizes = self.buffers.iter().map(Content::initialised).enumerate();
+        let (place, _) = sizes.max_by_key(|(_, size)| *size)?;
+        let widest = self.buffers.remove(place)?;
+        self.octets -= widest.capacity();
+        Some(widest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(octets: usize) -> Content {
+        let mut content = Content::default();
+        content.append(&vec![1; octets], true);
+        content
+    }
+
+    #[test]
+    fn buffers_are_lent_in_turn_and_counted() {
+        let mut contents = Contents::default();
+        contents.keep(content(5_000));
+        contents.keep(content(10));
+        let both = contents.octets();
+        assert!(contents.lend().capacity() > contents.lend().capacity());
+        assert!(both > 5_000 && contents.octets() == 0 && contents.lend().is_none());
+    }
+
+    #[test]
+    fn those_of_another_connection_are_counted_too() {
+        let (mut contents, mut others) = (Contents::default(), Contents::default());
+        others.keep(content(10));
+        let octets = others.octets();
+        contents.join(&mut others);
+        assert_eq!((contents.octets(), others.octets()), (octets, 0));
+        others.keep(content(10));
+        contents.join(&mut others);
+        assert_eq!((contents.octets(), others.octets()), (2 * octets, 0));
+    }
+
+    #[test]
+    fn the_widest_is_taken_first() {
+        let mut contents = Contents::default();
+        (1..4).for_each(|times| contents.keep(content(5_000 * times)));
+        let widest = contents.take_widest().unwrap();
+        assert!(widest.capacity() >= 15_000 && contents.octets() < 3 * widest.capacity());
+        assert!(Contents::default().take_widest().is_none());
+    }
+}

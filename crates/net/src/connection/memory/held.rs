@@ -1,0 +1,175 @@
+//! The memory that one connection holds, charged to its account: capacities, not lengths.
+
+use alula_fields::Head;
+use alula_machine::{Limits, MemoryAccount};
+
+use crate::{connection::memory::ledger::Ledger, error::overrun::Overrun};
+
+/// Octets that a connection holds which waits for a request; to be there before one is accepted.
+pub(crate) const CONNECTION_OCTETS: u64 = 16 * 1024;
+
+/// Octets by which buffers and heads may differ from what is charged for them: less is not worth the count.
+const BUFFERS_DRIFT: usize = 512;
+
+/// Octets from which a server is told how much a connection holds: twice what each has to find when it is
+/// accepted.
+pub(crate) const HEAVY_OCTETS: u64 = 32 * 1024;
+
+pub(crate) struct Held {
+    account: MemoryAccount,
+    bytes_max: u64,
+    /// Content buffers, in slots, in users' hands and spare.
+    contents: usize,
+    /// The octets of heads of messages under way.
+    heads: usize,
+    /// The bytes that the handlers of a server's connection hold, which are charged elsewhere.
+    handlers: u64,
+    /// The buffers of input and output, and the heads, when they were looked at last.
+    buffers: usize,
+    /// Something else than the buffers has changed since.
+    has_moved: bool,
+    /// It was heavy when that was looked at last.
+    was_heavy: bool,
+}
+
+impl Held {
+    pub(crate) fn new(limits: &Limits, ledger: &Ledger) -> Self {
+        // All that the windows let in may be held twice: by the reader, and by what comes meanwhile.
+        let window = limits.connection_window.max(limits.connection_window_max);
+        let bytes_max = limits.connection_memory_bytes.saturating_add(2 * u64::from(window));
+        let account = MemoryAccount::within(&ledger.memory, bytes_max);
+        Self {
+            account,
+            bytes_max,
+            contents: 0,
+            heads: 0,
+            handlers: 0,
+            buffers: 0,
+            has_moved: true,
+            was_heavy: false,
+        }
+    }
+
+    /// Notes that a buffer of content has grown by so many octets.
+    #[inline]
+    pub(crate) fn content_grew(&mut self, octets: usize) {
+        self.contents += octets;
+        self.has_moved |= octets > 0;
+    }
+
+    /// Notes that a buffer of content is gone.
+    pub(crate) fn content_went(&mut self, octets: usize) {
+        self.contents = self.contents.saturating_sub(octets);
+        self.has_moved |= octets > 0;
+    }
+
+    /// Notes that something changed which is to be counted.
+    pub(crate) fn note_change(&mut self) {
+        self.has_moved = true;
+    }
+
+    /// Notes the head of a message under way, which a slot holds or its user. Returns the octets that are to be given back with the slot.
+    #[inline]
+    pub(crate) fn head_came(&mut self, head: &Head) -> u32 {
+        let octets = size_of::<Head>() + head.capacity_bytes();
+        self.heads += octets;
+        octets as u32
+    }
+
+    /// Notes that the heads of a slot are gone.
+    #[inline]
+    pub(crate) fn heads_went(&mut self, octets: u32) {
+        self.heads -= octets as usize;
+    }
+
+    /// The octets of heads of messages under way.
+    pub(crate) const fn heads(&self) -> usize {
+        self.heads
+    }
+
+    /// Notes the bytes that the handlers of the connection hold.
+    #[inline]
+    pub(crate) fn note_handlers(&mut self, bytes: u64) {
+        self.handlers = bytes;
+    }
+
+    /// Returns the bytes that are held on behalf of the peer: those that are charged, and those of its
+    /// handlers.
+    pub(crate) fn octets(&self) -> u64 {
+        self.account.held() + self.handlers
+    }
+
+    /// Returns true if much is held, or was at the last call.
+    pub(crate) fn is_heavy(&mut self) -> bool {
+        let is_heavy = self.octets() >= HEAVY_OCTETS;
+        std::mem::replace(&mut self.was_heavy, is_heavy) || is_heavy
+    }
+
+    /// Returns true if half of what the connection may hold is held: no time for buffers that are larger than they must be.
+    #[inline]
+    pub(crate) fn is_tight(&self) -> bool {
+        self.account.held() > self.bytes_max / 2
+    }
+
+    /// Returns true if all is to be counted anew: buffers and heads have another size, or something else has changed.
+    #[inline]
+    pub(crate) fn is_outdated(&self, buffers: usize) -> bool {
+        self.has_moved || buffers.abs_diff(self.buffers) >= BUFFERS_DRIFT
+    }
+
+    /// Begins to count anew.
+    pub(crate) fn begin_count(&mut self, buffers: usize) {
+        self.buffers = buffers;
+        self.has_moved = false;
+    }
+
+    /// Charges all: content, heads, buffers, and so many octets of everything else.
+    pub(crate) fn charge(&mut self, others: usize) -> Result<(), Overrun> {
+        let (held, before) = (self.total(others), self.account.held());
+        self.account.resize(before, held as u64).map_err(|over| match over.of_process {
+            true => Overrun::PROCESS_MEMORY,
+            false => Overrun::CONNECTION_MEMORY,
+        })
+    }
+
+    /// The octets of all, with so many of everything else.
+    pub(crate) fn total(&self, others: usize) -> usize {
+        self.contents + self.buffers + others
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_counted_when_something_has_changed() {
+        let limits = Limits::default();
+        let ledger = Ledger::new(&limits);
+        let mut held = Held::new(&limits, &ledger);
+        assert!(held.is_outdated(0), "nothing was counted yet");
+        held.begin_count(1_000);
+        assert!(!held.is_outdated(1_000 + BUFFERS_DRIFT - 1) && held.is_outdated(1_000 + BUFFERS_DRIFT));
+        held.content_grew(500);
+        assert!(held.is_outdated(1_000) && held.charge(24).is_ok());
+        assert_eq!(ledger.memory_held(), 1_524);
+        held.content_went(500);
+        held.begin_count(0);
+        assert!(held.charge(0).is_ok());
+        assert_eq!(ledger.memory_held(), 0);
+    }
+
+    #[test]
+    fn a_connection_may_hold_so_much() {
+        let limits = Limits {
+            connection_memory_bytes: 1_000,
+            connection_window: 0,
+            connection_window_max: 0,
+            ..Limits::default()
+        };
+        let mut held = Held::new(&limits, &Ledger::new(&limits));
+        held.content_grew(501);
+        assert!(!held.is_tight() && held.charge(0).is_ok() && held.is_tight());
+        assert_eq!(held.charge(500), Err(Overrun::CONNECTION_MEMORY));
+    }
+}

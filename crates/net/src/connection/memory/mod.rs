@@ -1,0 +1,133 @@
+//! Charging a connection with what it holds, and ending one that holds too much.
+//!
+//! Rule 1: a warm connection pays one sum and one comparison per read. What grows does so rarely, and says so.
+//! Rule 2: before a connection is ended for what it holds, it gives back what it only keeps for later.
+//! Rule 3: one that holds no more than had to be there when it was accepted is not ended for what others hold.
+
+pub(crate) mod contents;
+pub(crate) mod first_head;
+pub(crate) mod heads;
+pub(crate) mod held;
+pub(crate) mod kit;
+pub(crate) mod ledger;
+pub(crate) mod lending;
+pub(crate) mod resting;
+pub(crate) mod spares;
+
+use crate::{
+    connection::{Connection, memory::held::CONNECTION_OCTETS},
+    drive::conn::Conn,
+    error::overrun::Overrun,
+};
+
+/// The memory that a server's task has for a connection, and the runtime for it and for its socket: the future with a timer, the slot
+/// of a handler, the place among all connections. The handlers' own futures are not known here. Measured (`idle_memory`).
+const SERVER_TASK_OCTETS: usize = 1320;
+
+/// The same on a client: its task only watches while nobody asks. Most of what an origin and its pool take is in it, since most origins
+/// have one connection.
+const CLIENT_TASK_OCTETS: usize = 1200;
+
+/// The bytes of heads that each byte pays for which has come. Heads of browsers and of gRPC, most of whose
+/// fields are in the table, are about ten times as long as on the wire.
+const PAID_BY_BYTE: u64 = 8;
+
+impl Conn {
+    /// Ends a server's connection, at which memory is scarce, if it holds much and moves little; returns true
+    /// then.
+    /// The first call of several begins to measure how much it moves.
+    pub fn end_if_stuck(&self) -> bool {
+        let now = self.time();
+        let mut connection = self.lock();
+        let (moved, held) = (connection.fed + connection.output.taken(), connection.held.octets());
+        let is_stuck = connection.progress.is_stuck(now, moved, held);
+        if is_stuck {
+            connection.now = now;
+            connection.give_up(Overrun::HELD_TOO_LONG);
+        }
+        self.unlock_and_wake(connection);
+        is_stuck
+    }
+}
+
+impl Connection {
+    /// Returns the limit by which a new request finds too little memory, while much of it is in use.
+    ///
+    /// Over HTTP/1.1 a head holds no more than its bytes, and the one before has gone.
+    #[cold]
+    pub(crate) fn shortage(&self) -> Option<Overrun> {
+        if self.ledger.is_overloaded() {
+            return Some(Overrun::OVERLOADED);
+        }
+        let unpaid_max = self.machine.limits().unpaid_head_bytes;
+        let paid = self.fed.saturating_mul(PAID_BY_BYTE).saturating_add(unpaid_max.into());
+        let is_unpaid = !self.machine.is_http1() && unpaid_max < u32::MAX && self.held.heads() as u64 > paid;
+        is_unpaid.then_some(Overrun::HEADS_UNPAID)
+    }
+
+    /// Charges what is held now; ends the connection when that is too much. One that has ended stays charged with what it held.
+    #[inline]
+    pub(crate) fn settle_memory(&mut self) {
+        let taken = self.spares.take_taken();
+        if taken > 0 {
+            self.held.content_went(taken);
+        }
+        let heads = self.held.heads() + self.spares.head_octets();
+        let queued = self.machine.queued_bytes();
+        let buffers = self.output.octets() + queued + self.input.octets() + heads;
+        if self.held.is_outdated(buffers) && !self.life.has_ended() {
+            self.held.begin_count(buffers);
+            self.charge_all();
+        }
+    }
+
+    #[cold]
+    fn charge_all(&mut self) {
+        if self.charge().is_ok() {
+            return self.tell_if_heavy();
+        }
+        self.drop_spares();
+        self.spares.leave_heads();
+        match self.charge() {
+            Ok(()) => {}
+            // It is not what fills the memory of all. It is charged as soon as there is room.
+            Err(Overrun::PROCESS_MEMORY) if self.is_small() => self.held.note_change(),
+            Err(overrun) => self.give_up(overrun),
+        }
+    }
+
+    /// Tells who observes the connection how much it holds, if that is much, or was when it was told last.
+    pub(crate) fn tell_if_heavy(&mut self) {
+        if self.held.is_heavy() {
+            self.tell_held();
+        }
+    }
+
+    /// Tells who observes the connection how much it holds, and whether memory is scarce.
+    pub(crate) fn tell_held(&mut self) {
+        self.idleness.tell_held(self.held.octets(), self.ledger.memory.is_scarce());
+    }
+
+    fn charge(&mut self) -> Result<(), Overrun> {
+        let others = self.other_octets();
+        self.held.charge(others)
+    }
+
+    /// Returns true if it holds no more than had to be there when it was accepted.
+    fn is_small(&mut self) -> bool {
+        let others = self.other_octets();
+        self.held.total(others) as u64 <= CONNECTION_OCTETS
+    }
+
+    /// Returns the octets that are held beside content, heads and buffers.
+    fn other_octets(&mut self) -> usize {
+        #[cfg(feature = "tls")]
+        let tls = self.tls.as_ref().map_or(0, |tls| tls.memory_bytes());
+        #[cfg(not(feature = "tls"))]
+        let tls = 0;
+        let task = if self.machine.is_client() { CLIENT_TASK_OCTETS } else { SERVER_TASK_OCTETS };
+        // What the machine has queued is among the buffers, which are looked at with every read.
+        let machine = self.machine.memory_bytes().saturating_sub(self.machine.queued_bytes());
+        size_of::<Conn>() + task + tls + self.slots.octets() + machine
+    }
+}

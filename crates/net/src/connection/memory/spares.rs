@@ -1,0 +1,151 @@
+//! Memory that a connection has used and keeps for its next streams: heads, buffers of content, and a list of parts.
+//!
+//! Buffers of content are charged while they are kept, so whoever lends or frees one tells how many octets it has.
+
+use alula_fields::Head;
+
+use crate::{
+    connection::memory::{contents::Contents, heads::Heads},
+    message::content::Content,
+    transport::read_buf::ReadBuf,
+};
+
+#[derive(Default)]
+pub(crate) struct Spares {
+    heads: Heads,
+    contents: Contents,
+    /// A list of parts that content has had, without octets.
+    list: Content,
+    /// Octets of content buffers that became something else, and are still to be counted off.
+    taken: usize,
+}
+
+/// Heads.
+impl Spares {
+    /// Returns an empty head, a used one if there is any.
+    #[inline]
+    pub(crate) fn lend_head(&mut self) -> Box<Head> {
+        self.heads.lend()
+    }
+
+    /// Takes a head back.
+    #[inline]
+    pub(crate) fn give_head(&mut self, head: Box<Head>) {
+        self.heads.give(head);
+    }
+
+    /// Makes room for the heads of so many messages.
+    pub(crate) fn expect_heads(&mut self, messages: usize) {
+        self.heads.expect(messages);
+    }
+
+    /// Exchanges the heads, with the room for more, for those of another connection.
+    #[inline]
+    pub(crate) fn exchange_heads(&mut self, heads: &mut Heads) {
+        std::mem::swap(&mut self.heads, heads);
+    }
+
+    /// Leaves the heads to the thread.
+    pub(crate) fn leave_heads(&mut self) {
+        self.heads.leave();
+    }
+
+    /// Returns the octets of the heads that are kept.
+    pub(crate) const fn head_octets(&self) -> usize {
+        self.heads.octets()
+    }
+}
+
+/// Content.
+impl Spares {
+    /// Returns a buffer for content, a used one if there is any.
+    #[inline]
+    pub(crate) fn lend_content(&mut self) -> Content {
+        self.contents.lend()
+    }
+
+    /// Keeps a buffer, without what it holds.
+    pub(crate) fn keep_content(&mut self, content: Content) {
+        self.contents.keep(content);
+    }
+
+    /// Leaves the buffers to another connection, unless they have more octets than that.
+    pub(crate) fn leave_contents(&mut self, to: &mut Contents, octets_max: usize) {
+        if self.contents.octets() <= octets_max {
+            std::mem::swap(&mut self.contents, to);
+        }
+    }
+
+    /// Takes these buffers as well.
+    pub(crate) fn use_contents(&mut self, from: &mut Contents) {
+        self.contents.join(from);
+    }
+
+    /// Frees the buffers. Returns their octets.
+    pub(crate) fn drop_contents(&mut self) -> usize {
+        std::mem::take(&mut self.contents).octets()
+    }
+
+    /// Keeps what is left of content whose memory the program has.
+    #[cold]
+    pub(crate) fn keep_list(&mut self, mut list: Content) {
+        if self.list.is_none() {
+            list.clear();
+            self.list = list;
+        }
+    }
+
+    /// Takes the list of parts.
+    pub(crate) fn take_list(&mut self) -> Content {
+        std::mem::take(&mut self.list)
+    }
+
+    /// Returns the largest memory that content has left behind, to read into: soon it is as large as it has to be. Its octets count
+    /// as taken.
+    pub(crate) fn widest_memory(&mut self) -> ReadBuf {
+        let Some(mut spare) = self.contents.take_widest() else { return ReadBuf::default() };
+        self.taken += spare.capacity();
+        let memory = spare.take_memory();
+        self.keep_list(spare);
+        ReadBuf::on(memory)
+    }
+
+    /// Returns the octets of content buffers that were taken for something else since this was last called.
+    #[inline]
+    pub(crate) fn take_taken(&mut self) -> usize {
+        std::mem::take(&mut self.taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(octets: usize) -> Content {
+        let mut content = Content::default();
+        content.append(&vec![1; octets], true);
+        content
+    }
+
+    #[test]
+    fn buffers_are_lent_in_turn_and_counted() {
+        let mut spares = Spares::default();
+        spares.keep_content(content(5_000));
+        spares.keep_content(content(10));
+        assert!(spares.lend_content().capacity() > spares.lend_content().capacity());
+        assert_eq!((spares.drop_contents(), spares.lend_content().capacity()), (0, 0));
+        spares.keep_content(content(10));
+        assert!(spares.drop_contents() > 0 && spares.lend_content().is_none());
+    }
+
+    #[test]
+    fn the_largest_memory_becomes_a_buffer_to_read_into_and_its_list_is_kept() {
+        let mut spares = Spares::default();
+        (1..4).for_each(|times| spares.keep_content(content(5_000 * times)));
+        let memory = spares.widest_memory();
+        assert!(memory.is_empty() && memory.capacity() >= 15_000);
+        assert_eq!((spares.take_taken(), spares.take_taken()), (memory.capacity(), 0));
+        assert!(!spares.take_list().is_none() && spares.take_list().is_none());
+        assert_eq!(Spares::default().widest_memory().capacity(), 0);
+    }
+}

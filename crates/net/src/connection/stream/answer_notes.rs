@@ -1,0 +1,139 @@
+//! A server's notes on its answer on one stream, for those who give it, count it and log it.
+
+use std::{sync::Arc, time::Duration};
+
+use alula_fields::{FieldSection, Head, Status};
+use alula_machine::Time;
+
+use crate::{
+    connection::{
+        memory::heads::keep_head,
+        stream::{counts::Counts, tally::Tally},
+    },
+    error::Error,
+};
+
+#[derive(Default)]
+pub(crate) struct AnswerNotes {
+    /// The status of the final head that was sent, and when it was.
+    sent: Option<(Status, Time)>,
+    /// The progress of the exchange is kept until it is taken (`tallies.rs`).
+    is_tallied: bool,
+    /// The user of the request, as its handler has named it.
+    user: Option<Arc<str>>,
+    /// Fields that the answer gets, whoever gives it.
+    headers: Option<Box<Head>>,
+    /// The note on the right to answer, while that is left to whoever reclaims it.
+    left: Option<LeftNote>,
+}
+
+/// The facts about a request that its answer depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeftNote {
+    /// The request is HEAD: its answer has no content (RFC 9110 §9.3.2).
+    pub is_head: bool,
+    /// The peer takes JSON, by `accept`.
+    pub takes_json: bool,
+    /// A number by which its server knows the route.
+    pub route: u16,
+}
+
+impl AnswerNotes {
+    #[inline]
+    pub(crate) fn head_sent(&mut self, status: Status, now: Time) {
+        self.sent = Some((status, now));
+    }
+
+    pub(crate) fn note_user(&mut self, user: Arc<str>) {
+        self.user = Some(user);
+    }
+
+    pub(crate) fn user(&self) -> Option<Arc<str>> {
+        self.user.clone()
+    }
+
+    pub(crate) fn keep_headers(&mut self, headers: Box<Head>) {
+        self.headers = Some(headers);
+    }
+
+    /// Adds the fields that were kept; they stay.
+    pub(crate) fn add_headers(&self, to: &mut FieldSection) {
+        if let Some(kept) = &self.headers {
+            to.extend_from(&kept.fields);
+        }
+    }
+
+    /// Leaves the right to answer.
+    pub(crate) fn leave(&mut self, note: LeftNote) {
+        self.left = Some(note);
+    }
+
+    /// Returns true if the right to answer was left.
+    pub(crate) fn is_left(&self) -> bool {
+        self.left.is_some()
+    }
+
+    /// Takes the right to answer, if it was left.
+    pub(crate) fn reclaim(&mut self) -> Option<LeftNote> {
+        self.left.take()
+    }
+
+    /// Says whether the progress is kept until it is taken.
+    pub(crate) fn set_tallied(&mut self, is_tallied: bool) {
+        self.is_tallied = is_tallied;
+    }
+
+    #[inline]
+    pub(crate) fn is_tallied(&self) -> bool {
+        self.is_tallied
+    }
+
+    /// Returns the progress of the exchange, of whose content so much has moved.
+    pub(crate) fn tally(&self, counts: &Counts, failure: Option<Error>) -> Tally {
+        let [received, sent] = counts.of_stream();
+        let answered = self.sent.map(|(status, at)| (status, Duration::from_nanos(at.as_nanos())));
+        Tally { answered, received, sent, user: self.user.clone(), failure }
+    }
+
+    /// Forgets all; the memory of fields is of use to others.
+    #[inline]
+    pub(crate) fn end(&mut self) {
+        self.headers.take().into_iter().for_each(keep_head);
+        (self.sent, self.is_tallied, self.user, self.left) = (None, false, None, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_known_of_the_answer_before() {
+        let mut notes = AnswerNotes::default();
+        notes.head_sent(Status::OK, Time::ZERO);
+        notes.note_user("ann".into());
+        notes.leave(LeftNote { is_head: true, ..LeftNote::default() });
+        notes.set_tallied(true);
+        let tally = notes.tally(&Counts::default(), None);
+        assert_eq!(
+            (tally.answered.map(|(status, _)| status), tally.user.as_deref()),
+            (Some(Status::OK), Some("ann"))
+        );
+        assert!(notes.is_left() && notes.reclaim().is_some_and(|note| note.is_head) && !notes.is_left());
+        notes.end();
+        let tally = notes.tally(&Counts::default(), None);
+        assert!(tally.answered.is_none() && tally.user.is_none() && !notes.is_tallied());
+    }
+
+    #[test]
+    fn kept_fields_are_added_each_time() {
+        let (mut notes, mut kept) = (AnswerNotes::default(), Box::<Head>::default());
+        kept.fields.append("x-kept", "1").unwrap();
+        notes.keep_headers(kept);
+        for _ in 0..2 {
+            let mut section = FieldSection::new();
+            notes.add_headers(&mut section);
+            assert_eq!(section.iter().count(), 1);
+        }
+    }
+}

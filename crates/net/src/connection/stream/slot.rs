@@ -1,0 +1,349 @@
+//! One stream above the machine: received content, waiting callers, and how it ended.
+//!
+//! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
+//! forget its stream earlier; the slot then still holds what was received.
+
+use alula_machine::{StreamKey, Time};
+
+use crate::{
+    connection::stream::{
+        answer_notes::AnswerNotes, counts::Counts, incoming::Incoming, pace::LeastPace, share::Share,
+        stream_deadlines::StreamDeadlines, stream_pace::StreamPace, tally::Tally,
+    },
+    drive::hand_over::{Side, Wait},
+    error::{Error, overrun::Overrun},
+    message::{content::Content, timing::Marks},
+};
+
+/// Room for what was asked that a slot keeps, in octets.
+const ASKED_KEPT_OCTETS: usize = 4 * 1024;
+
+/// Names a slot; the generation tells a stale name from a fresh one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct SlotKey {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl SlotKey {
+    /// Names no slot.
+    pub(crate) const NONE: Self = Self { index: u32::MAX, generation: u32::MAX };
+}
+
+/// The two directions of a stream, as a set.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Sides(u8);
+
+impl Sides {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const READ: Self = Self(1);
+    pub(crate) const WRITE: Self = Self(2);
+    pub(crate) const BOTH: Self = Self(3);
+
+    pub(crate) const fn has(self, side: Self) -> bool {
+        self.0 & side.0 != 0
+    }
+
+    pub(crate) const fn with(self, side: Self) -> Self {
+        Self(self.0 | side.0)
+    }
+
+    pub(crate) const fn without(self, side: Self) -> Self {
+        Self(self.0 & !side.0)
+    }
+}
+
+/// A client's `expect: 100-continue` (RFC 9110 §10.1.1), as a server sees it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Expectation {
+    /// The content comes unasked, or was asked for.
+    #[default]
+    None,
+    /// The client waits to be told before it sends its content.
+    Waiting,
+    /// The request was answered without asking for its content.
+    Declined,
+}
+
+/// A part is a type of its own, with what is known of its subject.
+#[derive(Default)]
+pub(crate) struct Slot {
+    generation: u32,
+    /// The generation that it had when it came to a connection that had no stream before.
+    unused_generation: u32,
+    /// The slot that was freed before this one, while it is free.
+    next_free: u32,
+    pub(crate) stream: Option<StreamKey>,
+    /// The handles that are still held.
+    pub(crate) held: Sides,
+    /// The client sends no more of its content: the server has declined it.
+    sends_no_more: bool,
+    /// The server has told us to send our content.
+    pub(crate) is_told_to_go_on: bool,
+    /// The client's wait to be asked for its content.
+    pub(crate) expectation: Expectation,
+    pub(crate) failed: Option<Error>,
+    /// The request of a client, for those who read of a failure: method and path. Its memory is used again.
+    asked: String,
+    /// The number of times that something had come on the connection when the stream was opened.
+    heard: u64,
+    /// The time at which the stream was opened, up to about a second early.
+    began: Time,
+    pub(crate) incoming: Incoming,
+    pub(crate) counts: Counts,
+    pub(crate) pace: StreamPace,
+    pub(crate) answer: AnswerNotes,
+    deadlines: StreamDeadlines,
+    /// The time at which each phase of the exchange began, if it is timed.
+    pub(crate) marks: Option<Marks>,
+    pub(crate) waits: [Wait; 2],
+    pub(crate) share: Share,
+}
+
+impl Default for Sides {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+/// The request of a client, as far as it is kept for those who read of a failure.
+#[derive(Clone, Copy, Debug)]
+pub struct Noted<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The path with its query.
+    pub path: &'a str,
+}
+
+impl Slot {
+    /// Notes what is asked for.
+    #[inline]
+    pub(crate) fn note(&mut self, noted: Noted<'_>) {
+        self.asked.clear();
+        // At once, and not piece by piece: of a new slot it would grow three times.
+        self.asked.reserve(noted.method.len() + 1 + noted.path.len());
+        self.asked.push_str(noted.method);
+        self.asked.push(' ');
+        self.asked.push_str(noted.path);
+    }
+
+    /// The request that was noted, if one was: on a server none is.
+    pub(crate) fn noted(&self) -> Option<Noted<'_>> {
+        let (method, path) = self.asked.split_once(' ')?;
+        Some(Noted { method, path })
+    }
+
+    /// The handle runs: it no longer waits. True when it had been woken.
+    #[inline]
+    pub(crate) fn arrive(&mut self, side: Side) -> bool {
+        self.waits[side as usize].end()
+    }
+
+    /// Returns true if the final head is here, not taken yet, and of 300 or more: the server wants no content any more.
+    pub(crate) fn is_declined(&self) -> bool {
+        self.incoming.status().is_some_and(|status| status.as_u16() >= 300)
+    }
+}
+
+/// Its place in the table.
+impl Slot {
+    /// A free slot, in front of another one.
+    pub(crate) fn free(generation: u32, next_free: u32) -> Self {
+        Self { generation, next_free, ..Self::default() }
+    }
+
+    /// Returns the slot that was freed before it.
+    #[inline]
+    pub(crate) fn next_free(&self) -> u32 {
+        self.next_free
+    }
+
+    /// Is the first of the free slots, in front of another one.
+    #[inline]
+    pub(crate) fn set_next_free(&mut self, next_free: u32) {
+        self.next_free = next_free;
+    }
+
+    #[inline]
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// The name of its stream, which has this place in the table.
+    #[inline]
+    pub(crate) fn key(&self, index: u32) -> SlotKey {
+        SlotKey { index, generation: self.generation }
+    }
+
+    /// Forgets what [`recycle`](Self::recycle) leaves there, for a slot of another connection; the generation goes on, so that what was noted
+    /// for one means no other.
+    pub(crate) fn leave(&mut self) {
+        self.asked.clear();
+        (self.counts, self.share) = (Counts::default(), Share::default());
+        self.waits = <[Wait; 2]>::default();
+        self.deadlines = StreamDeadlines::default();
+        self.pace.rest();
+    }
+
+    /// Begins no earlier than with this generation.
+    pub(crate) fn pass_to(&mut self, first_generation: u32) {
+        self.generation = self.generation.max(first_generation);
+        self.unused_generation = if first_generation > 0 { 0 } else { self.generation };
+    }
+}
+
+/// Its life.
+impl Slot {
+    /// Belongs to a stream of the machine from now on, and to both its handles.
+    #[inline]
+    pub(crate) fn begin(&mut self, stream: StreamKey, heard: u64, now: Time) {
+        self.stream = Some(stream);
+        self.held = Sides::BOTH;
+        self.counts.begin();
+        self.heard = heard;
+        self.began = now;
+    }
+
+    /// Returns the time at which the stream was opened if nothing has come on the connection since: so many
+    /// times something had.
+    pub(crate) fn unheard_since(&self, heard: u64) -> Option<Time> {
+        (self.heard == heard).then_some(self.began)
+    }
+
+    /// Lets go of sides. Returns the number of callers on them that were woken, and will not run.
+    pub(crate) fn let_go(&mut self, sides: Sides) -> usize {
+        self.held = self.held.without(sides);
+        let mut woken = 0;
+        if sides.has(Sides::READ) {
+            woken += usize::from(self.arrive(Side::Read));
+        }
+        if sides.has(Sides::WRITE) {
+            woken += usize::from(self.arrive(Side::Write));
+        }
+        woken
+    }
+
+    /// Returns true if what is left to be sent is lost with these sides: with the writer, or with the response if that is read
+    /// without a writer.
+    pub(crate) fn is_cut_without(&self, sides: Sides) -> bool {
+        match self.sends_no_more {
+            false => sides.has(Sides::WRITE),
+            true => self.held == Sides::NONE,
+        }
+    }
+
+    /// Returns true if nothing more is received: the peer has ended its side, or the stream has failed.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.incoming.has_ended() || self.failed.is_some()
+    }
+
+    /// Sends no more, although the message is not whole.
+    pub(crate) fn end_sending(&mut self) {
+        self.sends_no_more = true;
+    }
+
+    /// Fails with an error of the connection, unless it has failed already. `heard_if_silent` is the number
+    /// of times that something had come, if the connection ended without a word: a stream that was opened
+    /// since then has had no answer, where the connection is known to have been used before.
+    pub(crate) fn fail_with_connection(
+        &mut self,
+        error: &Error,
+        heard_if_silent: Option<u64>,
+        is_used: bool,
+    ) {
+        if self.stream.is_some() && self.failed.is_none() {
+            let is_used = is_used || self.generation > self.unused_generation;
+            let is_unanswered = is_used && heard_if_silent == Some(self.heard);
+            self.failed = Some(if is_unanswered { error.clone().unanswered() } else { error.clone() });
+        }
+    }
+
+    /// Makes the slot ready for another stream; the generation moves on.
+    pub(crate) fn recycle(&mut self) -> Content {
+        self.generation = self.generation.wrapping_add(1);
+        self.stream = None;
+        self.held = Sides::NONE;
+        self.failed = None;
+        self.expectation = Expectation::None;
+        self.is_told_to_go_on = false;
+        self.sends_no_more = false;
+        self.deadlines.end();
+        self.marks = None;
+        self.counts.end();
+        self.pace.end();
+        self.answer.end();
+        self.share.end();
+        if self.asked.capacity() > ASKED_KEPT_OCTETS {
+            self.asked = String::new();
+        }
+        self.incoming.recycle()
+    }
+}
+
+/// The pace of its peer.
+impl Slot {
+    /// Returns true if the peer's pace counts.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.failed.is_none() && !self.pace.is_exempt()
+    }
+
+    /// Returns true if more content may come, and somebody holds the reading side.
+    pub(crate) fn may_receive(&self) -> bool {
+        self.held.has(Sides::READ) && !self.incoming.has_ended()
+    }
+
+    /// Returns true for each side that was waited for since this was last called: to read, to write.
+    pub(crate) fn take_waited(&mut self) -> (bool, bool) {
+        let [reads, writes] = &mut self.waits;
+        (reads.take_waited(), writes.take_waited())
+    }
+
+    /// Looks how far the peer has come in what it owes: content, and room for content of ours. Returns the limit that it has run into.
+    pub(crate) fn look_at_pace(&mut self, owes: [bool; 2], now: Time, least: LeastPace) -> Option<Overrun> {
+        self.pace.look(self.generation, owes, self.counts.moved(), now, least)
+    }
+
+    /// Returns true if a caller waits for content, and has read all that came.
+    pub(crate) fn is_starving(&self) -> bool {
+        let waits = self.incoming.is_head_taken() && self.waits[Side::Read as usize].is_waiting();
+        waits && self.incoming.content().is_empty() && !self.has_ended()
+    }
+
+    /// Returns true if it has content that nobody has taken.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.held.has(Sides::READ) && !self.incoming.content().is_empty()
+    }
+}
+
+/// Deadlines, and how it went.
+impl Slot {
+    /// Begins deadlines, and returns the time of the first look.
+    pub(crate) fn set_deadlines(&mut self, deadlines: StreamDeadlines) -> Option<Time> {
+        self.deadlines = deadlines;
+        self.deadlines.next()
+    }
+
+    /// The head has come in time.
+    #[inline]
+    pub(crate) fn head_is_here(&mut self) {
+        self.deadlines.head_is_here();
+    }
+
+    /// The time of the next look, while anything can take too long.
+    #[inline]
+    pub(crate) fn due(&self) -> Option<Time> {
+        self.deadlines.next().filter(|_| self.stream.is_some() && !self.has_ended())
+    }
+
+    /// Returns the failure if anything has taken too long by now; if not, it notes when to look again.
+    pub(crate) fn expire(&mut self, now: Time) -> Option<Error> {
+        self.due().filter(|deadline| *deadline <= now)?;
+        let waits = [Side::Read, Side::Write].map(|side| self.waits[side as usize].is_waiting());
+        self.deadlines.late(now, waits, self.counts.moved().iter().sum())
+    }
+
+    /// Returns the progress of the exchange.
+    pub(crate) fn tally(&self) -> Tally {
+        self.answer.tally(&self.counts, self.failed.clone())
+    }
+}

@@ -1,0 +1,72 @@
+//! Requests that are let go of unanswered: the right to answer goes back to whoever runs their handlers.
+//!
+//! A handler that ends with an error has as a rule dropped its exchange by then. The slot of the stream keeps the right to answer
+//! until the task of the connection takes it, which answers with the result of the handler. No request pays for this but one that
+//! is let go of.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use crate::{
+    connection::stream::{
+        answer_notes::LeftNote,
+        slot::{Sides, SlotKey},
+    },
+    drive::{conn::Conn, owner::StreamName},
+    handle::stream::Stream,
+};
+
+/// The right to answer a request whose handler let go of it.
+pub struct Left {
+    /// The stream that is to be answered on.
+    pub stream: Stream,
+    /// The facts that were noted of its request.
+    pub note: LeftNote,
+}
+
+impl Stream {
+    /// Leaves the sending direction, on which nothing was sent, to whoever [reclaims](Conn::reclaim) it: the task of the connection
+    /// is woken. Nobody is to be answered on a stream that is gone.
+    #[cold]
+    pub fn leave(self, note: LeftNote) {
+        if self.conn().note_left(self.at(), note) {
+            self.forget(Sides::WRITE);
+        }
+    }
+}
+
+impl Conn {
+    fn note_left(&self, at: SlotKey, note: LeftNote) -> bool {
+        let mut connection = self.lock();
+        let Some(slot) = connection.slots.get(at).filter(|slot| slot.failed.is_none()) else { return false };
+        slot.answer.leave(note);
+        self.has_left.store(true, Ordering::SeqCst);
+        connection.wake_task();
+        self.unlock_and_wake(connection);
+        true
+    }
+
+    /// Returns true if a request may have been let go of unanswered: one look at an atomic, without the lock.
+    #[inline]
+    pub fn has_left(&self) -> bool {
+        self.has_left.load(Ordering::Relaxed)
+    }
+
+    /// The streams that were let go of unanswered.
+    #[cold]
+    pub fn left(&self) -> Vec<StreamName> {
+        let connection = self.lock();
+        let names: Vec<_> =
+            connection.slots.keys_of(|slot| slot.answer.is_left()).map(StreamName::new).collect();
+        self.has_left.store(!names.is_empty(), Ordering::SeqCst);
+        names
+    }
+
+    /// The right to answer a request, if its handler let go of it.
+    #[cold]
+    pub fn reclaim(self: &Arc<Self>, name: StreamName) -> Option<Left> {
+        let mut connection = self.lock();
+        let note = connection.slots.get(name.at())?.answer.reclaim()?;
+        drop(connection);
+        Some(Left { stream: Stream::new(self.clone(), name.at(), Sides::WRITE), note })
+    }
+}

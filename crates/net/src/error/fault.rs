@@ -1,0 +1,90 @@
+//! What else is known about a failure: whose fault it was, by which rule, and whom was tried.
+
+use std::{io, net::SocketAddr};
+
+use crate::error::{Error, Phase, Retry, cause::Cause};
+
+/// The side that has to change something so that the same request would succeed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fault {
+    /// The caller: the request, the settings, or what content was copied to.
+    Caller,
+    /// The peer, or the proxy: it broke a rule, refused, or went away.
+    Peer,
+    /// The network between the two, or the time that was given.
+    Between,
+}
+
+/// An address that was tried, and why that failed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Attempt {
+    /// The address.
+    pub address: SocketAddr,
+    /// The answer of the operating system; `TimedOut` when it did not answer in time.
+    pub failure: io::ErrorKind,
+}
+
+impl Error {
+    /// Whose fault it was, as far as this side can tell. Allocates nothing.
+    pub fn fault(&self) -> Fault {
+        match self.cause() {
+            Cause::RuntimeEnded
+            | Cause::Other(_)
+            | Cause::Usage(_)
+            | Cause::Url(_)
+            | Cause::Field(_)
+            | Cause::Refused(_)
+            | Cause::Sink(..)
+            | Cause::Cancelled
+            | Cause::Unfinished => Fault::Caller,
+            // A file that is not there, for one.
+            Cause::Io(..) if self.phase() == Phase::Build => Fault::Caller,
+            Cause::Io(..) | Cause::Timeout => Fault::Between,
+            _ => Fault::Peer,
+        }
+    }
+
+    /// Returns true if it took too long.
+    pub fn is_timeout(&self) -> bool {
+        match self.cause() {
+            Cause::Timeout => true,
+            Cause::Io(kind, _) => *kind == io::ErrorKind::TimedOut,
+            Cause::Connection(error) => matches!(error, alula_h2::ConnectionError::TimedOut(_)),
+            Cause::Http1(error) => matches!(error, alula_h1::ConnectionError::TimedOut(_)),
+            _ => false,
+        }
+    }
+
+    /// Returns true if the same request may be sent again as it is, without being carried out twice.
+    pub fn is_retryable(&self) -> bool {
+        self.retry() == Retry::Safe
+    }
+
+    /// Returns true if there was no connection yet.
+    pub fn is_connect(&self) -> bool {
+        matches!(
+            self.phase(),
+            Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy | Phase::Handshake
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_told_apart() {
+        for (cause, fault, is_timeout) in [
+            (Cause::Usage("a rule"), Fault::Caller, false),
+            (Cause::Timeout, Fault::Between, true),
+            (Cause::Io(io::ErrorKind::TimedOut, None), Fault::Between, true),
+            (Cause::Closed, Fault::Peer, false),
+        ] {
+            let error = Error::new(Phase::Head, cause, Retry::IfIdempotent);
+            assert_eq!((error.fault(), error.is_timeout()), (fault, is_timeout), "{error}");
+        }
+        let no_file = Error::io(Phase::Build, io::ErrorKind::NotFound.into());
+        assert_eq!((no_file.fault(), no_file.retry()), (Fault::Caller, Retry::Pointless));
+    }
+}

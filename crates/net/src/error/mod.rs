@@ -1,0 +1,573 @@
+//! Failures of requests and connections: what was asked of whom, the phase, the cause, and whether sending again is safe.
+
+pub(crate) mod breach;
+pub(crate) mod cause;
+pub(crate) mod cause_shown;
+#[cfg(all(test, feature = "tls"))]
+pub(crate) mod error_table;
+pub(crate) mod fault;
+pub(crate) mod io_error;
+pub(crate) mod occupied;
+pub(crate) mod overrun;
+pub(crate) mod refused;
+pub(crate) mod sentence;
+
+use std::{
+    fmt, io,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
+
+use alula_fields::{EscapedDebug, FieldError};
+use alula_h1 as h1;
+use alula_h2::{ConnectionError, ErrorCode, Origin, Reset};
+use alula_machine::{Exceeded, Limits, Rule as _};
+
+use crate::{
+    drive::asked::Asked,
+    error::{
+        cause::{Cause, Refusal},
+        fault::Attempt,
+        occupied::Occupied,
+        overrun::{Overrun, Value},
+    },
+};
+
+/// A failed request, response or connection.
+///
+/// `Display` gives one sentence: what was asked of whom, if that is known, then what went wrong, in the words that the phase has
+/// for it. Credentials and the values of a query are not shown. Whether the request may be sent again is told by
+/// [`retry`](Self::retry), and is no part of the sentence. An error of the operating system, of a connector, a resolver, a reader
+/// or a sink is the [source](std::error::Error::source), and its text is part of the sentence as well.
+///
+/// The sentence is one line, in which whatever a terminal or a log obeys of text from elsewhere is escaped,
+/// as by
+/// [`OneLine`](alula_fields::OneLine). `Debug` escapes the same.
+///
+/// As large as a pointer; cloning allocates nothing.
+#[derive(Clone)]
+pub struct Error(Arc<Facts>);
+
+/// All that is known of a failure.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) phase: Phase,
+    pub(crate) cause: Cause,
+    retry: Retry,
+    is_unanswered: bool,
+    is_left_out: bool,
+    sent: u64,
+    pub(crate) asked: Option<Arc<Asked>>,
+    /// The host that was looked up, the socket or the file.
+    pub(crate) place: Option<Arc<str>>,
+    /// The work that failed, in words, where neither phase nor cause says it.
+    pub(crate) work: Option<&'static str>,
+    /// The limit that the peer went over.
+    pub(crate) exceeded: Option<Exceeded>,
+    /// The value of the limit that the peer ran into.
+    pub(crate) value: Option<Value>,
+    /// The time that was given.
+    pub(crate) after: Option<Duration>,
+    /// The addresses that were tried.
+    pub(crate) tried: Option<Arc<[Attempt]>>,
+    /// The failure as the operating system, the transport, or whoever else told it.
+    pub(crate) source: Option<Arc<io::Error>>,
+    /// The requests that hold the connections which were waited for.
+    pub(crate) occupied: Occupied,
+    /// The debug data of a GOAWAY frame (RFC 9113 §6.8).
+    pub(crate) goaway: Option<Arc<[u8]>>,
+}
+
+/// The step at which a call failed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Checking what the caller asked for; nothing was sent.
+    Build,
+    /// Waiting until a connection is free or may be opened.
+    Queue,
+    /// Looking up the addresses of the host.
+    Resolve,
+    /// Opening the connection.
+    Connect,
+    /// Asking the proxy for a way to the origin.
+    Proxy,
+    /// The TLS handshake.
+    Handshake,
+    /// Sending the head or the content of a message.
+    Send,
+    /// Waiting for the head of the message from the peer.
+    Head,
+    /// Reading the content of the message from the peer.
+    Content,
+}
+
+/// The advice on sending the same request again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Retry {
+    /// The peer cannot have acted on the request.
+    Safe,
+    /// The peer may have acted on the request: send again only what is idempotent (RFC 9110 §9.2.2).
+    IfIdempotent,
+    /// Sending the same again would fail the same way.
+    Pointless,
+}
+
+impl Error {
+    /// An error of this phase and cause.
+    pub fn new(phase: Phase, cause: Cause, retry: Retry) -> Self {
+        Self(Arc::new(Facts {
+            phase,
+            cause,
+            retry,
+            is_unanswered: false,
+            is_left_out: false,
+            sent: 0,
+            asked: None,
+            place: None,
+            work: None,
+            exceeded: None,
+            value: None,
+            after: None,
+            tried: None,
+            source: None,
+            occupied: Occupied::default(),
+            goaway: None,
+        }))
+    }
+
+    /// A mistake of the caller; nothing was sent.
+    pub fn usage(rule: &'static str) -> Self {
+        Self::new(Phase::Build, Cause::Usage(rule), Retry::Pointless)
+    }
+
+    /// A failure of the program's own, which becomes the [source](std::error::Error::source): what a handler of a server ends with
+    /// when its work fails.
+    ///
+    /// ```
+    /// let failed = std::io::Error::other("the disk is full");
+    /// assert!(alula::Error::other(failed).to_string().contains("the disk is full"));
+    /// ```
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(Phase::Build, Cause::Other(error.into().into()), Retry::Pointless)
+    }
+
+    /// The operating system or the transport failed, and says so itself. A request that failed before there was a connection may be
+    /// sent again; one whose file cannot be opened, in [`Phase::Build`], would fail the same way.
+    pub fn io(phase: Phase, error: io::Error) -> Self {
+        let retry = match phase {
+            Phase::Build => Retry::Pointless,
+            Phase::Resolve | Phase::Connect | Phase::Proxy => Retry::Safe,
+            _ => Retry::IfIdempotent,
+        };
+        Self::new(phase, Cause::Io(error.kind(), error.raw_os_error()), retry).because(error)
+    }
+
+    /// The work was given up on this side. Allocates nothing.
+    pub fn cancelled() -> Self {
+        OFTEN.cancelled.clone()
+    }
+
+    /// The writer of the content was dropped before the message was whole. Allocates nothing.
+    pub(crate) fn unfinished() -> Self {
+        OFTEN.unfinished.clone()
+    }
+
+    /// The runtime of a connection has ended, on which a request was sent or was to be.
+    pub fn runtime_ended(phase: Phase, retry: Retry) -> Self {
+        Self::new(phase, Cause::RuntimeEnded, retry)
+    }
+
+    /// The request that was asked, and of whom, if that is known.
+    pub fn asked(&self) -> Option<&Asked> {
+        self.0.asked.as_deref()
+    }
+
+    /// Returns the step at which it failed.
+    pub fn phase(&self) -> Phase {
+        self.0.phase
+    }
+
+    /// Returns the cause.
+    pub fn cause(&self) -> &Cause {
+        &self.0.cause
+    }
+
+    /// Returns the advice on sending the request again.
+    pub fn retry(&self) -> Retry {
+        self.0.retry
+    }
+
+    /// The time that was given, when it was a deadline that passed.
+    pub fn after(&self) -> Option<Duration> {
+        self.0.after
+    }
+
+    /// The limit that the peer went over, with what was seen of it and its value, when that is the cause.
+    pub fn exceeded(&self) -> Option<Exceeded> {
+        self.0.exceeded
+    }
+
+    /// The addresses that were tried, in order, when no connection could be opened.
+    pub fn tried(&self) -> &[Attempt] {
+        self.0.tried.as_deref().unwrap_or_default()
+    }
+
+    /// The debug data that the peer sent with GOAWAY (RFC 9113 §6.8), its first 128 octets at most; empty when the failure
+    /// has another cause, or the peer sent none.
+    pub fn goaway_debug(&self) -> &[u8] {
+        self.0.goaway.as_deref().unwrap_or_default()
+    }
+
+    /// The requests that held all connections to the origin while this one waited for one, in [`Phase::Queue`].
+    pub fn occupied(&self) -> Option<Occupied> {
+        Some(self.0.occupied).filter(|occupied| !occupied.is_nothing())
+    }
+
+    /// Returns true when a connection that had been used before ended before anything came after the request. The peer may have
+    /// been closing it when the request was sent; that it did not act on the request is likely, and not certain.
+    pub fn is_unanswered(&self) -> bool {
+        let is_said = matches!(
+            self.0.cause,
+            Cause::Unanswered | Cause::Http1(h1::ConnectionError::Unanswered { is_reused: true })
+        );
+        self.0.is_unanswered || is_said
+    }
+
+    /// Returns true when the peer went away without having acted on the request, on a connection on which it
+    /// took others: another connection may take it.
+    pub fn is_left_out(&self) -> bool {
+        self.0.is_left_out
+    }
+
+    /// Returns true when the server wants the request over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7).
+    pub fn asks_for_http1(&self) -> bool {
+        matches!(
+            self.0.cause,
+            Cause::Reset(ErrorCode::HTTP_1_1_REQUIRED) | Cause::GoAway(ErrorCode::HTTP_1_1_REQUIRED)
+        )
+    }
+
+    /// Octets of the request's content that had been handed to the connection.
+    pub fn sent(&self) -> u64 {
+        self.0.sent
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.0
+    }
+
+    /// The same failure, of which more is known. Allocates when others have it as well.
+    fn knowing(mut self, learn: impl FnOnce(&mut Facts)) -> Self {
+        learn(Arc::make_mut(&mut self.0));
+        self
+    }
+}
+
+/// The same failure with what else is known of it.
+impl Error {
+    /// Says what was asked of whom, unless that was said before.
+    #[must_use]
+    pub fn asking(self, asked: impl FnOnce() -> Asked) -> Self {
+        if self.0.asked.is_some() {
+            return self;
+        }
+        self.knowing(|facts| facts.asked = Some(Arc::new(asked())))
+    }
+
+    /// Names the host, socket or file that it is about.
+    #[must_use]
+    pub fn about(self, place: impl Into<Arc<str>>) -> Self {
+        self.knowing(|facts| facts.place = Some(place.into()))
+    }
+
+    /// Says which work failed, as `the content could not be read`, where neither the phase nor the cause does.
+    #[must_use]
+    pub fn with_work(self, work: &'static str) -> Self {
+        self.knowing(|facts| facts.work = Some(work))
+    }
+
+    /// Says how much time was given, unless that was said before.
+    #[must_use]
+    pub fn in_spite_of(self, given: Option<Duration>) -> Self {
+        match given {
+            Some(given) if self.0.after.is_none() => self.knowing(|facts| facts.after = Some(given)),
+            _ => self,
+        }
+    }
+
+    /// Keeps the error that it comes from.
+    #[must_use]
+    pub fn because(self, error: io::Error) -> Self {
+        self.knowing(|facts| facts.source = Some(Arc::new(error)))
+    }
+
+    /// Says which addresses were tried.
+    #[must_use]
+    pub fn with_tried(self, tried: impl Into<Arc<[Attempt]>>) -> Self {
+        self.knowing(|facts| facts.tried = Some(tried.into()))
+    }
+
+    /// Says that these requests held all connections to the origin.
+    #[must_use]
+    pub fn with_occupied(self, occupied: Occupied) -> Self {
+        self.knowing(|facts| facts.occupied = occupied)
+    }
+
+    /// Says how many octets of content had been handed on.
+    #[must_use]
+    pub fn with_sent(self, octets: u64) -> Self {
+        self.knowing(|facts| facts.sent = octets)
+    }
+
+    /// The same failure of a request that was sent before, when the peer may have acted on it: it is not known to be safe to send
+    /// it again.
+    #[must_use]
+    pub fn after_doubtful_try(self) -> Self {
+        match self.0.retry {
+            Retry::Safe => self.knowing(|facts| facts.retry = Retry::IfIdempotent),
+            _ => self,
+        }
+    }
+
+    /// The same failure met in another phase.
+    #[must_use]
+    pub fn during(self, phase: Phase) -> Self {
+        if self.0.phase == phase { self } else { self.knowing(|facts| facts.phase = phase) }
+    }
+
+    /// The same failure, of a connection that had been used before and brought nothing after the request.
+    pub(crate) fn unanswered(self) -> Self {
+        self.knowing(|facts| {
+            facts.is_unanswered = true;
+            if matches!(facts.cause, Cause::Closed) {
+                facts.cause = Cause::Unanswered;
+            }
+        })
+    }
+
+    /// The same failure, on a connection whose peer took other requests, if it was by GOAWAY.
+    pub(crate) fn left_out(self) -> Self {
+        match (&self.0.cause, self.0.retry) {
+            (Cause::GoAway(_), Retry::Safe) => self.knowing(|facts| facts.is_left_out = true),
+            _ => self,
+        }
+    }
+
+    /// Adds the limit that the peer went over, if that is the cause.
+    pub(crate) fn exceeding(self, exceeded: Option<Exceeded>) -> Self {
+        let is_cause = match &self.0.cause {
+            Cause::Http1(h1::ConnectionError::Peer(_)) => true,
+            Cause::Peer(rule) | Cause::Connection(ConnectionError::Peer(rule)) => rule.is_of_limit(),
+            _ => false,
+        };
+        match exceeded.filter(|_| is_cause && self.0.exceeded.is_none()) {
+            Some(exceeded) => self.knowing(|facts| facts.exceeded = Some(exceeded)),
+            None => self,
+        }
+    }
+
+    /// Adds the debug data of GOAWAY, if that is the cause.
+    pub(crate) fn with_goaway_debug(self, debug: &[u8]) -> Self {
+        if !matches!(self.0.cause, Cause::GoAway(_)) || debug.is_empty() {
+            return self;
+        }
+        self.knowing(|facts| facts.goaway = Some(debug.into()))
+    }
+
+    /// The same failure, met before the request was sent.
+    pub(crate) fn before_sending(self) -> Self {
+        self.knowing(|facts| {
+            (facts.phase, facts.retry, facts.is_unanswered) = (Phase::Send, Retry::Safe, false);
+        })
+    }
+
+    /// Returns true if the other side of a connection went away: it closed or reset the connection, within a
+    /// message or between two, or reset the stream (RFC 9113 §6.4).
+    ///
+    /// A handler whose request fails so has nobody to answer, if it was not dropped before it could be told,
+    /// and [`on_error`](https://docs.rs/alula/latest/alula/struct.ServerBuilder.html#method.on_error) is not
+    /// told of it. In a proxy, the error of reading a request says so of the client, and that of a call of
+    /// the server behind it. False where there was no connection yet, as for an address that refuses or a
+    /// handshake that fails, and for deadlines, broken rules and GOAWAY. Allocates nothing.
+    ///
+    /// ```
+    /// # #[cfg(feature = "server")]
+    /// # mod example {
+    /// use alula::{Answer, Exchange, Sent, Status};
+    ///
+    /// async fn count(mut exchange: Exchange) -> Result<Sent, Answer> {
+    ///     let content = match exchange.body().bytes_max(1024).await {
+    ///         Ok(content) => content.len(),
+    ///         Err(error) if error.is_peer_gone() => return Err(error.into()),
+    ///         Err(error) => {
+    ///             eprintln!("{error}");
+    ///             return Err(Answer::new(Status::BAD_REQUEST));
+    ///         }
+    ///     };
+    ///     Ok(exchange.respond(Status::OK).send(content.to_string()).await?)
+    /// }
+    /// # }
+    /// ```
+    pub fn is_peer_gone(&self) -> bool {
+        let had_connection = matches!(self.0.phase, Phase::Send | Phase::Head | Phase::Content);
+        let is_given_up = match self.0.cause {
+            Cause::Reset(_) | Cause::Unanswered => true,
+            Cause::Http1(error) => matches!(error, h1::ConnectionError::Unanswered { .. }),
+            _ => false,
+        };
+        had_connection && (is_given_up || self.is_of_peer_that_left())
+    }
+
+    /// Returns true if a connection ended with this because its peer closed or reset it, within a message or
+    /// between two.
+    pub(crate) fn is_of_peer_that_left(&self) -> bool {
+        match &self.0.cause {
+            Cause::ClientLeft | Cause::Closed | Cause::Io(..) => true,
+            Cause::Http1(h1::ConnectionError::PeerClosed) => true,
+            Cause::Http1(h1::ConnectionError::Peer(rule)) => {
+                matches!(*rule, h1::Violation::CUT_CONTENT | h1::Violation::CUT_HEAD)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns true for an end of the connection of which the system tells once: the peer has reset it, or
+    /// has taken nothing for too long.
+    pub(crate) fn is_told_once(&self) -> bool {
+        matches!(self.0.cause, Cause::Io(io::ErrorKind::ConnectionReset | io::ErrorKind::TimedOut, _))
+    }
+}
+
+/// Failures of connections and of their streams.
+impl Error {
+    pub(crate) fn connection(error: ConnectionError) -> Self {
+        Self::new(Phase::Head, Cause::Connection(error), Retry::IfIdempotent)
+    }
+
+    /// A connection of HTTP/1.1 ended. One that had been used before and closes without a word may have been closing when the
+    /// request came; that it was not acted on is likely, and not certain.
+    pub(crate) fn http1(error: h1::ConnectionError) -> Self {
+        match error {
+            h1::ConnectionError::PeerClosed => OFTEN.peer_closed.clone(),
+            error => of_http1(error),
+        }
+    }
+
+    /// The peer closed the connection. Allocates nothing.
+    pub(crate) fn closed() -> Self {
+        OFTEN.closed.clone()
+    }
+
+    /// A client has left before the answer was whole. Allocates nothing.
+    pub(crate) fn client_left() -> Self {
+        OFTEN.client_left.clone()
+    }
+
+    /// A stream that ended before its messages were whole.
+    pub(crate) fn reset(reset: &Reset) -> Self {
+        let cause = match reset.origin {
+            Origin::Peer => Cause::Reset(reset.code),
+            Origin::GoAway => Cause::GoAway(reset.code),
+            Origin::Us(violation) => Cause::Peer(violation),
+        };
+        let retry = if reset.unprocessed { Retry::Safe } else { Retry::IfIdempotent };
+        Self::new(Phase::Head, cause, retry)
+    }
+
+    /// The peer went away because something was wrong, and did not answer what it had taken.
+    pub(crate) fn farewell(code: ErrorCode) -> Self {
+        Self::new(Phase::Head, Cause::GoAway(code), Retry::IfIdempotent)
+    }
+
+    /// The peer ran into a limit; before there is a connection, nothing was received from it.
+    pub(crate) fn overrun(phase: Phase, overrun: Overrun, limits: &Limits) -> Self {
+        let retry = if matches!(phase, Phase::Handshake) { Retry::Safe } else { Retry::IfIdempotent };
+        let error = Self::new(phase, Cause::Overrun(overrun), retry);
+        error.knowing(|facts| facts.value = overrun.value(limits))
+    }
+
+    /// A command that the machine refused; nothing was sent.
+    pub fn refused(refusal: impl Into<Refusal>) -> Self {
+        let refusal = refusal.into();
+        let (phase, retry) = match refusal.is_of_connection() {
+            true => (Phase::Send, Retry::Safe),
+            false => (Phase::Build, Retry::Pointless),
+        };
+        Self::new(phase, Cause::Refused(refusal), retry)
+    }
+
+    /// Makes the error of content that is longer than so many octets.
+    pub(crate) fn too_long(octets_max: u64) -> Self {
+        Self::new(Phase::Content, Cause::TooLong(octets_max), Retry::Pointless)
+    }
+
+    /// Makes the error of content whose copy could not be written.
+    pub(crate) fn sink(error: io::Error) -> Self {
+        let cause = Cause::Sink(error.kind(), error.raw_os_error());
+        Self::new(Phase::Content, cause, Retry::IfIdempotent).because(error)
+    }
+
+    /// A deadline of a stream has passed.
+    pub(crate) fn deadline(given: Option<Duration>) -> Self {
+        Self::new(Phase::Head, Cause::Timeout, Retry::IfIdempotent).in_spite_of(given)
+    }
+}
+
+impl Error {
+    pub(crate) fn no_version() -> Self {
+        Self::new(Phase::Handshake, Cause::Protocol, Retry::Pointless)
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Error {
+    pub(crate) fn tls(phase: Phase, error: rustls::Error) -> Self {
+        let retry = if phase == Phase::Handshake { Retry::Pointless } else { Retry::IfIdempotent };
+        Self::new(phase, error.into(), retry)
+    }
+}
+
+/// Failures that are made once, at the first of them: connections end with these that go well, and are to allocate nothing then.
+struct Often {
+    cancelled: Error,
+    unfinished: Error,
+    closed: Error,
+    peer_closed: Error,
+    client_left: Error,
+}
+
+static OFTEN: LazyLock<Often> = LazyLock::new(|| Often {
+    cancelled: Error::new(Phase::Send, Cause::Cancelled, Retry::IfIdempotent),
+    unfinished: Error::new(Phase::Head, Cause::Unfinished, Retry::IfIdempotent),
+    closed: Error::new(Phase::Head, Cause::Closed, Retry::IfIdempotent),
+    peer_closed: of_http1(h1::ConnectionError::PeerClosed),
+    client_left: Error::new(Phase::Send, Cause::ClientLeft, Retry::IfIdempotent),
+});
+
+fn of_http1(error: h1::ConnectionError) -> Error {
+    Error::new(Phase::Head, Cause::Http1(error), Retry::IfIdempotent)
+}
+
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        Self::new(Phase::Build, Cause::Field(error), Retry::Pointless)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Error").field(&EscapedDebug(&*self.0)).finish()
+    }
+}
+
+/// An error of the operating system, a connector, a resolver, a reader or a sink is the source, where that is the cause.
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let Cause::Other(error) = &self.0.cause {
+            return Some(&**error);
+        }
+        let source = self.0.source.as_deref();
+        source.map(|error| error as &(dyn std::error::Error + 'static))
+    }
+}

@@ -1,0 +1,49 @@
+//! Requests that get to no handler, on connections that go on: a server tells of them, since nobody else hears of it.
+
+use alula_fields::Head;
+use alula_h2::Violation;
+
+use crate::error::overrun::Overrun;
+
+/// The reason why a request was refused; [`Conn::refusal`](crate::Conn::refusal) makes an error of it.
+pub struct Refused {
+    reason: Reason,
+    head: Option<Box<Head>>,
+}
+
+#[derive(Clone, Copy)]
+enum Reason {
+    /// The peer broke a rule of HTTP/2 on one stream, or its head is too large.
+    Rule(Violation),
+    /// Memory is short, by this limit.
+    Memory(Overrun),
+}
+
+impl Refused {
+    /// The peer broke a rule.
+    pub(crate) const fn by_rule(rule: Violation, head: Option<Box<Head>>) -> Self {
+        Self { reason: Reason::Rule(rule), head }
+    }
+
+    /// Memory is short, by this limit.
+    pub(crate) const fn for_memory(limit: Overrun, head: Box<Head>) -> Self {
+        Self { reason: Reason::Memory(limit), head: Some(head) }
+    }
+
+    pub(crate) fn into_head(self) -> Option<Box<Head>> {
+        self.head
+    }
+
+    /// Returns the head of the request as far as it is known, its control data at least.
+    pub fn head(&self) -> Option<&Head> {
+        self.head.as_deref()
+    }
+
+    /// Returns the rule that was broken, or the limit by which memory is short.
+    pub(crate) const fn reason(&self) -> Result<Violation, Overrun> {
+        match self.reason {
+            Reason::Rule(rule) => Ok(rule),
+            Reason::Memory(limit) => Err(limit),
+        }
+    }
+}

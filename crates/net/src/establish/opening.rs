@@ -1,0 +1,360 @@
+//! A connection of a server that is being opened: its first octets say what is spoken, and TLS shakes hands.
+//!
+//! Rule: the machine of a connection in clear text, and all that goes with it, is there once it is of use: when the first head is whole, or
+//! the preface of HTTP/2 (RFC 9113 §3.4). Until then the few octets that came are all that is held. They are handed on at once when
+//! something is wrong with them, when the time for them is over, and when the server stops.
+
+#[cfg(feature = "tls")]
+use std::pin::Pin;
+use std::{
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use alula_h1 as h1;
+use alula_machine::{Reservation, Time};
+use tokio::time::Instant;
+
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
+use crate::{
+    connection::{
+        idleness::IdleObserver,
+        memory::lending::{LENT_OCTETS, give_back, lend},
+    },
+    drive::{
+        conn::{Arrival, Conn},
+        turn::poll_read,
+    },
+    error::{Error, Phase, overrun::Overrun},
+    establish::{
+        accept::Accept,
+        version::{Speaks, Version},
+    },
+    transport::{Socket, read_buf::ReadBuf},
+};
+
+/// The first octet of a TLS connection: the content type of a handshake record (RFC 8446 §5.1).
+#[cfg(feature = "tls")]
+const TLS_HANDSHAKE: u8 = 0x16;
+
+/// The first octets of HTTP/2 (RFC 9113 §3.4).
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// The octets by which HTTP/2 is told from HTTP/1.1, no request of which begins so.
+const PREFACE_BEGIN: &[u8] = b"PRI ";
+
+/// Octets of an unfinished head that are held without a machine. Most heads are shorter; a longer one is worth a machine.
+const HELD_OCTETS_MAX: usize = 512;
+
+/// The memory of a connection that is being opened, with its task and its socket. Measured (`idle_memory`).
+const OPENING_OCTETS: u64 = 1300;
+
+/// Octets of room that the first read has at least.
+const FIRST_ROOM: usize = LENT_OCTETS / 2;
+
+/// A time that does not come, some thirty years.
+const NEVER: Duration = Duration::from_secs(1_000_000_000);
+
+/// A handshake of TLS, in a box of its own, so that a connection in clear text has no room for it.
+#[cfg(feature = "tls")]
+type Secured<'a> = Pin<Box<dyn Future<Output = Result<Arc<Conn>, Error>> + Send + 'a>>;
+
+/// A connection that is being opened.
+pub(crate) struct Opening<'a> {
+    accept: &'a Accept,
+    observer: Option<Arc<dyn IdleObserver>>,
+    /// The socket, until the connection has it or TLS.
+    socket: Option<Socket>,
+    /// The time at which it was accepted.
+    begun: Instant,
+    /// The octets that came and do not suffice.
+    held: Vec<u8>,
+    /// The time at which the first of them was here, and the charge for the connection.
+    since: Option<(Instant, Reservation)>,
+    /// The connection is older than a moment.
+    has_waited: bool,
+    #[cfg(feature = "tls")]
+    secured: Option<Secured<'a>>,
+}
+
+impl<'a> Opening<'a> {
+    pub(crate) fn new(
+        accept: &'a Accept,
+        socket: Socket,
+        begun: Instant,
+        observer: Option<Arc<dyn IdleObserver>>,
+    ) -> Self {
+        Self {
+            accept,
+            observer,
+            socket: Some(socket),
+            begun,
+            held: Vec::new(),
+            since: None,
+            has_waited: false,
+            #[cfg(feature = "tls")]
+            secured: None,
+        }
+    }
+
+    /// Ready with the connection once it is of use.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Arc<Conn>, Error>> {
+        #[cfg(feature = "tls")]
+        if let Some(secured) = ready!(self.poll_secured(cx))? {
+            return secured.as_mut().poll(cx);
+        }
+        self.poll_clear(cx)
+    }
+
+    /// Takes the one away that is told when the connection is idle.
+    pub(crate) fn take_observer(&mut self) -> Option<Arc<dyn IdleObserver>> {
+        self.observer.take()
+    }
+
+    /// The time at which it is too late for what is awaited: the handshake, or a head that has begun.
+    pub(crate) fn ends_at(&self) -> Instant {
+        let limits = &self.accept.config.limits;
+        let ends_at = later(self.begun, limits.handshake_timeout);
+        match &self.since {
+            Some((since, _)) if version_of(&self.held) == Some(Version::Http1) => {
+                ends_at.min(later(*since, limits.head_timeout))
+            }
+            _ => ends_at,
+        }
+    }
+
+    /// The time is over: a head that has begun is its machine's to refuse.
+    ///
+    /// # Errors
+    /// Nobody knows what is spoken.
+    #[cold]
+    pub(crate) fn end_late(&mut self) -> Result<Arc<Conn>, Error> {
+        let version = version_of(&self.held);
+        let late = || Error::overrun(Phase::Handshake, Overrun::HANDSHAKE_LATE, &self.accept.config.limits);
+        let (version, socket) = version.zip(self.socket.take()).ok_or_else(late)?;
+        let lent = self.lent();
+        self.hand_on(socket, version, lent)
+    }
+}
+
+/// TLS.
+#[cfg(feature = "tls")]
+impl<'a> Opening<'a> {
+    /// Ready with the rest of the handshake, or with nothing for a connection in clear text.
+    fn poll_secured(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<&mut Secured<'a>>, Error>> {
+        if self.secured.is_none() && self.held.is_empty() {
+            ready!(self.poll_first(cx))?;
+        }
+        Poll::Ready(Ok(self.secured.as_mut()))
+    }
+
+    /// Reads the first octets where TLS is spoken, and begins its handshake if they are.
+    fn poll_first(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let accept = self.accept;
+        let socket = self.socket.as_mut().filter(|socket| !socket.facts().is_secure());
+        let (Some(config), Some(socket)) = (&accept.tls, socket) else { return Poll::Ready(Ok(())) };
+        self.has_waited = true;
+        let mut octets = [0; PREFACE_BEGIN.len()];
+        let read = ready!(poll_read(socket, &mut octets, cx)).map_err(|e| Error::io(Phase::Handshake, e))?;
+        if octets[..read].starts_with(&[TLS_HANDSHAKE]) {
+            self.secured = self.socket.take().map(|socket| {
+                let begun = self.begun;
+                Box::pin(accept.secured(socket, begun, config.clone(), (octets, read))) as Secured<'a>
+            });
+        } else if !accept.clear_text {
+            let limits = &accept.config.limits;
+            return Poll::Ready(Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT, limits)));
+        } else {
+            self.held.extend_from_slice(&octets[..read]);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Accept {
+    /// A connection over TLS, whose first octets were read already.
+    async fn secured<const N: usize>(
+        &self,
+        mut socket: Socket,
+        begun: Instant,
+        config: Arc<rustls::ServerConfig>,
+        (octets, read): ([u8; N], usize),
+    ) -> Result<Arc<Conn>, Error> {
+        let session = rustls::ServerConnection::new(config).map_err(|e| Error::tls(Phase::Handshake, e))?;
+        let mut tls = Box::new(Tls::new(session.into()));
+        tls.shake_hands(&mut socket, &octets[..read]).await?;
+        let version = self.speaks.agreed(tls.alpn()).ok_or_else(Error::no_version)?;
+        let conn = self.plain(socket, begun, version, "https")?;
+        conn.use_tls(tls);
+        Ok(conn)
+    }
+}
+
+/// Clear text.
+impl Opening<'_> {
+    /// A connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1 has not (RFC 9113 §3.4).
+    fn poll_clear(&mut self, cx: &mut Context<'_>) -> Poll<Result<Arc<Conn>, Error>> {
+        let (version, read) = match self.speaks()? {
+            Speaks { http1: true, http2: true } => {
+                let read = ready!(self.poll_begin(cx))?;
+                (version_of(read.unread()).unwrap_or(Version::Http1), read)
+            }
+            Speaks { http2: true, .. } => (Version::Http2, self.lent()),
+            Speaks { .. } => (Version::Http1, self.lent()),
+        };
+        let Some(socket) = self.socket.take() else { return Poll::Pending };
+        Poll::Ready(self.hand_on(socket, version, read))
+    }
+
+    /// Returns the versions that may be spoken over the transport: the one that was agreed on elsewhere, if there is one.
+    fn speaks(&self) -> Result<Speaks, Error> {
+        let speaks = self.accept.speaks;
+        match self.socket.as_ref().and_then(|socket| socket.facts().version) {
+            None => Ok(speaks),
+            Some(version) if !speaks.has(version) => Err(Error::no_version()),
+            Some(Version::Http1) => Ok(Speaks::HTTP1),
+            Some(Version::Http2) => Ok(Speaks::HTTP2),
+        }
+    }
+
+    /// Reads until there is something to begin with or the peer has closed. Ready with all octets that came, in a buffer that is lent:
+    /// what follows the first of them was mostly sent with them, and needs no read of its own.
+    fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<ReadBuf, Error>> {
+        let mut lent = self.lent();
+        while self.is_to_be_held(lent.unread()) {
+            let Some(socket) = &mut self.socket else { break };
+            match poll_read(socket, lent.space(FIRST_ROOM), cx) {
+                Poll::Ready(Ok(0)) => break,
+                Poll::Ready(Ok(octets)) => lent.filled(octets),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io(Phase::Handshake, error))),
+                Poll::Pending => {
+                    self.hold(lent.unread());
+                    give_back(lent.into_memory());
+                    return Poll::Pending;
+                }
+            }
+        }
+        Poll::Ready(Ok(lent))
+    }
+
+    /// The octets that are held in a buffer that is lent.
+    fn lent(&self) -> ReadBuf {
+        let mut lent = ReadBuf::on(lend());
+        lent.append(&self.held);
+        lent
+    }
+
+    /// Keeps octets that do not suffice until more have come.
+    fn hold(&mut self, octets: &[u8]) {
+        self.has_waited = true;
+        if octets.len() > self.held.len() {
+            self.held.clear();
+            self.held.reserve_exact(octets.len());
+            self.held.extend_from_slice(octets);
+            let memory = &self.accept.ledger.memory;
+            self.since.get_or_insert_with(|| (Instant::now(), memory.hold(OPENING_OCTETS)));
+        }
+    }
+
+    fn is_to_be_held(&self, octets: &[u8]) -> bool {
+        match version_of(octets) {
+            None => true,
+            Some(_) if octets.len() > HELD_OCTETS_MAX || self.is_stopping() => false,
+            Some(Version::Http2) => octets.len() < PREFACE.len() && PREFACE.starts_with(octets),
+            Some(Version::Http1) => is_unfinished(octets, &self.accept.http1),
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.is_stopping())
+    }
+
+    /// The connection goes on with these octets.
+    fn hand_on(&mut self, socket: Socket, version: Version, read: ReadBuf) -> Result<Arc<Conn>, Error> {
+        let scheme = if socket.facts().is_secure() { "https" } else { "http" };
+        let arrival = match (self.since.take(), version) {
+            // The time of a head that is not whole runs from its first octet on, and that of a preface from the start.
+            (Some((since, _)), Version::Http1) if !ends_head(read.unread()) => Arrival::Since(since),
+            (Some(_), Version::Http2) if !read.unread().starts_with(PREFACE) => Arrival::Since(self.begun),
+            _ if self.has_waited => Arrival::Now,
+            _ => Arrival::AtOnce,
+        };
+        let conn = self.accept.plain(socket, self.begun, version, scheme)?;
+        conn.use_input(read, arrival);
+        Ok(conn)
+    }
+}
+
+fn later(begun: Instant, after: Duration) -> Instant {
+    begun.checked_add(after).unwrap_or_else(|| begun + NEVER)
+}
+
+/// The version that a connection in clear text begins in; `None` as long as it may be either.
+fn version_of(octets: &[u8]) -> Option<Version> {
+    match octets.starts_with(PREFACE_BEGIN) {
+        true => Some(Version::Http2),
+        false => (!PREFACE_BEGIN.starts_with(octets)).then_some(Version::Http1),
+    }
+}
+
+/// Returns true if a machine makes nothing of these octets but that more of a head is to come. It is gone afterwards: what it costs to read
+/// them again is little, since they are few.
+fn is_unfinished(octets: &[u8], config: &Arc<h1::Config>) -> bool {
+    if ends_head(octets) {
+        return false;
+    }
+    let mut machine = h1::Connection::server(config.clone());
+    let mut rest = octets;
+    loop {
+        match machine.receive(rest, Time::ZERO) {
+            Ok(received) if received.event.is_some() => return false,
+            Ok(received) if received.consumed == 0 => return true,
+            Ok(received) => rest = &rest[received.consumed..],
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Returns true if a line without content follows a line, as after every head.
+fn ends_head(octets: &[u8]) -> bool {
+    octets.ends_with(b"\r\n\r\n") || octets.windows(4).any(|four| four == b"\r\n\r\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_made_for_what_is_whole_or_wrong() {
+        let config = Arc::new(h1::Config::default());
+        for (octets, is_held) in [
+            (&b"GE"[..], true),
+            (b"GET / HTTP/1.1\r\nhost: a", true),
+            (b"\r\nGET / HTTP/1.1\r\nhost: a\r\n", true),
+            (b"GET / HTTP/1.1\r\nhost: a\r\n\r\n", false),
+            (b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nab", false),
+            (b"G[", false),
+            (b"GET / HTTP/1.1\r\nhost a\r\n", false),
+            (b"GET / HTTP/4.1\r\n", false),
+        ] {
+            assert_eq!(is_unfinished(octets, &config), is_held, "{:?}", String::from_utf8_lossy(octets));
+        }
+    }
+
+    #[test]
+    fn the_version_is_known_when_the_first_octets_differ() {
+        for (octets, version) in [
+            (&b""[..], None),
+            (b"PRI", None),
+            (b"PRI ", Some(Version::Http2)),
+            (PREFACE, Some(Version::Http2)),
+            (b"PUT", Some(Version::Http1)),
+            (b"G", Some(Version::Http1)),
+        ] {
+            assert_eq!(version_of(octets), version, "{octets:?}");
+        }
+    }
+}

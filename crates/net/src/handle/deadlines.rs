@@ -1,0 +1,49 @@
+//! The time that an exchange may take, as its caller says it; `connection/stream_deadlines.rs` holds it against the clock.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::{connection::stream::stream_deadlines::StreamDeadlines, handle::stream::Stream};
+
+/// The time that an exchange may take, in all and in its parts; without bound where there is nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deadlines {
+    /// When the response is to be whole.
+    pub ends_at: Option<Instant>,
+    /// The time that the call was given for that, which is only told.
+    pub total: Option<Duration>,
+    /// The time that from now on its head may take.
+    pub head: Option<Duration>,
+    /// How long none of the content may move that is waited for, either way.
+    pub idle: Option<Duration>,
+}
+
+impl Deadlines {
+    /// Returns true if there is a bound.
+    #[inline]
+    pub const fn are_any(&self) -> bool {
+        self.ends_at.is_some() || self.head.is_some() || self.idle.is_some()
+    }
+}
+
+impl Stream {
+    /// Fails the stream when one of these has passed.
+    pub fn set_deadlines(&self, deadlines: Deadlines) {
+        let conn = self.conn();
+        let now = conn.time();
+        let ends_after = deadlines.ends_at.map(|at| at.saturating_duration_since(Instant::now()));
+        let mut connection = conn.lock();
+        let Some(slot) = connection.slots.get(self.at()) else { return };
+        let moved = slot.counts.moved().iter().sum();
+        let deadlines =
+            StreamDeadlines::new(now, (ends_after, deadlines.total), deadlines.head, deadlines.idle, moved);
+        let next = slot.set_deadlines(deadlines);
+        if let Some(next) = next.filter(|next| connection.next_deadline.is_none_or(|earlier| *next < earlier))
+        {
+            connection.next_deadline = Some(next);
+            connection.wake_task();
+        }
+        conn.unlock_and_wake(connection);
+    }
+}

@@ -1,0 +1,8 @@
+//! The ends that callers and handlers hold: a stream, its content, its writer.
+
+pub(crate) mod body;
+pub(crate) mod deadlines;
+pub(crate) mod encoding;
+pub(crate) mod shown;
+pub(crate) mod stream;
+pub(crate) mod writer;

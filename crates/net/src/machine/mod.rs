@@ -1,0 +1,392 @@
+//! The machine of a connection, of whichever version was agreed on.
+//!
+//! Rule: here is chosen, and nothing decided. The contract that both versions keep is [`ProtocolMachine`].
+
+pub(crate) mod happened;
+pub(crate) mod prepared;
+
+use std::time::Duration;
+
+use alula_fields::{FieldSection, Head, RequestHead, ResponseHead};
+use alula_h1 as h1;
+use alula_h2::{self as h2, FrameSummary, Priority, StreamMemory};
+use alula_machine::{Event, Exceeded, Limits, OutBuf, ProtocolMachine, Reason, StreamKey, Time};
+
+use crate::{
+    error::{Error, cause::Refusal},
+    establish::version::Version,
+    machine::{
+        happened::{Failures, Notice},
+        prepared::Prepared,
+    },
+};
+
+/// A connection's machine: HTTP/1.1 or HTTP/2.
+pub enum Machine {
+    /// HTTP/1.1: one exchange at a time.
+    Http1(Box<h1::Connection>),
+    /// HTTP/2: streams.
+    Http2(Box<h2::Connection>),
+}
+
+impl From<h1::Connection> for Machine {
+    fn from(machine: h1::Connection) -> Self {
+        Self::Http1(Box::new(machine))
+    }
+}
+
+impl From<h2::Connection> for Machine {
+    fn from(machine: h2::Connection) -> Self {
+        Self::Http2(Box::new(machine))
+    }
+}
+
+/// Does the same with the machine of either version, as a reference of this kind.
+macro_rules! either {
+    ($self:ident, |$machine:ident: &$($mut:ident)?| $work:expr) => {
+        match $self {
+            Machine::Http1(machine) => {
+                let $machine = &$($mut)? **machine;
+                $work
+            }
+            Machine::Http2(machine) => {
+                let $machine = &$($mut)? **machine;
+                $work
+            }
+        }
+    };
+}
+
+/// Makes methods of the contract methods of the choice.
+macro_rules! chosen {
+    ($(fn $name:ident(&$($mut:ident)? $(, $value:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
+        impl Machine {
+            $(
+                #[inline]
+                pub(crate) fn $name(& $($mut)? self $(, $value: $type)*) $(-> $result)? {
+                    either!(self, |machine: & $($mut)?| ProtocolMachine::$name(machine $(, $value)*))
+                }
+            )*
+        }
+    };
+}
+
+chosen! {
+    // Input.
+    fn decline_content(&mut, stream: StreamKey);
+    fn goaway_debug(&) -> &[u8];
+    fn is_unanswered(&) -> bool;
+    fn has_notice(&) -> bool;
+    fn take_only_room(&mut) -> bool;
+    fn release_capacity(&mut, stream: StreamKey, octets: u32) -> bool;
+    fn wants_read(&) -> bool;
+    fn is_holding(&) -> bool;
+    fn can_go_on(&) -> bool;
+    fn rests(&, input: &[u8]) -> bool;
+
+    // Streams.
+    fn reset(&mut, stream: StreamKey, reason: Reason);
+    fn forget(&mut, stream: StreamKey);
+    fn has_sent_all(&, stream: StreamKey) -> Option<bool>;
+    fn is_content_awaited(&, stream: StreamKey) -> bool;
+    fn content_left(&, stream: StreamKey) -> Option<u64>;
+    fn discarding(&) -> Option<(u32, u64)>;
+    fn is_without_window(&, stream: StreamKey) -> bool;
+    fn await_capacity(&mut, stream: StreamKey) -> usize;
+    fn is_out_of_window(&) -> bool;
+    fn await_room(&mut, stream: StreamKey) -> bool;
+    fn awaits_room(&) -> bool;
+    fn give_room(&mut, octets: u32);
+    fn end_turn(&mut);
+
+    // The connection.
+    fn is_client(&) -> bool;
+    fn limits(&) -> &Limits;
+    fn bound_heads(&mut, bytes: u32);
+    fn is_introduced(&) -> bool;
+    fn is_cut_unseen(&) -> bool;
+    fn wants_shutdown(&) -> bool;
+    fn is_closed(&) -> bool;
+    fn is_free(&) -> bool;
+    fn await_slot(&mut) -> usize;
+    fn streams_allowed(&) -> Option<u32>;
+    fn field_section_allowed(&) -> Option<u32>;
+    fn goaway(&mut, with_grace: bool);
+    fn close(&mut, reason: Reason);
+    fn wants_write(&) -> bool;
+    fn poll_transmit(&mut, now: Time, out: &mut OutBuf) -> usize;
+    fn poll_timeout(&) -> Option<Time>;
+    fn handle_timeout(&mut, now: Time);
+    fn await_request_anew(&mut, now: Time) -> bool;
+
+    // Memory.
+    fn queued_bytes(&) -> usize;
+    fn needs_head(&) -> bool;
+    fn read_into(&mut, head: Box<Head>);
+    fn take_empty_head(&mut) -> Option<Box<Head>>;
+    fn trim(&mut);
+}
+
+#[cfg(feature = "simulation")]
+chosen! {
+    fn check_invariants(&);
+    fn windows(&) -> [i64; 2];
+    fn in_flight(&) -> usize;
+}
+
+/// Commands that may be refused; nothing has changed then.
+impl Machine {
+    /// Sends a request; with `end` it has no content.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    #[inline]
+    pub fn send_request(
+        &mut self,
+        head: &RequestHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, Refusal> {
+        either!(self, |machine: &mut| Ok(machine.send_request(head, end, out)?))
+    }
+
+    /// Sends a prepared request.
+    ///
+    /// # Errors
+    /// As [`send_request`](Self::send_request), and when the values do not fit the holes.
+    #[inline]
+    pub fn send_prepared(
+        &mut self,
+        prepared: &Prepared,
+        values: &[&[u8]],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<StreamKey, Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.send_prepared(&prepared.h1, values, end, out)?),
+            Self::Http2(machine) => Ok(machine.send_prepared(&prepared.h2, values, end, out)?),
+        }
+    }
+
+    /// Sends the final response; with `end` it has no content.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    #[inline]
+    pub fn send_response(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<(), Refusal> {
+        either!(self, |machine: &mut| Ok(machine.send_response(stream, head, end, out)?))
+    }
+
+    /// Sends an interim response.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    pub fn send_interim(
+        &mut self,
+        stream: StreamKey,
+        head: &ResponseHead<'_>,
+        out: &mut OutBuf,
+    ) -> Result<(), Refusal> {
+        either!(self, |machine: &mut| Ok(machine.send_interim(stream, head, out)?))
+    }
+
+    /// Ends a message with trailers.
+    ///
+    /// # Errors
+    /// When they cannot be sent.
+    pub fn send_trailers(
+        &mut self,
+        stream: StreamKey,
+        trailers: &FieldSection,
+        out: &mut OutBuf,
+    ) -> Result<(), Refusal> {
+        either!(self, |machine: &mut| Ok(machine.send_trailers(stream, trailers, out)?))
+    }
+
+    /// Sends as much content as can be sent now, and says how much that was.
+    #[inline]
+    pub(crate) fn send_data(
+        &mut self,
+        stream: StreamKey,
+        data: &[u8],
+        end: bool,
+        out: &mut OutBuf,
+    ) -> Result<usize, Refusal> {
+        either!(self, |machine: &mut| Ok(machine.send_data(stream, data, end, out)?))
+    }
+
+    /// Tells the server another priority; HTTP/1.1 has no way to, and nobody to prefer.
+    pub(crate) fn reprioritise(&mut self, stream: StreamKey, priority: Priority) -> Result<(), Refusal> {
+        match self {
+            Self::Http1(_) => Ok(()),
+            Self::Http2(machine) => Ok(machine.reprioritise(stream, priority)?),
+        }
+    }
+}
+
+/// Input, with failures as this crate tells them.
+impl Machine {
+    /// Takes octets that were read: how many were used, and what they said to a message.
+    #[inline]
+    pub(crate) fn receive<'i>(
+        &mut self,
+        input: &'i [u8],
+        now: Time,
+    ) -> Result<(usize, Option<Event<'i>>), Error> {
+        either!(self, |machine: &mut| match machine.receive(input, now) {
+            Ok(received) => Ok((received.consumed, received.event.and_then(Event::of_message))),
+            Err(error) => Err(Failures::ended(error).exceeding(machine.exceeded())),
+        })
+    }
+
+    /// The peer has closed its side; `is_truncated` says that TLS did not end before.
+    pub(crate) fn receive_end(
+        &mut self,
+        is_truncated: bool,
+        now: Time,
+    ) -> Result<Option<Event<'static>>, Error> {
+        either!(self, |machine: &mut| {
+            let event = ProtocolMachine::receive_end(machine, is_truncated, now).map_err(Failures::ended)?;
+            Ok(event.and_then(Event::of_message))
+        })
+    }
+
+    /// The oldest of what happened beside the events.
+    #[inline]
+    pub(crate) fn poll_notice(&mut self) -> Option<Notice> {
+        either!(self, |machine: &mut| machine.poll_notice().map(|notice| Notice::of(notice, &*machine)))
+    }
+
+    /// Takes the control data of the request that was refused last on a connection that goes on, where that
+    /// is known.
+    #[cold]
+    pub(crate) fn take_refused_head(&mut self) -> Option<Box<Head>> {
+        match self {
+            Self::Http1(_) => None,
+            Self::Http2(machine) => machine.take_refused_head(),
+        }
+    }
+
+    /// Returns the limit that was exceeded last.
+    #[cold]
+    pub(crate) fn exceeded(&self) -> Option<Exceeded> {
+        either!(self, |machine: &| machine.exceeded())
+    }
+
+    /// Returns the head with which the connection ended, as far as it came.
+    #[cold]
+    pub(crate) fn refused_head(&self) -> Option<&Head> {
+        match self {
+            Self::Http1(machine) => machine.refused_head(),
+            Self::Http2(machine) => machine.refused_head(),
+        }
+    }
+
+    /// Takes a head that was announced; `None` when its stream is gone.
+    #[inline(always)]
+    pub(crate) fn take_head(&mut self, stream: StreamKey) -> Option<Box<Head>> {
+        let mut head = None;
+        either!(self, |machine: &mut| machine.exchange_head(stream, &mut head)).ok()?;
+        Some(head.unwrap_or_default())
+    }
+
+    /// Swaps trailers that were announced into `into`; false when their stream is gone.
+    pub(crate) fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> bool {
+        either!(self, |machine: &mut| machine.take_trailers(stream, into).is_ok())
+    }
+
+    /// The octets that it takes.
+    pub(crate) fn memory_bytes(&mut self) -> usize {
+        either!(self, |machine: &mut| size_of_val(machine) + ProtocolMachine::memory_bytes(machine))
+    }
+}
+
+/// Methods that one version alone has.
+impl Machine {
+    pub(crate) const fn version(&self) -> Version {
+        match self {
+            Self::Http1(_) => Version::Http1,
+            Self::Http2(_) => Version::Http2,
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn is_http1(&self) -> bool {
+        matches!(self.version(), Version::Http1)
+    }
+
+    /// Returns true while a request is answered that is over when its client closes its side. A connection of
+    /// HTTP/2 ends then anyway.
+    pub(crate) fn ends_with_peer(&self) -> bool {
+        match self {
+            Self::Http1(machine) => machine.ends_with_peer(),
+            Self::Http2(_) => false,
+        }
+    }
+
+    /// Returns the octets of content that may follow the output without any framing: those that are left of a length that was stated.
+    pub(crate) fn length_left(&self, stream: StreamKey) -> Option<u64> {
+        match self {
+            Self::Http1(machine) => machine.length_left(stream),
+            Self::Http2(_) => None,
+        }
+    }
+
+    /// Counts octets of content that were sent after the output.
+    pub(crate) fn count_data(&mut self, stream: StreamKey, octets: usize) -> Result<(), Refusal> {
+        match self {
+            Self::Http1(machine) => Ok(machine.count_data(stream, octets as u64)?),
+            Self::Http2(_) => Ok(()),
+        }
+    }
+
+    /// Leaves the memory of streams while there are none; HTTP/1.1 has none.
+    pub(crate) fn leave_stream_memory(&mut self, to: &mut StreamMemory) {
+        if let Self::Http2(machine) = self {
+            machine.leave_stream_memory(to);
+        }
+    }
+
+    /// Takes this memory for its streams.
+    pub(crate) fn use_stream_memory(&mut self, from: &mut StreamMemory) {
+        if let Self::Http2(machine) = self {
+            machine.use_stream_memory(from);
+        }
+    }
+
+    /// Returns true if the server is known to have taken a request on this connection; over HTTP/1.1 nobody
+    /// needs to know.
+    pub(crate) fn has_taken_requests(&self) -> bool {
+        matches!(self, Self::Http2(machine) if machine.has_taken_requests())
+    }
+
+    /// Asks the peer whether it is still there, which has so long to say anything. HTTP/1.1 has no way to.
+    pub(crate) fn ask(&mut self, now: Time, within: Duration) {
+        if let Self::Http2(machine) = self {
+            machine.ask(now, within);
+        }
+    }
+
+    /// The next frame that was traced.
+    pub(crate) fn poll_trace(&mut self) -> Option<FrameSummary> {
+        match self {
+            Self::Http1(_) => None,
+            Self::Http2(machine) => machine.poll_trace(),
+        }
+    }
+
+    /// The head of the request just sent, `written` being all that was put out for it: its lines, each ended by CRLF. Over HTTP/2 it
+    /// is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
+    pub fn sent_head(&self, written: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Http1(_) => written.to_vec(),
+            Self::Http2(machine) => machine.sent_head().to_vec(),
+        }
+    }
+}

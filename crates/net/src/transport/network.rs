@@ -1,0 +1,57 @@
+//! Connections over a network that is simulated, for tests of the loops on simulated time.
+//!
+//! A thread that has [`install`]ed a network opens and takes all its connections there; other threads use TCP. What the
+//! network delays, cuts and loses is its own affair: what it must keep to is what tokio's sockets keep to, so that the
+//! loops meet nothing here that they could not meet there.
+
+use std::{
+    cell::RefCell,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    thread::LocalKey,
+};
+
+use crate::transport::link::Link;
+
+/// A network on which connections are opened and taken.
+pub trait Network: Send + Sync {
+    /// Opens a connection to this host and port.
+    fn connect(&self, host: &str, port: u16) -> Connecting;
+
+    /// Listens on this address.
+    ///
+    /// # Errors
+    /// Somebody listens there already.
+    fn bind(&self, address: SocketAddr) -> io::Result<Arc<dyn Listen>>;
+}
+
+/// A connection being opened.
+pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Arc<dyn Link>>> + Send>>;
+
+/// Takes connections.
+pub trait Listen: Send + Sync {
+    /// The address listened on.
+    fn address(&self) -> SocketAddr;
+
+    /// The next connection.
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Arc<dyn Link>>>;
+}
+
+/// Makes this thread use this network from now on, or TCP again.
+pub fn install(network: Option<Arc<dyn Network>>) {
+    of_thread().replace(network);
+}
+
+pub(crate) fn network() -> Option<Arc<dyn Network>> {
+    of_thread().with_borrow(Clone::clone)
+}
+
+fn of_thread() -> &'static LocalKey<RefCell<Option<Arc<dyn Network>>>> {
+    thread_local! {
+        static NETWORK: RefCell<Option<Arc<dyn Network>>> = const { RefCell::new(None) };
+    }
+    &NETWORK
+}

@@ -1,0 +1,190 @@
+//! Content that goes from a file to the socket without a copy in memory (`sendfile` of Linux).
+//!
+//! Rule 1: what waits in the output goes first, marked as the beginning of more, so that a head and the first octets of its content share
+//! segments.
+//! Rule 2: nothing of a file is queued. What the socket does not take is the caller's to send again, and so a peer that takes nothing holds
+//! no file.
+//! Rule 3: the machine counts what the socket has taken, and no more: a file that ends early leaves the message cut.
+//!
+//! The caller writes on its own thread, as a client's callers do; the output keeps the connection's task from writing meanwhile.
+
+use std::{fs::File, future::poll_fn, io, ops::Range};
+
+use alula_machine::StreamKey;
+
+use crate::{
+    connection::{Connection, stream::slot::SlotKey},
+    drive::{
+        conn::{Conn, Guard},
+        hand_over::Side,
+    },
+    error::{Error, Phase},
+    handle::stream::Stream,
+    transport::WriteHalf,
+};
+
+impl Stream {
+    /// Returns true if content may go from a file to the socket.
+    pub(crate) fn takes_files(&self) -> bool {
+        let conn = self.conn();
+        conn.io().takes_files() && {
+            let mut connection = conn.lock();
+            connection.length_for_file(self.at()).is_some()
+        }
+    }
+
+    /// As [`BodyWriter::try_send_file`](crate::BodyWriter::try_send_file).
+    pub(crate) fn try_send_file(&self, file: &File, part: Range<u64>) -> Result<Option<usize>, Error> {
+        let conn = self.conn();
+        let (mut connection, sent) = conn.send_file(conn.lock(), self.at(), file, part);
+        if connection.may_have_output() {
+            // Another thread has left it, which found this one writing.
+            connection = conn.push_out(connection);
+        }
+        conn.unlock_and_wake(connection);
+        sent.map_err(|error| self.named(error))
+    }
+
+    /// Waits until all of the output was written, and the socket has room. Safe to drop and call again.
+    pub(crate) async fn drained(&self) -> Result<(), Error> {
+        let drained = poll_fn(|cx| {
+            self.conn()
+                .poll_wait(self.at(), Side::Write, cx, |connection| connection.await_drained(self.at()))
+        });
+        drained.await.map_err(|error| self.named(error))
+    }
+}
+
+impl Conn {
+    /// Sends as much of a part as the socket takes at once, after what waits; `None` when that cannot be done.
+    fn send_file<'a>(
+        &'a self,
+        mut connection: Guard<'a>,
+        at: SlotKey,
+        file: &File,
+        part: Range<u64>,
+    ) -> (Guard<'a>, Result<Option<usize>, Error>) {
+        let octets = part.end.saturating_sub(part.start);
+        if octets == 0 || connection.length_for_file(at).is_none_or(|left| left < octets) {
+            let failure = connection.failure_of(at);
+            return (connection, failure.map_or(Ok(None), Err));
+        }
+        connection = self.write_all_by(connection, WriteHalf::try_write_more);
+        if !connection.output.may_be_bypassed() {
+            let sent = if connection.output.failure().is_some() { None } else { Some(0) };
+            return (connection, Ok(sent));
+        }
+        connection.output.begin_to_bypass();
+        drop(connection);
+        let sent = self.io().try_send_file(file, part.start, usize::try_from(octets).unwrap_or(usize::MAX));
+        connection = self.lock();
+        let sent = connection.sent_of_file(at, &sent);
+        (connection, sent)
+    }
+}
+
+impl Connection {
+    /// The octets that are left of the content's stated length, if content of a file may follow the output as it is.
+    fn length_for_file(&mut self, at: SlotKey) -> Option<u64> {
+        let stream = self.stream_for_file(at)?;
+        self.machine.length_left(stream).filter(|_| !self.is_secure() && !self.machine.is_client())
+    }
+
+    fn stream_for_file(&mut self, at: SlotKey) -> Option<StreamKey> {
+        self.slots.get(at).filter(|slot| slot.failed.is_none()).and_then(|slot| slot.stream)
+    }
+
+    fn failure_of(&mut self, at: SlotKey) -> Option<Error> {
+        self.slots.get(at).and_then(|slot| slot.failed.clone()).map(|error| error.during(Phase::Send))
+    }
+
+    /// Notes what the socket took. A failure is not told apart here: whether it is the file's or the socket's, reading the part and
+    /// writing it finds out.
+    fn sent_of_file(&mut self, at: SlotKey, sent: &io::Result<usize>) -> Result<Option<usize>, Error> {
+        self.output.end_to_bypass(*sent.as_ref().unwrap_or(&0));
+        match sent {
+            Ok(octets) if *octets > 0 => self.count_of_file(at, *octets),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.output_blocked();
+                Ok(Some(0))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A stream that has failed meanwhile counts nothing; its writer hears of it next.
+    fn count_of_file(&mut self, at: SlotKey, octets: usize) -> Result<Option<usize>, Error> {
+        if let Some(stream) = self.stream_for_file(at) {
+            self.machine.count_data(stream, octets).map_err(Error::refused)?;
+            self.slots[at.index].counts.send(octets);
+        }
+        self.output_drained();
+        Ok(Some(octets))
+    }
+
+    fn await_drained(&mut self, at: SlotKey) -> Option<Result<(), Error>> {
+        if let Some(failure) = self.failure_of(at) {
+            return Some(Err(failure));
+        }
+        let Some(stream) = self.stream_for_file(at) else { return Some(Err(Error::cancelled())) };
+        if self.has_whole_response(at) {
+            return Some(Ok(()));
+        }
+        if self.output.may_be_bypassed() || self.output.failure().is_some() {
+            return Some(Ok(()));
+        }
+        self.await_room(at, stream);
+        None
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl WriteHalf {
+    /// Returns true if the system can send files here.
+    fn takes_files(&self) -> bool {
+        !matches!(self, Self::Link(_))
+    }
+
+    /// Writes as [`try_write`](Self::try_write) does, and lets the system wait for what follows at once.
+    fn try_write_more(&self, octets: &[u8]) -> io::Result<usize> {
+        use rustix::net::{SendFlags, send};
+        self.try_by(|socket| Ok(send(socket, octets, SendFlags::MORE | SendFlags::NOSIGNAL)?))
+    }
+
+    /// Sends as many octets of a file as there is room for.
+    fn try_send_file(&self, file: &File, mut at: u64, octets: usize) -> io::Result<usize> {
+        self.try_by(|socket| Ok(rustix::fs::sendfile(socket, file, Some(&mut at), octets)?))
+    }
+
+    /// Makes a system call on the socket if the reactor knows of room, and tells the reactor if there is none.
+    fn try_by(
+        &self,
+        mut call: impl FnMut(std::os::fd::BorrowedFd<'_>) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        use std::os::fd::AsFd as _;
+        match self {
+            Self::Tcp(half) => {
+                half.as_ref().try_io(tokio::io::Interest::WRITABLE, || call(half.as_ref().as_fd()))
+            }
+            Self::Unix(half) => {
+                half.as_ref().try_io(tokio::io::Interest::WRITABLE, || call(half.as_ref().as_fd()))
+            }
+            Self::Link(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl WriteHalf {
+    const fn takes_files(&self) -> bool {
+        false
+    }
+
+    fn try_write_more(&self, octets: &[u8]) -> io::Result<usize> {
+        self.try_write(octets)
+    }
+
+    fn try_send_file(&self, _: &File, _: u64, _: usize) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

@@ -1,0 +1,64 @@
+//! Facts about a connection that its transport does not tell: they come from the code that opened it.
+
+use std::net::SocketAddr;
+
+use crate::establish::version::Version;
+
+/// Facts about a transport that the program hands over: the address of the peer, and what was agreed on below it.
+///
+/// The default knows nothing: the peer is `0.0.0.0:0`, the transport is in clear text, and the first octets say which version is
+/// spoken. A fact is believed as it is given, so take it from nobody but your own code.
+///
+/// ```
+/// use alula::{TransportFacts, Version};
+///
+/// // TLS was terminated by the program, which has agreed on HTTP/2 by ALPN.
+/// let facts = TransportFacts::new().peer(([192, 0, 2, 7], 49152)).secure().version(Version::Http2);
+/// assert!(facts.is_secure());
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TransportFacts {
+    pub(crate) peer: Option<SocketAddr>,
+    is_secure: bool,
+    pub(crate) version: Option<Version>,
+}
+
+impl TransportFacts {
+    /// Returns facts that say nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { peer: None, is_secure: false, version: None }
+    }
+
+    /// Sets the address of the peer: handlers see it, and limits per address count by it.
+    #[must_use]
+    pub fn peer(mut self, address: impl Into<SocketAddr>) -> Self {
+        self.peer = Some(address.into());
+        self
+    }
+
+    /// Says that the transport is secured already, such as by a TLS session that the program holds: the scheme of its requests is
+    /// `https`, and no TLS is looked for in its octets.
+    #[must_use]
+    pub const fn secure(mut self) -> Self {
+        self.is_secure = true;
+        self
+    }
+
+    /// Says which version is spoken, such as by ALPN (RFC 7301); without it the first octets do (RFC 9113 §3.3).
+    #[must_use]
+    pub const fn version(mut self, version: Version) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// Returns the address of the peer, as far as it is known.
+    pub const fn peer_address(&self) -> Option<SocketAddr> {
+        self.peer
+    }
+
+    /// Returns true if the transport is secured already.
+    pub const fn is_secure(&self) -> bool {
+        self.is_secure
+    }
+}
