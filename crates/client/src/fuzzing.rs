@@ -15,8 +15,8 @@ use url::Url;
 
 use crate::{
     connecting::{self, Credentials, Target},
-    location::Location,
-    redirects, retries,
+    follow::{redirects, retries},
+    url::location::Location,
 };
 
 /// The parts of a URL as they are used.

@@ -12,64 +12,24 @@
 
 #[cfg(feature = "http")]
 pub mod adapters;
-mod additions;
-#[cfg(feature = "tls")]
-mod agreement;
-mod auth;
-mod bad_url;
-mod beyond;
 #[cfg(feature = "blocking")]
 pub mod blocking;
 mod builder;
-mod call;
 mod client;
 mod connecting;
-mod content;
 #[cfg(feature = "cookies")]
 mod cookies;
-#[cfg_attr(not(feature = "decoding"), path = "undecoded.rs")]
-mod decoding;
-mod expectation;
+pub(crate) mod follow;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod hole_values;
-mod host;
-mod interim;
-mod location;
-mod method_text;
-mod observing;
-mod opening;
-mod origin;
-mod origins;
-mod parts;
-mod path;
-mod pending;
+pub(crate) mod observe;
 mod pool;
-mod pools;
-mod prepared;
-mod progress;
-mod queue_deadlines;
-mod reading;
-mod redirected;
-mod redirects;
-mod reference;
 mod request;
 mod response;
-mod retries;
-mod runtimes;
-mod sending;
-mod setback;
-mod shown;
-mod text;
-mod time_limit;
-mod timing;
-#[cfg(feature = "tls")]
-mod trust;
-mod url_text;
-mod user_agent;
-mod watching;
-mod zone;
+pub(crate) mod send;
+mod tls;
+mod url;
 
 #[cfg(feature = "stream")]
 pub use alula_net::BodyStream;
@@ -80,22 +40,22 @@ pub use alula_net::{
     Retry, Sent, Transport, Version,
 };
 pub use builder::ClientBuilder;
-pub use call::Call;
 pub use client::Client;
 pub use connecting::{Connector, Destination, Dialling, Proxy, Resolve, Resolving, SystemResolver};
-pub use content::{Content, IntoPairs, Multipart, Part};
 #[cfg(feature = "cookies")]
 pub use cookies::{Jar, NetscapeImport, SkippedLine};
-pub use location::check_url;
-pub use method_text::IntoMethod;
-pub use pending::PendingResponse;
-pub use prepared::{Hole, Prepare, Prepared};
-pub use reading::StatusError;
-pub use redirects::{Follow, Redirect};
+pub use follow::redirects::{Follow, Redirect};
+pub use follow::retries::Retries;
+pub use follow::setback::Setback;
+pub use observe::watching::{ConnectionFacts, ExchangeEvent, ReceivedHead, SentHead};
+pub use request::call::Call;
+pub use request::content::{Content, IntoPairs, Multipart, Part};
+pub use request::method_text::IntoMethod;
+pub use request::prepared::{Hole, Prepare, Prepared};
 pub use response::Response;
-pub use retries::Retries;
-pub use setback::Setback;
-pub use text::IntoText;
-pub use timing::Timing;
-pub use url_text::IntoUrl;
-pub use watching::{ConnectionFacts, ExchangeEvent, ReceivedHead, SentHead};
+pub use response::reading::StatusError;
+pub use response::timing::Timing;
+pub use send::pending::PendingResponse;
+pub use url::location::check_url;
+pub use url::text::IntoText;
+pub use url::url_text::IntoUrl;

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use super::ClientBuilder;
 #[cfg(feature = "tls")]
-use crate::trust::Trust;
+use crate::tls::trust::Trust;
 use crate::{
     Error,
     connecting::{Connector, DELAY, DELAY_MIN, DialTarget, LocalEnd, Proxies, Proxy, Resolve, Resolver},

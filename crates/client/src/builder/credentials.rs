@@ -3,7 +3,7 @@
 use alula_fields::FieldSection;
 
 use super::ClientBuilder;
-use crate::{Error, auth::Credentials, location::Location};
+use crate::{Error, request::auth::Credentials, url::location::Location};
 
 /// Credentials and the origin that they are for.
 #[derive(Clone)]

@@ -6,10 +6,12 @@ use alula_fields::{FieldSection, IntoName, KnownName};
 
 use super::{ClientBuilder, credentials::Bound};
 use crate::{
-    redirects::{Follow, Redirect, Redirects},
-    retries::{Budget, Retries},
-    user_agent::UserAgent,
-    watching::Watcher,
+    follow::{
+        redirects::{Follow, Redirect, Redirects},
+        retries::{Budget, Retries},
+    },
+    observe::watching::Watcher,
+    request::user_agent::UserAgent,
 };
 
 /// The settings for the steps that a call takes by itself.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::version::{TLS12, TLS13};
 
 use super::ClientBuilder;
-use crate::{Error, trust::server_name};
+use crate::{Error, tls::trust::server_name};
 
 /// TLS.
 #[cfg(feature = "tls")]

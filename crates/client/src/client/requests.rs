@@ -6,10 +6,12 @@ use alula_net::Error;
 
 use super::Client;
 use crate::{
-    call::Call,
-    method_text::IntoMethod,
-    prepared::{Prepare, Prepared},
-    url_text::IntoUrl,
+    request::{
+        call::Call,
+        method_text::IntoMethod,
+        prepared::{Prepare, Prepared},
+    },
+    url::url_text::IntoUrl,
 };
 
 impl Client {

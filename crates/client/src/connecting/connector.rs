@@ -4,7 +4,7 @@ use std::{fmt, future::Future, io, pin::Pin};
 
 use alula_net::Transport;
 
-use crate::zone::Zone;
+use crate::url::zone::Zone;
 
 /// Whom a connection is to lead to: the origin of the requests that will go over it.
 ///

@@ -29,9 +29,9 @@ use super::{
 };
 #[cfg(feature = "tls")]
 use super::{proxy::broken, through::for_proxy};
+use crate::observe::watching;
 #[cfg(feature = "tls")]
-use crate::trust::server_name;
-use crate::watching;
+use crate::tls::trust::server_name;
 
 impl Route {
     /// Opens a connection to the origin by way of the proxy, or to the proxy that takes its requests.

@@ -20,7 +20,7 @@ pub(crate) use self::{
     tunnel::ask as ask_for_tunnel,
 };
 use super::Destination;
-use crate::{bad_url, zone::Zone};
+use crate::url::{bad_url, zone::Zone};
 
 /// A proxy, and which requests go through it; given to a client with [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
 ///

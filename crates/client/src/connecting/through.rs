@@ -13,7 +13,7 @@ use super::{
     proxy::{Kind, Server},
 };
 #[cfg(feature = "tls")]
-use crate::trust::server_name;
+use crate::tls::trust::server_name;
 
 /// A proxy on the way to an origin.
 pub(super) struct Through {

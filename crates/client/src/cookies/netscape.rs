@@ -9,7 +9,7 @@ use cookie_store::{Cookie, CookieDomain, CookieExpiration, CookieStore};
 use url::Url;
 
 use super::rules;
-use crate::reference;
+use crate::url::reference;
 
 /// Before the domain of a cookie that scripts do not see.
 const HTTP_ONLY: &str = "#HttpOnly_";

@@ -8,8 +8,8 @@ use alula_net::{Conn, Error, Retry};
 use super::{Limits, Pool};
 use crate::{
     connecting::Route,
-    observing::connections,
-    opening::{Opening, Outcome},
+    observe::connections,
+    pool::opening::{Opening, Outcome},
 };
 
 /// The way to an origin.

@@ -1,0 +1,317 @@
+//! Where a response leads to, and whether that is followed (RFC 9110 §15.4).
+//!
+//! Rule: nothing that was meant for one origin reaches another; `fields.rs` holds what that is.
+
+mod fields;
+
+use std::{borrow::Cow, sync::Arc, time::Duration};
+
+use alula_fields::{KnownName, Status};
+use alula_net::{Cause, Error, Phase, Retry};
+use percent_encoding::{CONTROLS, percent_encode};
+use tokio::time::timeout;
+use url::Url;
+
+use crate::{
+    Response,
+    observe::watching::{self, Watcher},
+    url::{reference::lacks_host, zone::Zone},
+};
+pub(crate) use fields::{refer, rewrite};
+
+/// Browsers follow twenty; whoever needs more than ten is in a loop.
+const REDIRECTS_MAX: u16 = 10;
+
+/// The octets of a response that redirects which are read and dropped, to use its connection again: opening another costs more.
+const DRAINED_OCTETS_MAX: usize = 64 * 1024;
+/// The time that this may take.
+const DRAIN_WAIT: Duration = Duration::from_secs(1);
+
+/// The rules for redirects.
+#[derive(Clone)]
+pub(crate) struct Redirects {
+    pub(crate) max: u16,
+    pub(crate) to_clear_text: bool,
+    /// Credentials go along to other origins.
+    pub(crate) trusts_all: bool,
+    /// Each request says which URL led to it.
+    pub(crate) has_referer: bool,
+    pub(crate) decide: Option<Decide>,
+}
+
+type Decide = Arc<dyn Fn(&Redirect<'_>) -> Follow + Send + Sync>;
+
+impl Default for Redirects {
+    fn default() -> Self {
+        Self { max: REDIRECTS_MAX, to_clear_text: false, trusts_all: false, has_referer: false, decide: None }
+    }
+}
+
+/// A redirect that would be followed; see [`ClientBuilder::on_redirect`](crate::ClientBuilder::on_redirect).
+///
+/// `Debug` shows the URLs without user information and without the values of their queries.
+pub struct Redirect<'r> {
+    status: Status,
+    method: &'r str,
+    from: &'r Url,
+    to: &'r Url,
+    count: u16,
+}
+
+/// The verdict on a redirect.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Follow {
+    /// It is.
+    Yes,
+    /// It is, by the method of the request as it was, and without content.
+    WithMethod,
+    /// It is, by the method and with the content of the request as they were.
+    WithContent,
+    /// It is not: the response that redirects is handed over.
+    Stop,
+    /// It is not, and the call fails with [`Cause::Redirect`].
+    Error,
+}
+
+impl Redirect<'_> {
+    /// The status of the response that redirects.
+    pub const fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The method that the next request would have.
+    pub const fn method(&self) -> &str {
+        self.method
+    }
+
+    /// The URL that redirects.
+    pub fn from(&self) -> &str {
+        self.from.as_str()
+    }
+
+    /// The URL that is redirected to.
+    pub fn to(&self) -> &str {
+        self.to.as_str()
+    }
+
+    /// The number of redirects that the call would have followed with this one.
+    pub const fn count(&self) -> u16 {
+        self.count
+    }
+
+    /// Returns true if scheme, host or port would change.
+    pub fn leaves_origin(&self) -> bool {
+        self.from.origin() != self.to.origin()
+    }
+}
+
+/// The target of the next request.
+pub(crate) struct Step {
+    pub(crate) to: Url,
+    /// It becomes a GET or HEAD without content.
+    pub(crate) drops_content: bool,
+    pub(crate) method: Method,
+}
+
+/// The method of the next request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Method {
+    Same,
+    Get,
+}
+
+impl Method {
+    pub(crate) const fn after(self, method: &str) -> &str {
+        match self {
+            Self::Same => method,
+            Self::Get => "GET",
+        }
+    }
+}
+
+impl Redirects {
+    /// Returns the target of this response, if it is to be followed. `followed` redirects were, of `max`.
+    ///
+    /// # Errors
+    /// It is to be followed, and cannot be.
+    pub(crate) fn step(
+        &self,
+        response: &Response,
+        method: &str,
+        from: &Url,
+        (followed, max): (u16, u16),
+    ) -> Result<Option<Step>, Error> {
+        let status = response.status();
+        let Some(next) = next_method(status.as_u16(), method).filter(|_| max > 0) else { return Ok(None) };
+        let Some(location) = location(response)? else { return Ok(None) };
+        let to = resolve(from, location)?;
+        if followed >= max {
+            return Err(refused("there are more of them than may be followed"));
+        }
+        if from.scheme() == "https" && to.scheme() == "http" && !self.to_clear_text {
+            return Err(refused("it leads from https to http"));
+        }
+        let redirect = Redirect { status, method: next.after(method), from, to: &to, count: followed + 1 };
+        let drops_content = next == Method::Get || status.as_u16() == 303;
+        match self.decide.as_ref().map_or(Follow::Yes, |decide| decide(&redirect)) {
+            Follow::Yes => Ok(Some(Step { to, drops_content, method: next })),
+            Follow::WithMethod => Ok(Some(Step { to, drops_content: true, method: Method::Same })),
+            Follow::WithContent => Ok(Some(Step { to, drops_content: false, method: Method::Same })),
+            Follow::Stop => Ok(None),
+            Follow::Error => Err(refused("the program refuses it")),
+        }
+    }
+}
+
+/// Returns true if a response of this status may lead elsewhere.
+pub(crate) const fn may_redirect(status: Status) -> bool {
+    matches!(status.as_u16(), 301..=303 | 307 | 308)
+}
+
+/// The method of the request after a response of this status; none when it does not redirect.
+fn next_method(status: u16, method: &str) -> Option<Method> {
+    match (status, method) {
+        (_, "CONNECT") => None,
+        (301 | 302, "POST") => Some(Method::Get),
+        (303, "HEAD") | (301 | 302 | 307 | 308, _) => Some(Method::Same),
+        (303, _) => Some(Method::Get),
+        _ => None,
+    }
+}
+
+/// Returns the value of `location` (RFC 9110 §10.2.2). An empty one says nothing.
+fn location(response: &Response) -> Result<Option<&[u8]>, Error> {
+    let mut locations = response.headers().get_all(KnownName::LOCATION);
+    match (locations.next(), locations.next()) {
+        (Some(_), Some(_)) => Err(refused("it leads to several places")),
+        (location, _) => Ok(location.filter(|location| !location.is_empty())),
+    }
+}
+
+/// The URL that a location means, seen from the one that was asked for. It inherits the fragment, and brings no user.
+pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
+    // Octets that are no UTF-8 are sent back as they came.
+    let text = match std::str::from_utf8(location) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => percent_encode(location, CONTROLS).into(),
+    };
+    if lacks_host(&text) {
+        return Err(refused("where it leads to has no host"));
+    }
+    if !matches!(Zone::split(&text), Ok((_, None))) {
+        return Err(refused(
+            "where it leads to has a zone, and a server does not know those of this machine",
+        ));
+    }
+    let mut to = from.join(&text).map_err(|_| refused("where it leads to is no URL"))?;
+    if !matches!(to.scheme(), "http" | "https") {
+        return Err(refused("it leads neither to http nor to https"));
+    }
+    if to.fragment().is_none() {
+        to.set_fragment(from.fragment());
+    }
+    // A server does not choose with what name we log in elsewhere. Both are allowed where there is a host.
+    let _ = to.set_username("");
+    let _ = to.set_password(None);
+    Ok(to)
+}
+
+/// Reads and drops what is left of a response when that is little, and tells `watcher` of its trailers; else
+/// its stream is reset, or its connection closed.
+pub(crate) async fn drain(mut response: Response, watcher: Option<&Watcher>) {
+    let mut octets = stated_length(&response);
+    let version = response.version();
+    let body = response.body();
+    let reading = async {
+        if octets > DRAINED_OCTETS_MAX {
+            return;
+        }
+        octets = 0;
+        while octets <= DRAINED_OCTETS_MAX
+            && let Ok(Some(chunk)) = body.chunk().await
+        {
+            octets += chunk.len();
+        }
+        if let Some(watcher) = watcher.filter(|_| body.is_ended())
+            && let Ok(Some(trailers)) = body.trailers().await
+        {
+            watching::ended(watcher, version, trailers);
+        }
+    };
+    // What takes longer is dropped.
+    let _ = timeout(DRAIN_WAIT, reading).await;
+}
+
+fn stated_length(response: &Response) -> usize {
+    let length = response.headers().get(KnownName::CONTENT_LENGTH);
+    length.and_then(|length| std::str::from_utf8(length).ok()?.parse().ok()).unwrap_or(0)
+}
+
+pub(crate) fn refused(why: &'static str) -> Error {
+    Error::new(Phase::Head, Cause::Redirect(why), Retry::Pointless)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_stay_or_become_get() {
+        use Method::{Get, Same};
+        for (status, method, next) in [
+            (300, "GET", None),
+            (301, "GET", Some(Same)),
+            (301, "POST", Some(Get)),
+            (301, "PUT", Some(Same)),
+            (302, "HEAD", Some(Same)),
+            (302, "POST", Some(Get)),
+            (302, "DELETE", Some(Same)),
+            (303, "POST", Some(Get)),
+            (303, "PUT", Some(Get)),
+            (303, "HEAD", Some(Same)),
+            (304, "GET", None),
+            (305, "GET", None),
+            (307, "POST", Some(Same)),
+            (308, "POST", Some(Same)),
+            (307, "CONNECT", None),
+        ] {
+            assert_eq!(next_method(status, method), next, "{status} {method}");
+        }
+    }
+
+    #[test]
+    fn locations_are_resolved() {
+        let from = Url::parse("http://a.example/b/c?d#e").unwrap();
+        for (location, to) in [
+            (&b"/x"[..], "http://a.example/x#e"),
+            (b"x", "http://a.example/b/x#e"),
+            (b"../x", "http://a.example/x#e"),
+            (b"?q", "http://a.example/b/c?q#e"),
+            (b"#f", "http://a.example/b/c?d#f"),
+            (b"//b.example/x", "http://b.example/x#e"),
+            (b"https://b.example:443/x#g", "https://b.example/x#g"),
+            (b"http://user:secret@b.example/", "http://b.example/#e"),
+            (b"/caf\xc3\xa9", "http://a.example/caf%C3%A9#e"),
+            (b"/caf\xe9", "http://a.example/caf%E9#e"),
+            (b"/a b", "http://a.example/a%20b#e"),
+            (b"/x//[::1%25lo]", "http://a.example/x//[::1%25lo]#e"),
+        ] {
+            let resolved = resolve(&from, location).unwrap();
+            assert_eq!(resolved.as_str(), to, "{}", location.escape_ascii());
+        }
+        for location in [
+            &b"ftp://a/"[..],
+            b"javascript:alert(1)",
+            b"http://",
+            b"http://a:99999/",
+            b"///x",
+            b"http:///x",
+            b"https:x",
+            b"http://[::1%25lo]/",
+            b"//[::1%lo]/",
+            b"//[::1%]/",
+        ] {
+            assert!(resolve(&from, location).is_err(), "{}", location.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The decision whether a request is sent again.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The decision on a request that was set back.
+pub(super) enum Verdict {
+    /// It is sent again then; at once where no time is named.
+    Again(Option<Instant>),
+    /// It is not, for this reason.
+    Withheld(&'static str),
+    /// Nobody has asked for it to be sent again.
+    Unasked,
+}
+
+impl Verdict {
+    /// Returns the wait that begins now; nothing if the request is not sent again.
+    pub(super) fn wait(&self) -> Option<Duration> {
+        match self {
+            Self::Again(at) => {
+                Some(at.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now())))
+            }
+            Self::Withheld(_) | Self::Unasked => None,
+        }
+    }
+}
+
+/// Reasons for which a request is not sent again.
+pub(super) mod reasons {
+    pub(in crate::follow) const CONTENT: &str = "its content was sent and cannot be read again";
+    pub(in crate::follow) const NOT_IDEMPOTENT: &str =
+        "the server may have acted on it, and its method is not idempotent";
+    pub(in crate::follow) const POINTLESS: &str = "it would fail in the same way";
+    pub(in crate::follow) const TRIES: &str = "it was tried as often as is allowed";
+    pub(in crate::follow) const TIME: &str = "its time would be over before";
+    pub(in crate::follow) const BUDGET: &str = "too many requests of this client have failed lately";
+    pub(in crate::follow) const ASKED_LONGER: &str = "the server asks for a longer wait than is allowed";
+}

@@ -1,0 +1,63 @@
+//! A connection being opened, and those who wait for it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use alula_net::{Conn, Error, Phase};
+use tokio::sync::Notify;
+
+use crate::pool::progress::Progress;
+
+/// The outcome, once it is known. All who wait are told of it, in the order in which they came.
+pub(crate) struct Opening {
+    progress: Progress,
+    outcome: Mutex<Option<Outcome>>,
+    is_known: Notify,
+}
+
+pub(crate) type Outcome = Result<Arc<Conn>, Error>;
+
+impl Opening {
+    /// It begins now.
+    pub(crate) fn begin() -> Arc<Self> {
+        let opening =
+            Self { progress: Progress::begin(), outcome: Mutex::default(), is_known: Notify::new() };
+        Arc::new(opening)
+    }
+
+    /// Returns the place where its task notes how far it has come.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Returns the step that is under way.
+    pub(crate) fn phase(&self) -> Phase {
+        self.progress.phase()
+    }
+
+    /// The outcome, if it is known.
+    pub(crate) fn known(&self) -> Option<Outcome> {
+        self.lock().clone()
+    }
+
+    /// Waits for the outcome. Dropping the future changes nothing.
+    pub(crate) async fn outcome(&self) -> Outcome {
+        loop {
+            // It hears of what happens from here on, so that nothing is missed after the look.
+            let known = self.is_known.notified();
+            if let Some(outcome) = &*self.lock() {
+                return outcome.clone();
+            }
+            known.await;
+        }
+    }
+
+    /// Tells the outcome; the first one stands.
+    pub(crate) fn tell(&self, outcome: Outcome) {
+        self.lock().get_or_insert(outcome);
+        self.is_known.notify_waiters();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Outcome>> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,99 @@
+//! What a call has beside its request.
+
+use alula_net::Error;
+
+use crate::{Retries, builder::Settings, request::content::Given, send::interim::Hook};
+
+/// Small, since calls are moved about while they are built.
+pub(crate) struct Parts {
+    /// True if the content of the response is decoded.
+    #[cfg(feature = "decoding")]
+    pub(crate) decompress: bool,
+    /// The fields that the client adds by itself are still to be added.
+    pub(crate) is_incomplete: bool,
+    /// Somebody is told of each step.
+    pub(crate) is_watched: bool,
+    /// The phases of the call are timed.
+    pub(crate) is_timed: bool,
+    /// The number of redirects that are followed.
+    pub(crate) redirects_max: u16,
+    rare: Option<Box<Rare>>,
+}
+
+/// The parts that few calls have, and those that allocate anyhow.
+#[derive(Default)]
+pub(crate) struct Rare {
+    /// The first mistake made on the way.
+    pub(crate) mistake: Option<Error>,
+    /// The content of the request, unless it is given with `send_body`.
+    pub(crate) content: Given,
+    /// The function that is told of interim responses.
+    pub(crate) on_interim: Option<Hook>,
+    /// In place of the client's.
+    pub(crate) retries: Option<Retries>,
+}
+
+impl Parts {
+    #[inline]
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            #[cfg(feature = "decoding")]
+            decompress: settings.decoding.on,
+            is_incomplete: settings.policy.has_additions,
+            is_watched: settings.policy.watcher.is_some(),
+            is_timed: settings.deadlines.timing,
+            redirects_max: settings.policy.redirects.max,
+            rare: None,
+        }
+    }
+
+    /// Returns the parts that few calls have, to give this one some of them. Allocates.
+    #[cold]
+    pub(crate) fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Returns the parts of this call that few calls have.
+    #[inline]
+    pub(crate) fn rare(&self) -> Option<&Rare> {
+        self.rare.as_deref()
+    }
+
+    /// The first mistake made on the way, told once.
+    #[inline]
+    pub(crate) fn take_mistake(&mut self) -> Option<Error> {
+        self.rare.as_mut()?.mistake.take()
+    }
+
+    /// Returns the function that is told of interim responses.
+    #[inline]
+    pub(crate) fn on_interim(&mut self) -> Option<&mut Hook> {
+        self.rare.as_mut()?.on_interim.as_mut()
+    }
+
+    pub(crate) fn take_hook(&mut self) -> Option<Hook> {
+        self.rare.as_mut()?.on_interim.take()
+    }
+
+    #[inline]
+    pub(crate) fn hears_interim(&self) -> bool {
+        self.is_watched || self.rare().is_some_and(|rare| rare.on_interim.is_some())
+    }
+
+    /// Returns true if the call was given content, which may have been sent.
+    #[inline]
+    pub(crate) fn has_content(&self) -> bool {
+        self.rare().is_some_and(|rare| rare.content.is_given())
+    }
+
+    /// Returns true if there was content that cannot be sent again.
+    pub(crate) fn content_is_spent(&self) -> bool {
+        self.rare().is_some_and(|rare| rare.content.is_spent())
+    }
+
+    pub(crate) fn drop_content(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.content = Given::None;
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The answer to a call.
+
+#[cfg_attr(not(feature = "decoding"), path = "undecoded.rs")]
+pub(crate) mod decoding;
+pub(crate) mod reading;
+pub(crate) mod timing;
+
+use std::{fmt, net::SocketAddr};
+
+use alula_fields::{FieldSection, Head, KnownName, Status};
+use alula_net::{Body, Cause, Error, Marks, Opened, Phase, Received, Retry, Stream, Version, h2::Priority};
+
+use crate::follow::redirected::Redirected;
+
+static NO_FIELDS: FieldSection = FieldSection::new();
+
+/// A response: its head is here, its content arrives as it is asked for.
+///
+/// Its content is read piece by piece from [`body`](Self::body), or all at once by [`bytes`](Self::bytes),
+/// [`text`](Self::text) or `json` (feature `json`). Dropping it before its content was read resets the stream.
+pub struct Response {
+    /// There until it is given back.
+    head: Option<Box<Head>>,
+    version: Version,
+    body: Body,
+    pub(crate) redirected: Option<Box<Redirected>>,
+}
+
+impl Response {
+    pub(crate) fn new(stream: Stream, received: Received) -> Self {
+        Self {
+            head: Some(received.head),
+            version: stream.version(),
+            body: stream.into_body(received.ended),
+            redirected: None,
+        }
+    }
+
+    /// Sends nothing more of the request, whose writer is to be dropped.
+    pub(crate) fn end_sending(&self) {
+        Stream::end_sending_for(&self.body);
+    }
+
+    /// Has no further request sent on its connection.
+    pub(crate) fn leave_connection(&self) {
+        Stream::leave_connection_of(&self.body);
+    }
+
+    /// Returns true if the server wants no more of the content of the request: it has answered with 300 or more.
+    pub(crate) fn declines_content(&self) -> bool {
+        self.status().as_u16() >= 300
+    }
+
+    /// Puts `decoder` before the content. From here on the head tells of that content.
+    #[cfg(feature = "decoding")]
+    pub(crate) fn put_decoder(&mut self, decoder: Box<dyn alula_net::Decoder>) {
+        if let Some(head) = &mut self.head {
+            Stream::decode(&mut self.body, decoder, &mut head.fields);
+        }
+    }
+
+    pub(crate) fn marks(&self) -> Option<(Marks, Option<Opened>)> {
+        Stream::marks_of(&self.body)
+    }
+
+    /// The status (RFC 9110 §15).
+    pub fn status(&self) -> Status {
+        self.head.as_ref().and_then(|head| head.status()).unwrap_or(Status::OK)
+    }
+
+    /// The version of HTTP it came by.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Returns the fields, in the order of arrival. Of a response that is [decoded](Self::is_decoded) they
+    /// are those of the content that is read: `content-encoding` and `content-length`, which told of the
+    /// coded content, are only in
+    /// [`received_headers`](Self::received_headers).
+    #[doc(alias = "fields")]
+    pub fn headers(&self) -> &FieldSection {
+        self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)
+    }
+
+    /// Returns the fields as they came, in the order of arrival, also those that a decoder has made untrue.
+    /// Allocates nothing.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().decompress(true).build()?;
+    /// let response = client.get("https://example.com/").send().await?;
+    /// if response.is_decoded() {
+    ///     let coding = response.received_headers().text("content-encoding");
+    ///     println!("it came as {}", coding.unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn received_headers(&self) -> &FieldSection {
+        self.body.coded_headers().unwrap_or_else(|| self.headers())
+    }
+
+    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of
+    /// content that is
+    /// [decoded](Self::is_decoded), whose length is known at its end. The answer to HEAD says what GET would get.
+    pub fn content_length(&self) -> Option<u64> {
+        let digits = self.headers().get(KnownName::CONTENT_LENGTH)?;
+        let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|it| it.is_ascii_digit()));
+        text?.parse().ok()
+    }
+
+    /// Returns the value of `content-type` (RFC 9110 §8.3), such as `text/html; charset=utf-8`; none if it is not said or is no
+    /// text.
+    pub fn content_type(&self) -> Option<&str> {
+        std::str::from_utf8(self.headers().get(KnownName::CONTENT_TYPE)?).ok()
+    }
+
+    /// Returns true if the content is decoded while it is read, so that it is not what
+    /// [came](Self::received_headers).
+    pub fn is_decoded(&self) -> bool {
+        self.body.is_decoded()
+    }
+
+    /// The address it came from.
+    #[doc(alias = "remote_addr")]
+    pub fn remote_address(&self) -> Option<SocketAddr> {
+        self.body.peer()
+    }
+
+    /// The address of this end of the connection it came by; none over what has none, such as a Unix socket. A system call.
+    #[doc(alias = "local_addr")]
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.body.local()
+    }
+
+    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates; none in clear text.
+    /// Allocates.
+    #[cfg(feature = "tls")]
+    pub fn tls(&self) -> Option<alula_net::TlsFacts> {
+        self.body.tls()
+    }
+
+    /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6). A request says its
+    /// own priority with the field `priority`.
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: Priority) -> Result<(), Error> {
+        self.body.reprioritise(priority)
+    }
+
+    /// The failure that the status is another than 2xx (RFC 9110 §15.3), with what was asked of whom; none when it is 2xx. Unlike
+    /// [`error_for_status`](Self::error_for_status) it leaves the response as it is. Allocates when there is one.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let response = client.get("https://example.com/none").send().await?;
+    /// if let Some(error) = response.status_error() {
+    ///     println!("{error}"); // GET https://example.com/none: the server answered 404 Not Found
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn status_error(&self) -> Option<Error> {
+        if self.status().is_success() {
+            return None;
+        }
+        let error = Error::new(Phase::Head, Cause::Status(self.status()), Retry::IfIdempotent);
+        Some(self.body.named(error))
+    }
+
+    /// The content.
+    pub fn body(&mut self) -> &mut Body {
+        &mut self.body
+    }
+
+    /// Returns the next octets of the content, or nothing once it is whole; as [`Body::chunk`].
+    ///
+    /// Dropping the future loses nothing. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Body::chunk`].
+    pub async fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
+        self.body.chunk().await
+    }
+
+    /// Returns the content as an owned value, which may be sent to another task; the head is gone. Allocates nothing.
+    pub fn into_body(mut self) -> Body {
+        #[cfg(feature = "http")]
+        self.note_stated();
+        let body = std::mem::take(&mut self.body);
+        if let Some(head) = self.head.take() {
+            Stream::give_head_of(&body, head);
+        }
+        body
+    }
+
+    /// Returns the content as a `futures_core::Stream` of pieces that may be kept. [`Body`] says what a piece costs; dropping the
+    /// stream before its end resets the stream of HTTP.
+    ///
+    /// ```no_run
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let mut pieces = client.get("https://example.com/film").send().await?.bytes_stream();
+    /// let next = std::future::poll_fn(|cx| futures_core::Stream::poll_next(std::pin::Pin::new(&mut pieces), cx));
+    /// println!("{} octets", next.await.transpose()?.map_or(0, |piece| piece.len()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "stream")]
+    pub fn bytes_stream(self) -> alula_net::BodyStream {
+        self.into_body().into_stream()
+    }
+
+    /// Has the size of the body tell what the server has stated.
+    #[cfg(feature = "http")]
+    pub(crate) fn note_stated(&mut self) {
+        if self.headers().contains(KnownName::CONTENT_LENGTH) {
+            Stream::note_stated(&mut self.body);
+        }
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) const fn content(&self) -> &Body {
+        &self.body
+    }
+
+    /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
+    ///
+    /// # Errors
+    /// As [`Body::chunk`].
+    pub async fn trailers(&mut self) -> Result<Option<&FieldSection>, Error> {
+        self.body.trailers().await
+    }
+}
+
+impl fmt::Debug for Response {
+    /// Status and version; no fields, since they may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("status", &self.status())
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Response {
+    fn drop(&mut self) {
+        Stream::give_body(&mut self.body, self.head.take());
+    }
+}

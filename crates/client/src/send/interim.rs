@@ -1,0 +1,39 @@
+//! Responses that come before the one that counts (RFC 9110 §15.2).
+
+use std::sync::{Mutex, PoisonError};
+
+use alula_fields::{FieldSection, Status};
+use alula_net::{Error, Stream};
+
+use crate::observe::watching::{self, Watcher};
+
+/// Is told of interim responses. Nobody locks it: it makes a call that may be shared of a function that may not.
+pub(crate) type Hook = Box<Mutex<dyn FnMut(Status, &FieldSection) + Send>>;
+
+/// Makes a hook of a function. Allocates.
+pub(crate) fn hook(function: impl FnMut(Status, &FieldSection) + Send + 'static) -> Hook {
+    Box::new(Mutex::new(function))
+}
+
+/// Tells the hook and the watcher of the responses that come before the head of the one that counts, until that is there.
+pub(crate) async fn hear(
+    stream: &Stream,
+    hook: Option<&mut Hook>,
+    watcher: Option<&Watcher>,
+) -> Result<(), Error> {
+    if hook.is_none() && watcher.is_none() {
+        return Ok(());
+    }
+    let mut hook = hook.map(|hook| hook.get_mut().unwrap_or_else(PoisonError::into_inner));
+    while let Some(head) = stream.interim().await? {
+        let status = head.status().unwrap_or(Status::CONTINUE);
+        if let Some(watcher) = watcher {
+            watching::hinted(watcher, stream.version(), &head);
+        }
+        if let Some(hook) = &mut hook {
+            hook(status, &head.fields);
+        }
+        stream.give_head(head);
+    }
+    Ok(())
+}

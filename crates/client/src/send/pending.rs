@@ -1,0 +1,124 @@
+//! A response that has not come yet.
+
+use alula_net::{Error, Stream};
+
+use crate::{
+    Response,
+    builder::Decoding,
+    observe::{
+        RequestObserver,
+        watching::{self, Watcher},
+    },
+    send::{
+        expectation::goes_ahead,
+        held::HeldStream,
+        interim::{self, Hook},
+    },
+};
+
+/// A response that has not come yet, to a request whose content may still be on its way.
+pub struct PendingResponse {
+    pub(crate) stream: AwaitedStream,
+    /// The decoding of the content, if it is decoded.
+    pub(crate) decoding: Option<Decoding>,
+    pub(crate) on_interim: Option<Hook>,
+    pub(crate) watcher: Option<Watcher>,
+    #[cfg(feature = "cookies")]
+    pub(crate) cookies: Option<Box<crate::cookies::Awaited>>,
+    pub(crate) observer: RequestObserver,
+}
+
+/// The stream that a response comes on.
+pub(crate) enum AwaitedStream {
+    Open(Stream),
+    /// The head of the request may not have been sent yet.
+    Held(Box<HeldStream>),
+}
+
+impl AwaitedStream {
+    /// Returns the stream, for which the head of the request is sent.
+    async fn get(&self) -> Result<&Stream, Error> {
+        match self {
+            Self::Open(stream) => Ok(stream),
+            Self::Held(held) => held.get().await,
+        }
+    }
+
+    async fn into_stream(self) -> Result<Stream, Error> {
+        match self {
+            Self::Open(stream) => Ok(stream),
+            Self::Held(held) => held.into_stream().await,
+        }
+    }
+}
+
+impl PendingResponse {
+    /// Tells the server that the response is wanted sooner or later than was said; see [`Response::reprioritise`].
+    ///
+    /// # Errors
+    /// The urgency is above 7, or the stream is gone.
+    pub fn reprioritise(&self, priority: alula_net::h2::Priority) -> Result<(), Error> {
+        match &self.stream {
+            AwaitedStream::Open(stream) => stream.reprioritise(priority),
+            AwaitedStream::Held(held) => held.reprioritise(priority),
+        }
+    }
+
+    /// Waits until the server asks for the content or answers (RFC 9110 §10.1.1), 1 s at most: there are servers that never ask.
+    /// False if it has answered with 300 or more, after which no content is to be sent. To be called before anything is written,
+    /// for a request with `expect: 100-continue`. Safe to drop and call again. Allocates a timer.
+    ///
+    /// # Errors
+    /// The failure of the stream.
+    pub async fn go_ahead(&self) -> Result<bool, Error> {
+        goes_ahead(self.stream.get().await?).await
+    }
+
+    /// Waits for the head of the response. Dropping the future cancels the request.
+    ///
+    /// # Errors
+    /// The failure of the stream.
+    pub async fn response(self) -> Result<Response, Error> {
+        let Self { stream, decoding, mut on_interim, watcher, mut observer, .. } = self;
+        let head = async {
+            let stream = stream.into_stream().await?;
+            interim::hear(&stream, on_interim.as_mut(), watcher.as_ref()).await?;
+            let received = stream.head().await?;
+            Ok((stream, received))
+        };
+        let outcome = observer.within(head).await;
+        let (stream, received) = outcome.inspect_err(|error| {
+            watching::failed(watcher.as_ref(), error);
+            observer.end(Err(error));
+        })?;
+        if let Some(watcher) = &watcher {
+            watching::answered(watcher, stream.version(), &received.head);
+        }
+        #[cfg(feature = "cookies")]
+        if let Some(cookies) = &self.cookies {
+            cookies.keep(&received.head.fields);
+        }
+        let mut response = Response::new(stream, received);
+        if let Some(decoding) = &decoding {
+            decoding.begin(&mut response);
+        }
+        observer.end(Ok(&response));
+        Ok(response)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alula_net::Body;
+
+    #[test]
+    fn what_a_task_may_hold_is_send() {
+        const fn is_send<T: Send>() {}
+        const fn is_send_and_sync<T: Send + Sync>() {}
+        is_send_and_sync::<crate::Call<'_>>();
+        is_send_and_sync::<crate::Content>();
+        is_send::<Body>();
+        is_send::<super::PendingResponse>();
+        is_send::<super::Response>();
+    }
+}

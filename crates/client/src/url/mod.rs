@@ -1,0 +1,8 @@
+//! URLs as callers have them, and the parts of them that a request needs.
+
+pub(crate) mod bad_url;
+pub(crate) mod location;
+pub(crate) mod reference;
+pub(crate) mod text;
+pub(crate) mod url_text;
+pub(crate) mod zone;
