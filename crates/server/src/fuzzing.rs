@@ -98,7 +98,7 @@ pub fn location(is_added: bool, path: &[u8], query: Option<&[u8]>, options: Segm
 
 /// Returns true if refusals are told in JSON to a peer whose `accept` has this value.
 pub fn takes_json(accept: &[u8]) -> bool {
-    section("accept", accept).is_some_and(|headers| crate::accept::takes_json(&headers))
+    section("accept", accept).is_some_and(|headers| crate::exchange::accept::takes_json(&headers))
 }
 
 /// Name and password of a value of `authorization`.
@@ -111,7 +111,9 @@ pub fn basic_credentials(authorization: &[u8]) -> Option<(String, String)> {
 /// The pairs of a query.
 #[cfg(feature = "query")]
 pub fn query_pairs(query: &[u8]) -> Vec<(String, String)> {
-    crate::query::pairs(query).map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
+    crate::exchange::query::pairs(query)
+        .map(|(name, value)| (name.into_owned(), value.into_owned()))
+        .collect()
 }
 
 fn section(name: &str, value: &[u8]) -> Option<alula_fields::FieldSection> {
@@ -131,6 +133,6 @@ pub fn client_behind_proxies(
         crate::ClientAddressField::Forwarded => "forwarded",
     };
     head.fields.append(name, value).ok()?;
-    crate::forwarded::ForwardedSource { field, judge: std::sync::Arc::new(trusts) }.note(&mut head);
+    crate::exchange::forwarded::ForwardedSource { field, judge: std::sync::Arc::new(trusts) }.note(&mut head);
     head.client()
 }

@@ -5,51 +5,24 @@
 //! costs no box and no task.
 #![forbid(unsafe_code)]
 
-mod accept;
-mod accepting;
+mod adapters;
 mod answer;
 pub mod conditional;
-mod connection_server;
-mod connections;
-mod descriptors;
-mod ended;
-mod endpoint;
+mod connection;
 mod exchange;
-mod failure;
 #[cfg(feature = "files")]
 pub mod files;
-mod forwarded;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod handler;
-#[cfg(feature = "tls")]
-mod identity;
-#[cfg(feature = "json")]
-mod json_content;
-mod late;
-mod observing;
-#[cfg(feature = "query")]
-mod query;
+mod listen;
+mod observe;
 mod ready;
-mod reply;
-mod reporting;
-mod request;
-mod responder;
 mod route;
 mod router;
-mod scheme;
-mod scratch;
-mod serve;
-mod server;
-mod shown;
-mod slots;
-mod slow_turns;
-mod spawned;
-#[cfg(feature = "tower")]
-mod tower;
-mod work;
 
+#[cfg(feature = "tower")]
+pub use adapters::tower::{AllowSlowPeer, PeerAddress, from_tower};
 #[cfg(feature = "stream")]
 pub use alula_net::BodyStream;
 #[cfg(feature = "tls")]
@@ -59,33 +32,31 @@ pub use alula_net::{
     PipeEnd, Refusal, Retry, Sent, Transport, TransportFacts, Version, Wire, pipe,
 };
 pub use answer::{Answer, IntoAnswer};
-pub use connection_server::ConnectionServer;
-pub use endpoint::{IntoService, Service};
+pub use connection::endpoint::{IntoService, Service};
+pub use connection::handler::Handler;
+pub use connection::scratch::Scratch;
 pub use exchange::Exchange;
-pub use failure::{FailureCause, RequestFailure};
-pub use forwarded::ClientAddressField;
-pub use handler::Handler;
-#[cfg(feature = "tls")]
-pub use identity::Identity;
+pub use exchange::forwarded::ClientAddressField;
 #[cfg(feature = "query")]
-pub use query::QueryError;
+pub use exchange::query::QueryError;
+pub use exchange::reply::{Event, EventStream, Reply};
+pub use exchange::request::Request;
+pub use exchange::responder::Responder;
+pub use listen::connection_server::ConnectionServer;
+#[cfg(feature = "tls")]
+pub use listen::identity::Identity;
+pub use listen::server::{Server, ServerBuilder, Stop};
+pub use observe::failure::{FailureCause, RequestFailure};
 #[cfg(feature = "files")]
 pub use ready::EntityTags;
 pub use ready::{
     AccessLog, BasicAuth, BearerAuth, ConcurrencyLimit, Cors, Health, LogFormat, Metrics, OriginGuard,
     RateLimit, RequestId,
 };
-pub use reply::{Event, EventStream, Reply};
-pub use request::Request;
-pub use responder::Responder;
 pub use route::{DotSegments, EmptySegments, EncodedSlash, PlusSign, RouteError, Segments, TrailingSlash};
 pub use router::{
     Begun, Ended, Filter, Hook, Next, Outgoing, ParamError, Route, Router, Routes, State, Wrap,
 };
-pub use scratch::Scratch;
-pub use server::{Server, ServerBuilder, Stop};
-#[cfg(feature = "tower")]
-pub use tower::{AllowSlowPeer, PeerAddress, from_tower};
 
 /// Routes by method: `get(read).put(store)`.
 pub mod routing {

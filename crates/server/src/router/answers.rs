@@ -2,7 +2,7 @@
 
 use alula_fields::Status;
 
-use super::site::Site;
+use super::build::site::Site;
 use crate::{
     Answer, Exchange, IntoAnswer as _, Sent,
     route::{Outcome, Refused},

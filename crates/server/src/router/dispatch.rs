@@ -18,10 +18,12 @@ use super::{
 };
 use crate::{
     Answer, Exchange,
-    ended::EndedRequest,
-    endpoint::{Endpoint, IntoService, NO_ENTRY, Notes, Service},
-    failure::RequestFacts,
-    work::Running,
+    answer::ended::EndedRequest,
+    connection::{
+        endpoint::{Endpoint, IntoService, NO_ENTRY, Notes, Service},
+        work::Running,
+    },
+    observe::failure::RequestFacts,
 };
 
 impl Endpoint for Routes {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{filter::Filter, hook::Hook};
-use crate::endpoint::Endpoint;
+use crate::connection::endpoint::Endpoint;
 
 /// The terms of the requests of a route.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,8 +7,8 @@ use alula_coding::DecoderPool;
 
 use super::{
     app::App,
+    build::site::{Handlers, Names, Site},
     entry::{Entry, PlaceNumber},
-    site::{Handlers, Names, Site},
     state::AnyState,
 };
 use crate::route::RouteEntry;

@@ -1,0 +1,4 @@
+//! Handlers made of the types of other crates.
+
+#[cfg(feature = "tower")]
+pub(crate) mod tower;

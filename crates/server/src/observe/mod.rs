@@ -1,0 +1,5 @@
+//! Reports of requests that fail and of those that end.
+
+pub(crate) mod failure;
+pub(crate) mod observing;
+pub(crate) mod reporting;

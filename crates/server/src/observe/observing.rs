@@ -1,0 +1,120 @@
+//! What is told of requests and connections to `tracing`, by the feature of that name.
+//!
+//! Without the feature a [`RequestSpan`] is empty and does nothing. With it, and nobody listening, nothing is allocated. Names are
+//! those of OpenTelemetry's conventions for HTTP where it has one; the client's are the same.
+
+use alula_fields::{Head, Status};
+use alula_net::{Conn, Error};
+
+use crate::{
+    connection::slow_turns::SlowTurnsTold,
+    observe::{failure::RequestFailure, reporting::Reporter},
+};
+
+#[cfg(feature = "tracing")]
+mod spanned;
+
+/// A request, from its arrival to the end of its handler, who works within it.
+#[derive(Clone)]
+pub(crate) struct RequestSpan {
+    /// There if somebody listens; shared, so that an exchange stays small.
+    #[cfg(feature = "tracing")]
+    span: Option<std::sync::Arc<tracing::Span>>,
+}
+
+/// A connection that was accepted. Dropping it tells that it has ended.
+pub(crate) struct ConnectionSpan {
+    #[cfg(feature = "tracing")]
+    _facts: spanned::ConnectionFacts,
+}
+
+impl RequestSpan {
+    /// A span of no request.
+    #[inline]
+    pub(crate) const fn none() -> Self {
+        Self {
+            #[cfg(feature = "tracing")]
+            span: None,
+        }
+    }
+
+    /// A request has arrived.
+    #[inline]
+    pub(crate) fn begin(_head: &Head, _reporter: &Reporter) -> Self {
+        Self {
+            #[cfg(feature = "tracing")]
+            span: Some(spanned::request(_head, _reporter))
+                .filter(|span| !span.is_disabled())
+                .map(std::sync::Arc::new),
+        }
+    }
+
+    /// Does work that belongs to the request.
+    #[inline]
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "tracing")]
+        let _entered = self.span.as_ref().map(|span| span.enter());
+        work()
+    }
+
+    /// The head of an answer has been sent.
+    #[inline]
+    pub(crate) fn answered(&self, _status: Status) {
+        #[cfg(feature = "tracing")]
+        if let Some(span) = &self.span {
+            spanned::answered(span, _status);
+        }
+    }
+
+    pub(crate) fn failed(&self, _failure: &RequestFailure<'_>) {
+        #[cfg(feature = "tracing")]
+        spanned::failed(self.span.as_deref().unwrap_or(&tracing::Span::none()), _failure);
+    }
+}
+
+impl ConnectionSpan {
+    /// A connection was accepted, and its version is known.
+    pub(crate) fn begin(_conn: &Conn) -> Self {
+        Self {
+            #[cfg(feature = "tracing")]
+            _facts: spanned::ConnectionFacts::begin(_conn),
+        }
+    }
+}
+
+/// A handshake failed.
+pub(crate) fn refused(_peer: std::net::SocketAddr, _error: &Error) {
+    #[cfg(feature = "tracing")]
+    spanned::refused(_peer, _error);
+}
+
+/// Returns true if somebody would hear of a failure by `tracing`.
+#[inline]
+pub(crate) fn hears_failures() -> bool {
+    #[cfg(feature = "tracing")]
+    return spanned::hears_failures();
+    #[cfg(not(feature = "tracing"))]
+    false
+}
+
+/// Returns true if somebody would hear of a warning by `tracing`.
+pub(crate) fn hears_warnings() -> bool {
+    #[cfg(feature = "tracing")]
+    return spanned::hears_warnings();
+    #[cfg(not(feature = "tracing"))]
+    false
+}
+
+/// The handlers of a route hold up their connections.
+pub(crate) fn slow_turns(_slow: &SlowTurnsTold<'_>) {
+    #[cfg(feature = "tracing")]
+    spanned::slow_turns(_slow);
+}
+
+/// Returns true if the program has a subscriber of `tracing`.
+pub(crate) fn has_subscriber() -> bool {
+    #[cfg(feature = "tracing")]
+    return tracing::dispatcher::has_been_set();
+    #[cfg(not(feature = "tracing"))]
+    false
+}
