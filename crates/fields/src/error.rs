@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::octets;
+use crate::text::octets;
 
 /// A name, value or piece of control data that was refused; whatever refused it has changed nothing.
 ///

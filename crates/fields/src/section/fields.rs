@@ -3,7 +3,7 @@
 use core::{fmt, iter::FusedIterator, slice};
 
 use crate::Field;
-use crate::field::Entry;
+use crate::value::field::Entry;
 
 /// The fields of a section in order; made by [`FieldSection::iter`](crate::FieldSection::iter).
 #[derive(Clone)]

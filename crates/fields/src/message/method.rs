@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::error::FieldErrorKind;
-use crate::{FieldError, octets};
+use crate::{FieldError, text::octets};
 
 /// A method: one of the standard ones, or any other token, borrowed.
 ///

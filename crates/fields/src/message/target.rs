@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::error::FieldErrorKind;
-use crate::{Authority, FieldError, Method, Scheme, masked_target, octets};
+use crate::{Authority, FieldError, Method, Scheme, masked_target, text::octets};
 
 /// The target of a request, checked once; borrowed, cheap to copy.
 ///

@@ -123,7 +123,7 @@ mod tests {
     fn octets_agree_on_what_a_value_is() {
         for octet in 0..=255 {
             let theirs = HeaderValue::from_bytes(&[octet]).is_ok();
-            assert_eq!(crate::octets::is_field_value(&[octet]), theirs, "{octet:#x}");
+            assert_eq!(crate::text::octets::is_field_value(&[octet]), theirs, "{octet:#x}");
         }
     }
 

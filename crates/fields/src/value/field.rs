@@ -4,9 +4,8 @@ use alloc::borrow::Cow;
 use core::fmt;
 
 use crate::{
-    FieldName, KnownName,
-    masked::{self, Quoted},
-    name,
+    FieldName, KnownName, name,
+    value::masked::{self, Quoted},
 };
 
 /// The marks of a field beside its name and value.

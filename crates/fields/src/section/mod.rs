@@ -5,18 +5,20 @@
 //! as octets, and never as both.
 //! Rule 3: a call checks everything before it changes anything.
 
+pub(crate) mod arena;
 mod fields;
+pub(crate) mod pairs;
 
 use alloc::vec::Vec;
 use core::fmt;
 
 pub use fields::Fields;
 
-use crate::arena::Arena;
-use crate::field::Entry;
-use crate::lanes;
+use crate::name::lanes;
 use crate::name::sealed::Given;
-use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, octets, word};
+use crate::section::arena::Arena;
+use crate::value::field::Entry;
+use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, name::word, text::octets};
 
 /// An ordered list of fields: names folded and checked once, values as octets, known names as numbers.
 ///

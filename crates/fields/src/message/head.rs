@@ -2,11 +2,11 @@
 
 use core::{fmt, net::IpAddr};
 
-use crate::arena::Arena;
 use crate::error::FieldErrorKind;
+use crate::section::arena::Arena;
 use crate::{
     Authority, Captures, FieldError, FieldSection, KnownName, Method, RequestForm, Scheme, Status,
-    masked_target, octets,
+    masked_target, text::octets,
 };
 
 /// Control data and fields of one request or response, made to be swapped and used again.

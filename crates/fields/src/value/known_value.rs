@@ -184,7 +184,7 @@ mod tests {
                 assert_eq!(found == Some(value), name == value.name(), "{value:?} under {name}");
             }
             assert_eq!(KnownValue::lookup(value.name(), &[value.as_str().as_bytes(), b"x"].concat()), None);
-            assert!(crate::octets::is_field_value(value.as_str().as_bytes()));
+            assert!(crate::text::octets::is_field_value(value.as_str().as_bytes()));
         }
         assert_eq!(KnownValue::from_id(0), None);
         assert_eq!(KnownValue::from_id(KnownValue::COUNT as u8 + 1), None);

@@ -1,7 +1,7 @@
 //! Short strings, checked while they are copied: sixteen octets at a time by a loop that becomes vector instructions, and fewer as
 //! words.
 
-use crate::word::{self, HIGH, each};
+use crate::name::word::{self, HIGH, each};
 
 /// The longest string that is copied by words.
 pub const SHORT: usize = 32;
@@ -106,7 +106,7 @@ fn copy_few<const LEN: usize>(room: &mut [u8; LEN], octets: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::octets;
+    use crate::text::octets;
     use alloc::vec;
 
     #[test]

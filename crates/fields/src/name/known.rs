@@ -8,8 +8,8 @@
 use core::fmt;
 use core::num::NonZeroU8;
 
-use crate::known_table::{CANONICAL, FLAGS, LOWER, START_BYTES_MAX, STARTS};
-use crate::word;
+use crate::name::known_table::{CANONICAL, FLAGS, LOWER, START_BYTES_MAX, STARTS};
+use crate::name::word;
 
 /// A field name that Alula knows: the names of HPACK's static table (RFC 7541 Appendix A), then other common ones.
 ///

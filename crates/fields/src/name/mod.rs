@@ -1,5 +1,10 @@
 //! A field name: known, or text in lower case.
 
+pub(crate) mod known;
+pub(crate) mod known_table;
+pub(crate) mod lanes;
+pub(crate) mod word;
+
 use core::fmt;
 
 use crate::KnownName;

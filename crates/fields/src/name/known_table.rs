@@ -4,7 +4,7 @@
 //! order in which RFC 7541 Appendix A first mentions them; the rest is alphabetical after `:protocol`. A new row goes
 //! at the end of its group: ids are not stable between versions and never leave the process.
 
-use crate::known::{CONNECTION, KnownName, LIST, PSEUDO, SECRET, SINGLE};
+use crate::name::known::{CONNECTION, KnownName, LIST, PSEUDO, SECRET, SINGLE};
 
 /// Makes the constants and the three columns from the rows; ids count from one.
 macro_rules! known_names {

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut, Range};
 
-use crate::lanes::{self, SHORT};
+use crate::name::lanes::{self, SHORT};
 
 /// The least that an arena holds which holds anything: the values of a usual request, and room behind them for a short one.
 const OCTETS_MIN: usize = 256;

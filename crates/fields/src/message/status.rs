@@ -4,7 +4,7 @@ use core::fmt;
 use core::num::NonZeroU16;
 
 use crate::error::FieldErrorKind;
-use crate::{FieldError, octets};
+use crate::{FieldError, text::octets};
 
 /// A status code: three digits, from 100 to 999. Two octets, also as an `Option`.
 ///
@@ -229,7 +229,7 @@ impl TryFrom<u16> for Status {
     fn try_from(code: u16) -> Result<Self, FieldError> {
         Self::new(code).ok_or_else(|| {
             use core::fmt::Write;
-            let mut digits = crate::inline::Text::<5>::default();
+            let mut digits = crate::text::inline::Text::<5>::default();
             let _ = write!(digits, "{code}");
             FieldError::form(FieldErrorKind::Status, digits.as_bytes())
         })

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::error::FieldErrorKind;
-use crate::{FieldError, octets};
+use crate::{FieldError, text::octets};
 
 /// A scheme: `http`, `https`, or another that is only passed on. Comparison folds ASCII case when parsing.
 ///

@@ -6,7 +6,7 @@ use core::fmt;
 use core::net::Ipv6Addr;
 
 use crate::error::FieldErrorKind;
-use crate::{FieldError, Scheme, octets};
+use crate::{FieldError, Scheme, text::octets};
 
 /// An authority that has been checked: a host, and a port if one is given. Borrowed, cheap to copy.
 ///

@@ -1,5 +1,16 @@
 //! Messages that are to be sent, as the machines of both versions take them.
 
+pub(crate) mod authority;
+pub(crate) mod captures;
+pub(crate) mod head;
+#[cfg(feature = "http")]
+pub(crate) mod http_types;
+pub(crate) mod method;
+pub(crate) mod request_form;
+pub(crate) mod scheme;
+pub(crate) mod status;
+pub(crate) mod target;
+
 use core::fmt;
 
 use crate::{FieldSection, Status, masked_target};

@@ -4,8 +4,8 @@
 //! they look at eight: a word is loaded, and each class is a few additions in which no octet can carry into its neighbour. That
 //! answers for nearly every string; one in which it finds anything unusual is looked up in [`CLASS`], octet by octet.
 
-pub use crate::lanes::{SHORT, copy_short};
-use crate::word::{self, HIGH, controls, each, is_control, is_plain, may_be_control, unplain};
+pub use crate::name::lanes::{SHORT, copy_short};
+use crate::name::word::{self, HIGH, controls, each, is_control, is_plain, may_be_control, unplain};
 
 /// May be in a field name (RFC 9110 §5.6.2 `tchar`).
 pub const TOKEN: u8 = 1 << 0;
