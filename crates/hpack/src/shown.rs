@@ -5,11 +5,11 @@ use core::fmt;
 
 use alula_fields::masked_field;
 
-use crate::decoder::Decoder;
-use crate::field::{Field, Indexing};
-use crate::prepared::PreparedBlock;
-use crate::table::Table;
-use crate::visitor::Decoded;
+use crate::decode::decoder::Decoder;
+use crate::decode::visitor::Decoded;
+use crate::encode::field::{Field, Indexing};
+use crate::encode::prepared::PreparedBlock;
+use crate::table::dynamic::Table;
 
 /// A name and a value as they may be shown.
 pub(crate) struct Shown<'a> {

@@ -6,7 +6,7 @@
 //! length, which works because the code is canonical. So the cost is linear in the length of the code, whatever it holds.
 
 use super::codes::{CODES, LEN_MAX, LEN_MIN, TABLE};
-use crate::class::Octets;
+use crate::encode::class::Octets;
 use crate::error::DecodeError;
 
 /// Bits a step looks at: any two of the 36 commonest octets fit into twelve, and the table into half of an L1 cache.

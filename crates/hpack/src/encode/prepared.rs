@@ -8,12 +8,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use alula_fields::KnownName;
 
-use crate::class::Class;
-use crate::config::Huffman;
-use crate::field::{Field, Indexing};
-use crate::static_table::NameRows;
-use crate::treatment::{NEVER, is_secret};
-use crate::{integer, string};
+use crate::encode::class::Class;
+use crate::encode::config::Huffman;
+use crate::encode::field::{Field, Indexing};
+use crate::encode::treatment::{NEVER, is_secret};
+use crate::table::static_table::NameRows;
+use crate::wire::{integer, string};
 
 /// A list of fields with holes, checked and coded as far as that can be done without knowing the connection.
 ///

@@ -1,7 +1,7 @@
 //! Strings as blocks hold them: a length and octets, plain or in Huffman code (RFC 7541 §5.2).
 
-use crate::config::Huffman;
-use crate::{huffman, integer};
+use crate::encode::config::Huffman;
+use crate::{huffman, wire::integer};
 
 const HUFFMAN: u8 = 0x80;
 const PREFIX: u32 = 7;

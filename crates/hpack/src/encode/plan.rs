@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 
 use alula_machine::OutBuf;
 
-use crate::encoder::{Encoder, Written};
-use crate::field::{Field, Indexing};
-use crate::prepared::PreparedBlock;
-use crate::{integer, static_table};
+use crate::encode::encoder::{Encoder, Written};
+use crate::encode::field::{Field, Indexing};
+use crate::encode::prepared::PreparedBlock;
+use crate::{table::static_table, wire::integer};
 
 /// The plans of one encoder: a few, found by the id of the prepared block.
 #[derive(Debug)]

@@ -6,18 +6,18 @@
 use alula_fields::KnownName;
 use alula_machine::OutBuf;
 
-use crate::block::Block;
-use crate::class::Class;
-use crate::config::{EncoderConfig, Huffman, Policy, TABLE_BYTES_INITIAL};
-use crate::field::{Field, Indexing};
-use crate::lookup::{Found, Hashes, Lookup};
-use crate::plan::Plans;
-use crate::seen::Seen;
-use crate::static_table::{self, NameRows};
-use crate::table::{ENTRY_OVERHEAD, Table};
-use crate::treatment::{Treatment, WITHOUT, is_secret};
-use crate::view::TableView;
-use crate::{integer, string};
+use crate::encode::block::Block;
+use crate::encode::class::Class;
+use crate::encode::config::{EncoderConfig, Huffman, Policy, TABLE_BYTES_INITIAL};
+use crate::encode::field::{Field, Indexing};
+use crate::encode::plan::Plans;
+use crate::encode::treatment::{Treatment, WITHOUT, is_secret};
+use crate::table::dynamic::{ENTRY_OVERHEAD, Table};
+use crate::table::lookup::{Found, Hashes, Lookup};
+use crate::table::seen::Seen;
+use crate::table::static_table::{self, NameRows};
+use crate::table::view::TableView;
+use crate::wire::{integer, string};
 
 /// Encodes blocks for one direction of a connection (RFC 7541 §2, §6).
 ///

@@ -1,7 +1,7 @@
 //! The shape of a literal field: where its parts are, before any of them is decoded.
 
 use crate::error::DecodeError;
-use crate::integer;
+use crate::wire::integer;
 
 /// The representations other than an indexed field (RFC 7541 §6).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,8 +3,8 @@
 use alula_fields::KnownName;
 use alula_machine::OutBuf;
 
-use crate::encoder::Encoder;
-use crate::field::Field;
+use crate::encode::encoder::Encoder;
+use crate::encode::field::Field;
 
 /// A block in the making; see [`Encoder::block`]. Dropping it ends the block as [`finish`](Self::finish) does.
 #[derive(Debug)]

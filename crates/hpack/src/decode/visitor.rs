@@ -2,9 +2,9 @@
 
 use alula_fields::KnownName;
 
-use crate::class::Class;
-use crate::static_table::{LAST, ROWS};
-use crate::table::{Near, Stored};
+use crate::encode::class::Class;
+use crate::table::dynamic::{Near, Stored};
+use crate::table::static_table::{LAST, ROWS};
 
 /// One decoded field, borrowed from the block or from the table.
 ///

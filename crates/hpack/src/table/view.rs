@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::shown::Shown;
-use crate::table::Table;
+use crate::table::dynamic::Table;
 
 /// What a dynamic table holds.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use alula_fields::{FieldFlags, FieldSection, Head, KnownName, octets};
 use alula_machine::Limits;
 
-use crate::class::Class;
-use crate::table::Stored;
-use crate::visitor::{Decoded, Indexed, Visitor};
+use crate::decode::visitor::{Decoded, Indexed, Visitor};
+use crate::encode::class::Class;
+use crate::table::dynamic::Stored;
 
 /// How much a list of fields may be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

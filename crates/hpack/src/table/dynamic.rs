@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 
 use alula_fields::KnownName;
 
-use crate::class::Class;
-use crate::static_table;
+use crate::encode::class::Class;
+use crate::table::static_table;
 
 /// What an entry counts beside its octets (RFC 7541 §4.1).
 pub(crate) const ENTRY_OVERHEAD: usize = 32;

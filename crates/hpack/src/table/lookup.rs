@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 
 use alula_fields::KnownName;
 
-use crate::hash;
-use crate::same::{self, same};
-use crate::table::Table;
-use crate::treatment::is_secret;
+use crate::encode::treatment::is_secret;
+use crate::table::dynamic::Table;
+use crate::table::hash;
+use crate::table::same::{self, same};
 
 /// How to find entries of one table.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use alula_fields::KnownName;
 
-use crate::config::Policy;
+use crate::encode::config::Policy;
 
 /// What to do with a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

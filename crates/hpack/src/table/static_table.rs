@@ -5,7 +5,7 @@
 
 use alula_fields::KnownName;
 
-use crate::class::Class;
+use crate::encode::class::Class;
 
 /// A row of the static table.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@
 
 use alloc::boxed::Box;
 
-use crate::decoder::Decoder;
+use crate::decode::decoder::Decoder;
 
 /// The last blocks of nothing but short indexes that one decoder has seen, each with something of the caller's.
 ///

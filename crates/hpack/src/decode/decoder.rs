@@ -8,16 +8,16 @@ use alloc::vec::Vec;
 
 use alula_fields::KnownName;
 
-use crate::class::{Class, Octets};
-use crate::config::TABLE_BYTES_INITIAL;
+use crate::decode::literal::{Cut, Form, Literal, Name, Span};
+use crate::decode::visitor::{Decoded, Indexed, Visitor};
+use crate::encode::class::{Class, Octets};
+use crate::encode::config::TABLE_BYTES_INITIAL;
 use crate::error::DecodeError;
 use crate::huffman;
-use crate::integer;
-use crate::literal::{Cut, Form, Literal, Name, Span};
-use crate::static_table::{LAST, ROWS, Row};
-use crate::table::{Entry, Table};
-use crate::view::TableView;
-use crate::visitor::{Decoded, Indexed, Visitor};
+use crate::table::dynamic::{Entry, Table};
+use crate::table::static_table::{LAST, ROWS, Row};
+use crate::table::view::TableView;
+use crate::wire::integer;
 
 /// What a decoder takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

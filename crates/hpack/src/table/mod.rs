@@ -1,0 +1,9 @@
+//! The static and the dynamic table, and what finds entries in them.
+
+pub(crate) mod dynamic;
+pub(crate) mod hash;
+pub(crate) mod lookup;
+pub(crate) mod same;
+pub(crate) mod seen;
+pub(crate) mod static_table;
+pub(crate) mod view;
