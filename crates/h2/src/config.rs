@@ -6,7 +6,7 @@ use alula_hpack::EncoderConfig;
 use alula_machine::Limits;
 
 use crate::frame::MAX_31;
-use crate::settings::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, Settings};
+use crate::frame::settings::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, Settings};
 
 /// The settings of one connection; the defaults are meant to be kept.
 ///

@@ -7,10 +7,10 @@ use alula_machine::{Exceeded, Limits, OutBuf, ProtocolMachine, Reason, StreamKey
 
 use crate::connection::Connection;
 use crate::error::{ConnectionError, SendError};
-use crate::error_code::ErrorCode;
 use crate::event::{Event, Fact, Notice, Received};
-use crate::prepared::Prepared;
-use crate::violation::Violation;
+use crate::frame::error_code::ErrorCode;
+use crate::guard::violation::Violation;
+use crate::head::prepared::Prepared;
 
 impl ProtocolMachine for Connection {
     type Rule = Violation;

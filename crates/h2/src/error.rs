@@ -1,7 +1,7 @@
 //! The errors of HTTP/2: ends of connections, and refusals of commands.
 
-use crate::error_code::ErrorCode;
-use crate::violation::Violation;
+use crate::frame::error_code::ErrorCode;
+use crate::guard::violation::Violation;
 
 pub use alula_machine::Awaited;
 

@@ -1,6 +1,6 @@
 //! The events and notices of HTTP/2, and the facts that it has beside messages.
 
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 pub use alula_machine::Farewell;
 

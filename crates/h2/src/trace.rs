@@ -4,10 +4,10 @@
 use alloc::collections::VecDeque;
 use core::fmt;
 
-use crate::error_code::ErrorCode;
+use crate::frame::error_code::ErrorCode;
+use crate::frame::priority::Priority;
 use crate::frame::{FrameHeader, FrameKind, flag};
-use crate::priority::Priority;
-use crate::sent_head::SentHead;
+use crate::head::sent_head::SentHead;
 
 /// A frame that came or went. Its `Display` is one line: the direction, the kind, the stream, the length of the payload, the
 /// names of the flags that are set and mean something, and what a small frame says. Kinds that nobody has defined have lines,

@@ -6,16 +6,16 @@ use super::growth::MEASURE;
 use super::output::{GRACE, KEEP_ALIVE};
 use super::phase::{Phase, Step};
 use super::{Connection, UPDATES_PER_DATA};
-use crate::absent::Frame;
-use crate::closed_ids::Closed;
 use crate::error::ConnectionError;
-use crate::error_code::ErrorCode;
 use crate::event::{Event, Fact, Origin, Reset};
+use crate::frame::error_code::ErrorCode;
+use crate::frame::settings::{ENTRY_BYTES, SettingId, Settings};
 use crate::frame::{FrameHeader, FrameKind, MAX_31, SETTINGS_ACK, flag, ping};
-use crate::settings::{ENTRY_BYTES, SettingId, Settings};
-use crate::state::State;
-use crate::streams::Queue;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::stream::absent::Frame;
+use crate::stream::closed_ids::Closed;
+use crate::stream::state::State;
+use crate::stream::streams::Queue;
 
 /// SETTINGS (RFC 9113 §6.5).
 impl Connection {

@@ -7,13 +7,13 @@ use alula_machine::{StreamKey, Time};
 
 use super::Connection;
 use super::phase::{Phase, Step};
-use crate::absent::Frame;
 use crate::error::ConnectionError;
 use crate::event::Event;
+use crate::flow::window::WindowExceeded;
 use crate::frame::{FrameHeader, flag};
-use crate::half::Incoming;
-use crate::violation::Violation;
-use crate::window::WindowExceeded;
+use crate::guard::violation::Violation;
+use crate::stream::absent::Frame;
+use crate::stream::half::Incoming;
 
 impl Connection {
     #[inline]

@@ -5,8 +5,8 @@ use alula_machine::{OutBuf, StreamKey};
 use super::Connection;
 use crate::error::SendError;
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
-use crate::half::Outgoing;
 use crate::stream::Stream;
+use crate::stream::half::Outgoing;
 
 impl Connection {
     /// Sends content, as much of it as the windows allow, and says how many octets that was. When it was less than all,

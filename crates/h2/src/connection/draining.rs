@@ -12,9 +12,9 @@ use alula_machine::{StreamKey, Time};
 
 use super::Connection;
 use super::phase::Step;
-use crate::closed_ids::Closed;
-use crate::error_code::ErrorCode;
-use crate::half::Incoming;
+use crate::frame::error_code::ErrorCode;
+use crate::stream::closed_ids::Closed;
+use crate::stream::half::Incoming;
 
 /// The streams of a connection whose content is dropped until it ends. Holds no memory before there was one.
 #[derive(Debug)]

@@ -8,17 +8,17 @@ use alula_hpack::{Block, Field, Indexing};
 use alula_machine::{Limits, OutBuf, StreamKey};
 
 use super::Connection;
-use crate::content::Content;
 use crate::error::SendError;
-use crate::fields_in::Section;
-use crate::fields_out::{self, HeadFacts};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, flag};
-use crate::half::Outgoing;
-use crate::prepared::Prepared;
-use crate::repeated::Known;
-use crate::state::State;
+use crate::guard::violation::Violation;
+use crate::head::fields_in::Section;
+use crate::head::fields_out::{self, HeadFacts};
+use crate::head::prepared::Prepared;
+use crate::head::repeated::Known;
 use crate::stream::Stream;
-use crate::violation::Violation;
+use crate::stream::content::Content;
+use crate::stream::half::Outgoing;
+use crate::stream::state::State;
 
 impl Connection {
     /// Opens a stream with a request. With `end` it has no content and no trailers.

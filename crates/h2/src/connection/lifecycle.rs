@@ -4,16 +4,16 @@ use alula_machine::{Exceeded, StreamKey, Time};
 
 use super::Connection;
 use super::refused_head::Breach;
-use crate::absent::{Absent, Frame, Verdict};
-use crate::closed_ids::Closed;
 use crate::error::{ConnectionError, SendError};
-use crate::error_code::ErrorCode;
 use crate::event::{Farewell, Notice, Origin, Reset};
+use crate::frame::error_code::ErrorCode;
 use crate::frame::{MAX_31, goaway, rst_stream};
-use crate::state::State;
+use crate::guard::violation::{Scope, Violation};
 use crate::stream::Stream;
-use crate::streams::Queue;
-use crate::violation::{Scope, Violation};
+use crate::stream::absent::{Absent, Frame, Verdict};
+use crate::stream::closed_ids::Closed;
+use crate::stream::state::State;
+use crate::stream::streams::Queue;
 
 /// Commands that end things, and what came of frames for streams they did not name.
 impl Connection {

@@ -18,14 +18,12 @@ mod control_in;
 mod data_in;
 mod data_out;
 mod draining;
-mod grants;
 mod growth;
 mod heads_out;
 mod lifecycle;
 mod output;
 mod phase;
 mod priority_in;
-mod priority_updates;
 mod receive;
 mod refused_head;
 mod timers;
@@ -40,30 +38,30 @@ use alula_fields::{FieldSection, Head};
 use alula_hpack::{Decoder, DecoderLimits, Encoder};
 use alula_machine::{Exceeded, Limits, OutBuf, StreamKey, TokenBucket, UnknownStream};
 
-use crate::closed_ids::ClosedIds;
 use crate::config::Config;
-use crate::counters::Counters;
 use crate::error::ConnectionError;
-use crate::error_code::ErrorCode;
+use crate::flow::window::{ReceiveWindow, SendWindow};
 use crate::frame::MAGIC;
-use crate::hold::Hold;
-use crate::last_authority::LastAuthority;
-use crate::repeated::Repeated;
-use crate::resets::Resets;
-use crate::settings::{LocalSettings, Settings, WINDOW_INITIAL};
+use crate::frame::error_code::ErrorCode;
+use crate::frame::hold::Hold;
+use crate::frame::settings::{LocalSettings, Settings, WINDOW_INITIAL};
+use crate::guard::counters::Counters;
+use crate::guard::resets::Resets;
+use crate::head::last_authority::LastAuthority;
+use crate::head::repeated::Repeated;
 use crate::stream::Stream;
-use crate::streams::{StreamMemory, Streams};
+use crate::stream::closed_ids::ClosedIds;
+use crate::stream::streams::{StreamMemory, Streams};
 use crate::trace::{FrameSummary, Trace};
-use crate::window::{ReceiveWindow, SendWindow};
 
 use self::blocks_in::block::Block;
 use self::draining::Draining;
-use self::grants::Turns;
 use self::growth::sampling::Growth;
 use self::phase::Phase;
-use self::priority_updates::PriorityUpdates;
 use self::refused_head::Breach;
 use self::timers::Timers;
+use crate::flow::grants::Turns;
+use crate::frame::priority_updates::PriorityUpdates;
 
 /// One HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
 ///

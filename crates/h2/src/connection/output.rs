@@ -6,9 +6,9 @@ use alula_machine::{Exceeded, OutBuf, StreamKey, Time};
 
 use super::Connection;
 use crate::error::{ConnectionError, SendError};
+use crate::frame::settings::Settings;
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31, SETTINGS_ACK, ping, window_update};
-use crate::settings::Settings;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 /// The first payload octets of PING frames that are not the caller's.
 pub(super) const KEEP_ALIVE: [u8; 8] = *b"alive?\0\0";

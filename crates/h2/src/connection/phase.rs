@@ -2,9 +2,9 @@
 
 use alula_machine::StreamKey;
 
-use crate::error_code::ErrorCode;
 use crate::event::Event;
 use crate::frame::FrameHeader;
+use crate::frame::error_code::ErrorCode;
 
 /// The place in the input at which we are.
 #[derive(Clone, Copy, Debug)]

@@ -5,10 +5,10 @@ use alula_machine::{StreamKey, Time};
 use super::Connection;
 use super::phase::{Phase, Step};
 use crate::error::{ConnectionError, SendError};
+use crate::frame::priority::{Priority, URGENCY_MAX};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31};
-use crate::priority::{Priority, URGENCY_MAX};
+use crate::guard::violation::Violation;
 use crate::trace::Detail;
-use crate::violation::Violation;
 
 /// Longer values are not read: those of today have up to six octets.
 const VALUE_BYTES_MAX: u32 = 128;

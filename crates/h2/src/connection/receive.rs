@@ -10,7 +10,7 @@ use super::phase::{Phase, Step};
 use crate::error::ConnectionError;
 use crate::event::Received;
 use crate::frame::{FrameHeader, FrameKind, MAGIC, flag};
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 impl Connection {
     /// Takes input up to the first event. To be called again with what is left until there is neither an event nor anything

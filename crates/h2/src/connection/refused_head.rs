@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alula_fields::{Head, KnownName};
 
 use super::Connection;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 /// Bytes of a value that are kept. Those who tell of it show fewer.
 const VALUE_BYTES_MAX: usize = 1024;

@@ -13,10 +13,10 @@ use core::cmp::Ordering;
 use alula_machine::StreamKey;
 
 use super::Connection;
-use super::grants::{Rank, rank};
 use crate::event::Notice;
-use crate::priority::Priority;
-use crate::streams::Queue;
+use crate::flow::grants::{Rank, rank};
+use crate::frame::priority::Priority;
+use crate::stream::streams::Queue;
 
 /// The least that a stream that shares gets at a time.
 const SHARE_BYTES: u32 = 16 * 1024;

@@ -7,9 +7,9 @@ use alula_fields::{Head, SECTION_KEPT_BYTES_MAX};
 use alula_hpack::Memo;
 use alula_machine::StreamKey;
 
-use crate::fields_in::{FieldCheck, Section};
-use crate::known_head::KnownHead;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::head::fields_in::{FieldCheck, Section};
+use crate::head::known_head::KnownHead;
 
 /// The block that is being received, and the memory for it.
 pub(crate) struct Block {

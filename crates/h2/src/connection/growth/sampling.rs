@@ -2,9 +2,9 @@
 
 use alula_machine::{Limits, StreamKey, Time};
 
-use crate::bandwidth::Bandwidth;
+use crate::flow::bandwidth::Bandwidth;
+use crate::flow::window::ReceiveWindow;
 use crate::frame::MAX_31;
-use crate::window::ReceiveWindow;
 
 pub(crate) struct Growth {
     pub(super) stream_max: u32,

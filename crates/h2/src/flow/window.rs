@@ -9,7 +9,7 @@
 //! `available` again. So `available + held + owed` is always the size of the window. Octets of padding skip the middle step.
 
 use crate::frame::MAX_31;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 /// How much we may send: may be negative after the peer's SETTINGS (RFC 9113 §6.9.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -12,16 +12,16 @@ use alula_machine::{Exceeded, StreamKey, Time};
 use self::block::{Block, Target};
 use super::phase::{Phase, Step};
 use super::{Connection, FAR_TOO_LARGE};
-use crate::absent::{Frame, Verdict};
-use crate::closed_ids::Closed;
-use crate::content::Content;
 use crate::error::ConnectionError;
 use crate::event::Event;
-use crate::fields_in::{Collect, FieldCheck, RequestFacts, Section, SectionLimits, join_cookies};
 use crate::frame::{FrameHeader, MAX_31, flag};
-use crate::half::Incoming;
-use crate::state::State;
-use crate::violation::{Scope, Violation};
+use crate::guard::violation::{Scope, Violation};
+use crate::head::fields_in::{Collect, FieldCheck, RequestFacts, Section, SectionLimits, join_cookies};
+use crate::stream::absent::{Frame, Verdict};
+use crate::stream::closed_ids::Closed;
+use crate::stream::content::Content;
+use crate::stream::half::Incoming;
+use crate::stream::state::State;
 
 /// The bound on field sections.
 impl Connection {

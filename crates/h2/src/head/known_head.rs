@@ -2,7 +2,7 @@
 
 use alula_fields::Head;
 
-use crate::fields_in::{FieldCheck, Section};
+use crate::head::fields_in::{FieldCheck, Section};
 
 /// A head, and what was found out about it.
 #[derive(Debug)]

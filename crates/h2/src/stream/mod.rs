@@ -1,16 +1,24 @@
 //! What the machine knows of one stream.
 
+pub(crate) mod absent;
+pub(crate) mod closed_ids;
+pub(crate) mod content;
+pub(crate) mod half;
+pub(crate) mod id_table;
+pub(crate) mod state;
+pub(crate) mod streams;
+
 use alloc::boxed::Box;
 
 use alula_fields::{FieldSection, Head, SECTION_KEPT_BYTES_MAX};
 
-use crate::content::Content;
-use crate::error_code::ErrorCode;
 use crate::event::{Origin, Reset};
-use crate::priority::Priority;
-use crate::settings::WINDOW_INITIAL;
-use crate::state::State;
-use crate::window::{ReceiveWindow, SendWindow};
+use crate::flow::window::{ReceiveWindow, SendWindow};
+use crate::frame::error_code::ErrorCode;
+use crate::frame::priority::Priority;
+use crate::frame::settings::WINDOW_INITIAL;
+use crate::stream::content::Content;
+use crate::stream::state::State;
 
 pub(crate) struct Stream {
     pub(crate) id: u32,

@@ -11,9 +11,9 @@ use alloc::vec::Vec;
 use alula_fields::Head;
 use alula_machine::StreamKey;
 
-use crate::id_table::IdTable;
-use crate::state::State;
 use crate::stream::Stream;
+use crate::stream::id_table::IdTable;
+use crate::stream::state::State;
 
 /// The queues a stream can wait in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

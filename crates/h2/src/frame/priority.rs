@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::dictionary::{self, Member};
+use crate::frame::dictionary::{self, Member};
 
 /// How soon a response is wanted, and whether parts of it are of use (RFC 9218 §4).
 ///

@@ -3,8 +3,8 @@
 //! Rule 1: the table has no wildcard over what became of the stream; a test prints it whole.
 //! Rule 2: frames that are no different whatever became of the stream need not look for it among those that closed.
 
-use crate::closed_ids::Closed;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::stream::closed_ids::Closed;
 
 /// The fate of a stream that is not open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,9 +4,16 @@
 //! Rule 1: nothing here knows a stream or a state; what a header must look like is judged in `connection::receive`.
 //! Rule 2: a header is read and written in one place each, [`FrameHeader::parse`] and [`FrameHeader::octets`].
 
+pub(crate) mod dictionary;
+pub(crate) mod error_code;
+pub(crate) mod hold;
+pub(crate) mod priority;
+pub(crate) mod priority_updates;
+pub(crate) mod settings;
+
 use core::fmt;
 
-use crate::error_code::ErrorCode;
+use crate::frame::error_code::ErrorCode;
 
 /// The length of every frame header (RFC 9113 §4.1).
 pub(crate) const HEADER_BYTES: usize = 9;

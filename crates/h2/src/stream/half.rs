@@ -1,11 +1,11 @@
 //! The two halves of a stream (RFC 9113 §5.1, §8.1): what may still come, and what may still be sent.
 //!
 //! Rule 1: the halves are independent; the states of RFC 9113 §5.1 are pairs of them (open: neither has ended,
-//! half-closed: one has, closed: both have). [`State`](crate::state::State) holds both, and knows of resets.
+//! half-closed: one has, closed: both have). [`State`](crate::stream::state::State) holds both, and knows of resets.
 //! Rule 2: each half is a table without a wildcard; a test prints both whole.
 
 use crate::error::SendError;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 /// The receiving half: the message that comes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -14,7 +14,7 @@ use alula_machine::{StreamKey, Time};
 
 use self::sampling::{Ping, Sample, State, Use};
 use super::Connection;
-use crate::bandwidth::Span;
+use crate::flow::bandwidth::Span;
 use crate::frame::ping as ping_frame;
 
 /// The payload of PINGs that measure.

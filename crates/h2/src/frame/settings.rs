@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::frame::{FrameHeader, FrameKind, MAX_31};
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 /// The parameters of SETTINGS, as numbers with names: unknown ones are ignored.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

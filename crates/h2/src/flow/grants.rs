@@ -5,12 +5,12 @@ use core::cmp::Ordering;
 
 use alula_machine::StreamKey;
 
-use crate::priority::Priority;
+use crate::frame::priority::Priority;
 use crate::stream::Stream;
 
 /// The room that was promised, and that there is to promise.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(crate) struct Turns {
     /// True if DATA is to be scheduled once a client has said what it wants.
     schedules: bool,
     /// True if it is; else everybody is told at once, as they came.
@@ -26,44 +26,44 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    pub(super) const fn new(schedules: bool) -> Self {
+    pub(crate) const fn new(schedules: bool) -> Self {
         Self { schedules, is_on: false, grants: Vec::new(), granted: 0, rank: (0, false, 0), room: None }
     }
 
     /// DATA is scheduled from now on, if that was asked for.
-    pub(super) fn turn_on(&mut self) {
+    pub(crate) fn turn_on(&mut self) {
         self.is_on = self.schedules;
     }
 
     #[inline]
-    pub(super) fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
 
     #[inline]
-    pub(super) fn has_promised(&self) -> bool {
+    pub(crate) fn has_promised(&self) -> bool {
         self.granted > 0
     }
 
     /// The driver takes nothing more for now.
-    pub(super) fn room_is_out(&mut self) {
+    pub(crate) fn room_is_out(&mut self) {
         self.room = Some(0);
     }
 
     #[inline]
-    pub(super) fn awaits_room(&self) -> bool {
+    pub(crate) fn awaits_room(&self) -> bool {
         self.room.is_some()
     }
 
     /// The driver takes so many octets; `None` is all of them.
     #[inline]
-    pub(super) fn set_room(&mut self, octets: Option<u32>) {
+    pub(crate) fn set_room(&mut self, octets: Option<u32>) {
         self.room = octets;
     }
 
     /// Takes all promises back.
     #[inline]
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if self.is_on {
             self.grants.clear();
             self.granted = 0;
@@ -71,19 +71,19 @@ impl Turns {
     }
 
     /// The octets that all streams together may send of the connection's window.
-    pub(super) fn capacity(&self, window: u32) -> u32 {
+    pub(crate) fn capacity(&self, window: u32) -> u32 {
         self.room.map_or(window, |room| room.min(window))
     }
 
     /// The part of [`capacity`](Self::capacity) that nobody was promised.
-    pub(super) fn left(&self, window: u32) -> u32 {
+    pub(crate) fn left(&self, window: u32) -> u32 {
         self.capacity(window).saturating_sub(self.granted)
     }
 
     /// The part of [`capacity`](Self::capacity) that this stream may take.
     #[cold]
     #[inline(never)]
-    pub(super) fn share(&self, stream: StreamKey, entry: &Stream, window: u32) -> u32 {
+    pub(crate) fn share(&self, stream: StreamKey, entry: &Stream, window: u32) -> u32 {
         let shared = self.capacity(window);
         if self.granted == 0 {
             return shared;
@@ -96,7 +96,7 @@ impl Turns {
     }
 
     /// Returns true if the streams that were promised something go before this rank.
-    pub(super) fn go_before(&self, rank: Rank) -> bool {
+    pub(crate) fn go_before(&self, rank: Rank) -> bool {
         self.granted > 0 && rank > self.rank
     }
 
@@ -104,7 +104,7 @@ impl Turns {
         self.grants.iter().find(|(other, _)| *other == stream).map_or(0, |(_, grant)| *grant)
     }
 
-    pub(super) fn promise(&mut self, stream: StreamKey, rank: Rank, octets: u32) {
+    pub(crate) fn promise(&mut self, stream: StreamKey, rank: Rank, octets: u32) {
         self.rank = rank;
         self.granted += octets;
         match self.grants.iter_mut().find(|(other, _)| *other == stream) {
@@ -114,13 +114,13 @@ impl Turns {
     }
 
     /// A stream has sent so much.
-    pub(super) fn sent(&mut self, stream: StreamKey, octets: u32) {
+    pub(crate) fn sent(&mut self, stream: StreamKey, octets: u32) {
         self.room = self.room.map(|room| room.saturating_sub(octets));
         self.use_grant(stream, octets);
     }
 
     /// Takes back the promise of a stream.
-    pub(super) fn end_of(&mut self, stream: StreamKey) {
+    pub(crate) fn end_of(&mut self, stream: StreamKey) {
         self.use_grant(stream, u32::MAX);
     }
 
@@ -133,20 +133,20 @@ impl Turns {
         }
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.grants.capacity() * size_of::<(StreamKey, u32)>()
     }
 
     /// Panics unless the promises add up.
-    pub(super) fn check_invariants(&self) {
+    pub(crate) fn check_invariants(&self) {
         assert_eq!(self.grants.iter().map(|(_, grant)| grant).sum::<u32>(), self.granted, "promised octets");
     }
 }
 
 /// The rank of a stream: urgency, whether it shares, and the identifier if it does not.
-pub(super) type Rank = (u8, bool, u32);
+pub(crate) type Rank = (u8, bool, u32);
 
-pub(super) fn rank(entry: &Stream) -> Rank {
+pub(crate) fn rank(entry: &Stream) -> Rank {
     let Priority { urgency, incremental } =
         entry.priority.unwrap_or(Priority { incremental: true, ..Priority::default() });
     (urgency, incremental, if incremental { 0 } else { entry.id })

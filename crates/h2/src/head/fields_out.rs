@@ -7,12 +7,12 @@
 
 use alula_fields::{Authority, FieldSection, KnownName, RequestHead, ResponseHead, Scheme, Status, octets};
 
-use crate::content;
 use crate::error::SendError;
-use crate::fields_in::{HAS_RULES, Section};
-use crate::last_authority::LastAuthority;
-use crate::repeated::Known;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::head::fields_in::{HAS_RULES, Section};
+use crate::head::last_authority::LastAuthority;
+use crate::head::repeated::Known;
+use crate::stream::content;
 
 /// What the machine needs to know of a head it is to send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use alula_fields::{Authority, FieldFlags, Head, KnownName, Scheme, Status, octets};
 use alula_hpack::{Class, Decoded, Visitor};
 
-use crate::content;
-use crate::last_authority::LastAuthority;
-use crate::priority::Priority;
-use crate::violation::Violation;
+use crate::frame::priority::Priority;
+use crate::guard::violation::Violation;
+use crate::head::last_authority::LastAuthority;
+use crate::stream::content;
 
 /// What a block is the field section of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use crate::priority::Priority;
+use crate::frame::priority::Priority;
 
 /// The frame that is being received, and the priorities of streams that are still idle: one each, and no more than the peer
 /// may open.
 #[derive(Debug, Default)]
-pub(super) struct PriorityUpdates {
+pub(crate) struct PriorityUpdates {
     stream: u32,
     value: Vec<u8>,
     foretold: Vec<(u32, Priority)>,
@@ -15,36 +15,36 @@ pub(super) struct PriorityUpdates {
 
 impl PriorityUpdates {
     /// A frame about this stream begins.
-    pub(super) fn begin(&mut self, stream: u32) {
+    pub(crate) fn begin(&mut self, stream: u32) {
         self.stream = stream;
         self.value.clear();
     }
 
-    pub(super) fn extend(&mut self, octets: &[u8]) {
+    pub(crate) fn extend(&mut self, octets: &[u8]) {
         self.value.extend_from_slice(octets);
     }
 
     /// The stream and the priority that the frame names; none if the value is not one.
-    pub(super) fn received(&self) -> (u32, Option<Priority>) {
+    pub(crate) fn received(&self) -> (u32, Option<Priority>) {
         (self.stream, Priority::parse(&self.value))
     }
 
-    pub(super) fn foretell(&mut self, id: u32, priority: Priority) {
+    pub(crate) fn foretell(&mut self, id: u32, priority: Priority) {
         self.foretold.push((id, priority));
     }
 
     /// The number of streams that are idle and have a priority.
-    pub(super) fn foretold(&self) -> usize {
+    pub(crate) fn foretold(&self) -> usize {
         self.foretold.len()
     }
 
-    pub(super) fn foretold_mut(&mut self, id: u32) -> Option<&mut Priority> {
+    pub(crate) fn foretold_mut(&mut self, id: u32) -> Option<&mut Priority> {
         self.foretold.iter_mut().find(|(other, _)| *other == id).map(|(_, known)| known)
     }
 
     /// Takes the priority of a stream that opens, and drops those of the streams below, which are not idle any more
     /// (RFC 9113 §5.1.1).
-    pub(super) fn take_foretold(&mut self, id: u32) -> Option<Priority> {
+    pub(crate) fn take_foretold(&mut self, id: u32) -> Option<Priority> {
         let foretold = self.foretold.iter().find(|(other, _)| *other == id).map(|(_, known)| *known);
         self.foretold.retain(|(other, _)| *other > id);
         foretold
@@ -52,11 +52,11 @@ impl PriorityUpdates {
 
     /// Returns true if something was said of streams that are idle.
     #[inline]
-    pub(super) fn are_foretold(&self) -> bool {
+    pub(crate) fn are_foretold(&self) -> bool {
         !self.foretold.is_empty()
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.value.capacity() + self.foretold.capacity() * size_of::<(u32, Priority)>()
     }
 }

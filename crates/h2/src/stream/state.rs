@@ -4,8 +4,8 @@
 //! Rule 2: each table has no wildcard; tests print them whole.
 
 use crate::error::SendError;
-use crate::half::{Incoming, Outgoing, Receiving, Sending};
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::stream::half::{Incoming, Outgoing, Receiving, Sending};
 
 /// The state of a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -6,11 +6,11 @@ use alula_fields::{FieldSection, Hole, KnownName, RequestHead, octets};
 use alula_hpack::{Field, Indexing, Part, PreparedBlock};
 use alula_machine::Limits;
 
-use crate::content;
 use crate::error::SendError;
-use crate::fields_in::IS_SPECIAL;
-use crate::fields_out::{self, HeadFacts};
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::head::fields_in::IS_SPECIAL;
+use crate::head::fields_out::{self, HeadFacts};
+use crate::stream::content;
 
 /// A request, checked and coded as far as that can be done without knowing the connection, with holes for what changes.
 ///

@@ -5,7 +5,7 @@
 
 use alula_fields::{FieldSection, KnownName, SECTION_KEPT_BYTES_MAX};
 
-use crate::fields_in::Section;
+use crate::head::fields_in::Section;
 
 /// The last section that was coded as nothing but indexes.
 pub(crate) struct Repeated {

@@ -9,7 +9,7 @@ pub use alula_machine::Scope;
 
 use alula_machine::Rule;
 
-use crate::error_code::ErrorCode;
+use crate::frame::error_code::ErrorCode;
 
 /// A rule the peer broke. `Copy` and free of allocation: it is built on hostile paths.
 ///

@@ -1,0 +1,5 @@
+//! Flow control (RFC 9113 §5.2, §6.9), and windows that grow with what the path carries.
+
+pub(crate) mod bandwidth;
+pub(crate) mod grants;
+pub(crate) mod window;
