@@ -11,8 +11,8 @@ use alula_machine::{
 use crate::connection::Connection;
 use crate::error::{ConnectionError, SendError};
 use crate::event::Notice;
-use crate::prepared::Prepared;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::head::prepared::Prepared;
 
 impl ProtocolMachine for Connection {
     type Rule = Violation;

@@ -1,6 +1,6 @@
 //! The errors of HTTP/1.1: ends of connections, and refusals of commands.
 
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 pub use alula_machine::Awaited;
 

@@ -1,6 +1,6 @@
 //! The events and notices of HTTP/1.1.
 
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 pub use alula_machine::{Event, Received};
 

@@ -14,26 +14,14 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod chunked;
 mod config;
 mod connection;
+mod content;
 mod contract;
 mod error;
 mod event;
-mod facts;
-mod framing;
-mod head_in;
-mod head_out;
-mod keep_alive;
-mod known_head;
-mod line;
-mod list;
-mod outgoing;
-mod prepared;
-mod repeat_odds;
-mod repeated;
-mod start_line;
-mod violation;
+mod guard;
+mod head;
 
 pub use alula_fields::{Hole, RequestHead, ResponseHead};
 pub use alula_machine::{StreamKey, UnknownStream};
@@ -41,5 +29,5 @@ pub use config::{Config, Leniency, Spelling};
 pub use connection::Connection;
 pub use error::{Awaited, ConnectionError, SendError};
 pub use event::{Event, Notice, Received};
-pub use prepared::Prepared;
-pub use violation::Violation;
+pub use guard::violation::Violation;
+pub use head::prepared::Prepared;

@@ -5,8 +5,8 @@ use alula_machine::{OutBuf, StreamKey};
 
 use super::{Connection, Sending};
 use crate::error::SendError;
-use crate::head_out;
-use crate::outgoing;
+use crate::head::head_out;
+use crate::head::outgoing;
 
 /// More digits than the size of a chunk has, and the end of its line.
 const SIZE_BYTES_MAX: usize = 16 + 2;

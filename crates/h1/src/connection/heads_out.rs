@@ -4,14 +4,14 @@ use alula_fields::{FieldSection, RequestHead, ResponseHead, Status};
 use alula_machine::{OutBuf, StreamKey, Time};
 
 use super::{Connection, Receiving, Sending};
+use crate::content::framing::Asked;
 use crate::error::SendError;
-use crate::facts::Facts;
-use crate::framing::Asked;
-use crate::head_in::Kind;
-use crate::head_out::{self, Extra};
-use crate::outgoing;
-use crate::prepared::Prepared;
-use crate::violation::Violation;
+use crate::guard::facts::Facts;
+use crate::guard::violation::Violation;
+use crate::head::head_in::Kind;
+use crate::head::head_out::{self, Extra};
+use crate::head::outgoing;
+use crate::head::prepared::Prepared;
 
 impl Connection {
     /// Sends a request; with `end` it has no content. Without, its content is as long as `content-length` says, or comes in

@@ -8,7 +8,7 @@ use alula_machine::{Exceeded, OutBuf, StreamKey, Time};
 use super::{Connection, Notices, Receiving, Sending};
 use crate::error::{Awaited, ConnectionError};
 use crate::event::Notice;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 /// The longest wait of a client for the rest of a response that nobody wants. The server works on it for as
 /// long: a proxy that gives up a call does so since its own client has left. It is long enough for what is on

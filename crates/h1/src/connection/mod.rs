@@ -22,13 +22,13 @@ use alloc::vec::Vec;
 use alula_fields::{FieldSection, Head};
 use alula_machine::{Limits, OutBuf, StreamKey, Time, UnknownStream};
 
-use crate::chunked::Chunked;
 use crate::config::Config;
+use crate::content::chunked::Chunked;
+use crate::content::framing::Asked;
 use crate::error::ConnectionError;
-use crate::framing::Asked;
-use crate::head_in::{HeadIn, Kind};
-use crate::keep_alive::KeepAlive;
-use crate::repeated::Repeated;
+use crate::head::head_in::{HeadIn, Kind};
+use crate::head::keep_alive::KeepAlive;
+use crate::head::repeated::Repeated;
 
 /// One HTTP/1.1 connection without sockets or clocks, for either role.
 ///

@@ -4,13 +4,13 @@ use alula_fields::{KnownName, RequestForm, octets};
 use alula_machine::Time;
 
 use super::{Connection, Receiving, Sending};
-use crate::chunked::{Chunked, Piece};
+use crate::content::chunked::{Chunked, Piece};
+use crate::content::framing::{Asked, Content};
 use crate::error::ConnectionError;
 use crate::event::{Event, Received};
-use crate::facts::Facts;
-use crate::framing::{Asked, Content};
-use crate::head_in::Kind;
-use crate::violation::Violation;
+use crate::guard::facts::Facts;
+use crate::guard::violation::Violation;
+use crate::head::head_in::Kind;
 
 /// Nothing came of the input, and none of it was used.
 const NOTHING: Received<'static> = Received { consumed: 0, event: None };

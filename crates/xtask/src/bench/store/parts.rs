@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn code_of_libraries_belongs_to_what_it_was_inlined_into() {
         let library = "/rustc/1/library/core/src/slice/iter.rs";
-        assert_eq!(part("alula_store::http::object::put", "/x/crates/h1/src/line.rs"), PARTS[0]);
+        assert_eq!(part("alula_store::http::object::put", "/x/crates/h1/src/head/line.rs"), PARTS[0]);
         assert_eq!(part("alula_store::http::object::put", library), PARTS[2]);
         assert_eq!(part("<alula_store::engine::memory::Memory as X>::get", library), PARTS[4]);
         assert_eq!(part("alula_h1::head_in::read", library), PARTS[0]);

@@ -3,9 +3,9 @@
 use alula_fields::{Authority, FieldFlags, Head, KnownName, Status};
 
 use super::{HeadIn, Kind};
-use crate::facts::{HAS_RULES, Verdict};
-use crate::list;
-use crate::violation::Violation;
+use crate::guard::facts::{HAS_RULES, Verdict};
+use crate::guard::violation::Violation;
+use crate::head::list;
 
 /// The names of fields that say something about the message, or are counted otherwise.
 static IS_SPECIAL: [bool; 256] = {

@@ -2,7 +2,7 @@
 
 use alula_fields::{Authority, Head, KnownName, Status, octets};
 
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 /// The status line of most answers.
 pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\n";

@@ -2,8 +2,8 @@
 
 use alula_fields::octets;
 
-use crate::line;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::head::line;
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 
 use alula_fields::{Adopted, FieldSection, KnownName, octets};
 
-use crate::facts::Facts;
-use crate::repeat_odds::RepeatOdds;
+use crate::guard::facts::Facts;
+use crate::head::repeat_odds::RepeatOdds;
 
 /// Sections whose lines have as many octets are remembered, longer ones are not.
 const LINES_BYTES_MAX: usize = 2 * 1024;
@@ -128,7 +128,10 @@ mod tests {
     use alula_machine::OutBuf;
 
     use super::*;
-    use crate::{config::Spelling, head_out, outgoing};
+    use crate::{
+        config::Spelling,
+        head::{head_out, outgoing},
+    };
 
     fn section(length: &str, tag: &str) -> FieldSection {
         FieldSection::from_pairs([("x-first", "1"), ("content-length", length), ("x-tag", tag)]).unwrap()

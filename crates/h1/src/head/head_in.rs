@@ -15,11 +15,11 @@ use alula_fields::{Head, KnownName, Status, octets};
 use alula_machine::{Exceeded, Limits};
 
 use crate::config::{Config, Leniency};
-use crate::facts::Facts;
-use crate::known_head::KnownHead;
-use crate::line;
-use crate::start_line::{self, RequestLine};
-use crate::violation::Violation;
+use crate::guard::facts::Facts;
+use crate::guard::violation::Violation;
+use crate::head::known_head::KnownHead;
+use crate::head::line;
+use crate::head::start_line::{self, RequestLine};
 
 /// What begins with the next octet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

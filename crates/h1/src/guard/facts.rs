@@ -5,8 +5,8 @@
 
 use alula_fields::{KnownName, octets};
 
-use crate::list;
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::head::list;
 
 /// What a head has said so far.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 
 use alula_fields::{Head, KnownName};
 
-use crate::facts::Facts;
-use crate::repeat_odds::RepeatOdds;
+use crate::guard::facts::Facts;
+use crate::head::repeat_odds::RepeatOdds;
 
 /// Heads of as many octets are remembered, longer ones are not: a usual one has 100 to 1,500.
 const HEAD_BYTES_MAX: usize = 2 * 1024;

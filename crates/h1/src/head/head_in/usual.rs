@@ -5,8 +5,8 @@
 use alula_fields::{Head, KnownName, octets};
 
 use super::{HeadIn, trimmed};
-use crate::known_head::{KnownHead, LineName};
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
+use crate::head::known_head::{KnownHead, LineName};
 
 /// The end of a line.
 const CRLF: &[u8] = b"\r\n";

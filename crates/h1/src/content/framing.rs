@@ -2,7 +2,7 @@
 
 use alula_fields::Status;
 
-use crate::facts::Facts;
+use crate::guard::facts::Facts;
 
 /// How content is told from what follows it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use alula_fields::{Authority, FieldSection, KnownName, RequestHead, Scheme, octets};
 
 use crate::error::SendError;
-use crate::facts::{Facts, HAS_RULES};
-use crate::violation::Violation;
+use crate::guard::facts::{Facts, HAS_RULES};
+use crate::guard::violation::Violation;
 
 /// Checks fields, and says what they say.
 #[inline]

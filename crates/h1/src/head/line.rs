@@ -1,6 +1,6 @@
 //! The ends of lines (RFC 9112 §2.2).
 
-use crate::violation::Violation;
+use crate::guard::violation::Violation;
 
 /// The number of octets that the end of a line has that begins at `at`; `None` while it is not all here.
 ///

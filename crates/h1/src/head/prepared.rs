@@ -10,10 +10,10 @@ use alula_machine::OutBuf;
 use crate::config::Spelling;
 use crate::connection::Plan;
 use crate::error::SendError;
-use crate::facts::{self, Facts, HAS_RULES};
-use crate::head_out;
-use crate::outgoing;
-use crate::violation::Violation;
+use crate::guard::facts::{self, Facts, HAS_RULES};
+use crate::guard::violation::Violation;
+use crate::head::head_out;
+use crate::head::outgoing;
 
 /// A request, checked and written as far as that can be done, with holes for what changes.
 ///

@@ -43,7 +43,7 @@ impl KeepAlive {
 
     fn said_by(fields: &FieldSection) -> Self {
         let mut said = Self::default();
-        for member in fields.get_all(KnownName::KEEP_ALIVE).flat_map(crate::list::members) {
+        for member in fields.get_all(KnownName::KEEP_ALIVE).flat_map(crate::head::list::members) {
             let Some(equals) = member.iter().position(|octet| *octet == b'=') else { continue };
             let (name, value) = (octets::trim(&member[..equals]), octets::trim(&member[equals + 1..]));
             let term = match name {
