@@ -22,7 +22,6 @@ pub mod model;
 mod properties;
 mod reaper;
 mod searches;
-mod shards;
 mod statistics;
 mod store;
 

@@ -5,7 +5,7 @@ use super::index::continuation::Continuation;
 use super::index::parameters::Parameters;
 use super::index::range::Range;
 use super::keys::json;
-use super::{query, walk};
+use super::{checks::query, walk};
 use crate::engine::Item;
 
 /// A query of an index that was not refused.

@@ -2,9 +2,9 @@
 
 use alula::{Exchange, Request, Status};
 
-use super::fail::{Fail, Outcome};
+use super::answer::fail::{Fail, Outcome};
 use super::keys::{self, Asked, Before, Form, Listed};
-use super::{props, query};
+use super::{checks::query, props};
 use crate::engine::Engine;
 use crate::store::Store;
 

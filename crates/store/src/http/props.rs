@@ -6,10 +6,10 @@ use alula::{Exchange, KnownName, Request, Status};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::fail::{Fail, Outcome};
-use super::json_content::{self, Bounds};
-use super::negotiation;
-use super::options::Options;
+use super::answer::fail::{Fail, Outcome};
+use super::answer::json_content::{self, Bounds};
+use super::checks::negotiation;
+use super::checks::options::Options;
 use super::target::Target;
 use crate::budget::Share;
 use crate::engine::{Engine, EngineError};

@@ -5,9 +5,14 @@
 use alula::routing::get;
 use alula::{Request, Route};
 
-use super::conditions::Conditions;
+use super::checks::conditions::Conditions;
 use super::keys::{Asked, Listed};
-use super::{counter, datatype, index, keys, object, old, props, query, service, unrouted, walk};
+use super::{
+    answer::unrouted,
+    checks::query,
+    datatype::{self, counter},
+    index, keys, object, old, props, service, walk,
+};
 use crate::access::Permission::{Admin, Delete, Get, Index, List, Put};
 use crate::access::{Permission, Permissions};
 use crate::engine::Engine;

@@ -3,8 +3,8 @@
 use alula::{Exchange, KnownName, Request, Status};
 use serde_json::{Map, Value, json};
 
-use super::fail::{Fail, Outcome};
-use super::negotiation::{self, IDENTITY};
+use super::answer::fail::{Fail, Outcome};
+use super::checks::negotiation::{self, IDENTITY};
 use crate::engine::Engine;
 use crate::statistics::{Counted, Operation, Statistics};
 use crate::store::Store;

@@ -2,8 +2,8 @@
 
 use alula::{Exchange, ParamError, Scratch, Status};
 
-use super::fail::Fail;
-use super::stand_ins;
+use super::answer::fail::Fail;
+use super::answer::stand_ins;
 use crate::engine::{BucketName, ObjectName};
 use crate::properties::{Properties, PropertyTable};
 

@@ -7,13 +7,13 @@ use arc_swap::ArcSwapOption;
 use super::errors::{Cause, unreadable};
 use super::event::{FjallEvent, Tell};
 use super::faults::Faults;
-use super::folder::Folder;
-use super::options::FjallOptions;
-use super::queue::Queue;
-use super::removed::Removed;
-use super::space::Space;
+use super::open::folder::Folder;
+use super::open::options::FjallOptions;
+use super::open::tail::CutTail;
+use super::space::free::Space;
+use super::space::removed::Removed;
 use super::tables::Tables;
-use super::tail::CutTail;
+use super::write::queue::Queue;
 use crate::engine::EngineError;
 
 pub(super) struct Shared {

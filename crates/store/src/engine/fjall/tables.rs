@@ -23,15 +23,15 @@ use ::fjall::{
 };
 use arc_swap::ArcSwap;
 
-use super::batch_mark::{BatchMark, FolderId};
-use super::disk::Disk;
 use super::errors::unreadable;
 use super::failure::UnreadRow;
-use super::gaps::Gaps;
 use super::hidden;
-use super::journal::MARK_KEY;
-use super::list_memory::ListMemory;
-use super::options::FjallOptions;
+use super::open::journal::MARK_KEY;
+use super::open::options::FjallOptions;
+use super::read::gaps::Gaps;
+use super::read::list_memory::ListMemory;
+use super::space::disk::Disk;
+use super::write::batch_mark::{BatchMark, FolderId};
 use crate::engine::{Durability, EngineError};
 
 /// The octets from which the value of a record is kept in a file of values.

@@ -7,7 +7,7 @@ use super::call::{Call, CallOutcome};
 use super::counts::{CallSum, Counts};
 use super::text;
 use crate::engine::EngineError;
-use crate::shards::Shards;
+use crate::statistics::shards::Shards;
 
 const CALLS: usize = Call::LABELS.len();
 

@@ -8,7 +8,7 @@ use super::operation::{self, Asked};
 use super::update::{Shows, Update};
 use crate::budget::{Peer, SMALL_OCTETS_MAX, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms, WriteTerms};
-use crate::http::fail::Fail;
+use crate::http::answer::fail::Fail;
 use crate::statistics::Counted;
 use crate::store::Shared;
 

@@ -6,8 +6,8 @@
 
 use crate::budget::{Peer, SMALL_OCTETS_MAX, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms};
-use crate::http::fail::Fail;
-use crate::http::loading::load as load_record;
+use crate::http::answer::fail::Fail;
+use crate::http::object::loading::load as load_record;
 use crate::model::Record;
 use crate::model::types::State;
 use crate::store::Shared;

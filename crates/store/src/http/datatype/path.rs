@@ -1,7 +1,7 @@
 //! The paths of data types and counters.
 
 use crate::engine::ObjectName;
-use crate::http::links;
+use crate::http::walk::links;
 
 /// The path of a data type.
 pub(super) fn of_datatype(name: ObjectName<'_>) -> Vec<u8> {

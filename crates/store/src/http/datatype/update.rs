@@ -10,7 +10,7 @@ use super::{charge, json};
 use crate::budget::{Budget, Share};
 use crate::config::Config;
 use crate::engine::{Decide, EngineError, Mark, Verdict};
-use crate::http::fail::Fail;
+use crate::http::answer::fail::Fail;
 use crate::model::types::{Change, State, Unfit};
 use crate::model::{self, Attribute, Context, Damaged, NewContent, Record, Refused, Rules};
 use crate::store::Shared;

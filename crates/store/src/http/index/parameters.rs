@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::continuation::Continuation;
 use super::pattern::Pattern;
 use super::range::Range;
-use crate::http::fail::{Cut, Fail};
+use crate::http::answer::fail::{Cut, Fail};
+use crate::http::checks::options;
 use crate::http::keys::time;
-use crate::http::options;
 use crate::model::term;
 
 /// The time that a query has unless it says another.
@@ -141,7 +141,7 @@ fn bad_continuation() -> Fail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::query;
+    use crate::http::checks::query;
 
     fn read(query: &str) -> Result<Parameters, Fail> {
         Parameters::read(query::pairs_of(query.as_bytes()))

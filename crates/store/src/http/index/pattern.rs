@@ -7,7 +7,7 @@
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::http::fail::Fail;
+use crate::http::answer::fail::Fail;
 
 /// The bytes of a pattern, before it is parsed: what a parser makes of them may be ten thousand times as
 /// long.

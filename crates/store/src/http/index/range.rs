@@ -1,7 +1,7 @@
 //! The index and the terms that a path asks for (Riak §11.1).
 
 use crate::engine::{BucketName, Item};
-use crate::http::fail::{Cut, Fail};
+use crate::http::answer::fail::{Cut, Fail};
 use crate::http::keys::pages::Selection;
 use crate::model::term;
 

@@ -2,11 +2,11 @@
 //!
 //! UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading
 //! a list: they have
-//! [stand-ins](crate::http::stand_ins), so that a client can tell which.
+//! [stand-ins](crate::http::answer::stand_ins), so that a client can tell which.
 //!
 //! `}` is sent as an escape, which means the same: clients cut a stream of objects at it.
 
-use crate::http::stand_ins;
+use crate::http::answer::stand_ins;
 
 /// Appends a string of JSON that stands for these octets.
 pub(crate) fn put_string(octets: &[u8], out: &mut Vec<u8>) {

@@ -3,10 +3,10 @@
 use alula::Scratch;
 use tokio::time::Instant;
 
-use super::super::fail::Fail;
 use super::output;
 use crate::budget::{Budget, Share, TooSlow};
 use crate::engine::{BucketName, Engine, EngineError, IndexRange, Item, KeyRange, Page, Snapshot};
+use crate::http::answer::fail::Fail;
 use crate::store::Shared;
 
 /// The items of a page.

@@ -4,10 +4,10 @@
 
 use alula::{Error, Reply, Sent};
 
-use super::super::fail::Fail;
 use super::json::put_string;
 use super::output::Output;
 use crate::budget::{Budget, Share};
+use crate::http::answer::fail::Fail;
 use crate::model::VtagText;
 
 /// The form of the content.

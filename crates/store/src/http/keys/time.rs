@@ -5,10 +5,10 @@ use std::time::Duration;
 use alula::Request;
 use tokio::time::Instant;
 
-use super::super::fail::Fail;
-use super::super::options;
-use super::super::query;
 use crate::config::Config;
+use crate::http::answer::fail::Fail;
+use crate::http::checks::options;
+use crate::http::checks::query;
 
 /// Reads the parameter `timeout`, in milliseconds.
 ///

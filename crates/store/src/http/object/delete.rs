@@ -2,19 +2,19 @@
 
 use alula::{Exchange, KnownName, Request, Scratch, Status};
 
-use super::super::conditions::Conditions;
-use super::super::fail::{Fail, Outcome};
-use super::super::options::Options;
-use super::super::target::Target;
-use super::super::vclock::{self, VCLOCK};
 use super::put::{Refusal, rules};
 use super::read::missing;
 use crate::engine::{Decide, Engine, Mark, Verdict, WriteTerms};
+use crate::http::answer::fail::{Fail, Outcome};
+use crate::http::checks::conditions::Conditions;
+use crate::http::checks::options::Options;
+use crate::http::object::vclock::{self, VCLOCK};
+use crate::http::target::Target;
 use crate::model::{self, Context, NewContent, Record, Rules};
 use crate::store::{Shared, Store};
 
 /// Marks the object as deleted: what the client was given of it, or without a context all there is.
-pub(in super::super) async fn delete<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+pub(in crate::http) async fn delete<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let state = exchange.state();
     let shared = state.shared();
     let target = Target::of(&exchange)?;

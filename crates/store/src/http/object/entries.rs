@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use alula::{FieldSection, Scratch};
 
-use super::super::fail::{Cut, Fail};
 use super::one::INDEX;
 use super::same_name;
 use crate::engine::RowLength;
+use crate::http::answer::fail::{Cut, Fail};
 use crate::model::{Attribute, Attributes, term};
 
 /// The bytes that the rows of one content may take: type, bucket, index, term and key for each entry. They

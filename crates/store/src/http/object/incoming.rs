@@ -2,17 +2,17 @@
 
 use alula::{FieldSection, KnownName, Scratch, Status};
 
-use super::super::fail::{Cut, Fail};
-use super::super::links;
 use super::one::META;
 use super::{entries, same_name};
 use crate::engine::{ObjectName, RowLength};
+use crate::http::answer::fail::{Cut, Fail};
+use crate::http::walk::links;
 use crate::model::Attribute;
 
 /// The attributes of a content, and what they become in an engine.
-pub(in super::super) struct Incoming {
+pub(in crate::http) struct Incoming {
     /// The attributes in the order in which they are kept.
-    pub(in super::super) attributes: Scratch,
+    pub(in crate::http) attributes: Scratch,
     /// The bytes of the rows of the index entries.
     pub(super) rows: u64,
 }
@@ -25,7 +25,7 @@ pub(super) const HELD_BYTES_MAX: usize = 4 * 1024;
 ///
 /// # Errors
 /// 400 or 415 with a text.
-pub(in super::super) fn attributes(headers: &FieldSection, name: ObjectName<'_>) -> Result<Incoming, Fail> {
+pub(in crate::http) fn attributes(headers: &FieldSection, name: ObjectName<'_>) -> Result<Incoming, Fail> {
     let mut out = Scratch::lend_within(HELD_BYTES_MAX);
     Attribute::MediaType(media_type(headers)?).write(&mut out);
     if let Some(coding) = headers.get(KnownName::CONTENT_ENCODING) {

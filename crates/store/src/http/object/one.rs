@@ -5,13 +5,13 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use alula::{FieldError, FieldSection, KnownName, Reply, Scratch};
 
-use super::super::fail::Outcome;
-use super::super::links::{LINE_BYTES_MAX, SEPARATOR};
-use super::super::sending::Paced;
-use super::super::target::Target;
-use super::super::vclock::VCLOCK;
-use super::super::{fail::Fail, links};
 use super::shown::{coding, media_type};
+use crate::http::answer::fail::Outcome;
+use crate::http::answer::sending::Paced;
+use crate::http::object::vclock::VCLOCK;
+use crate::http::target::Target;
+use crate::http::walk::links::{LINE_BYTES_MAX, SEPARATOR};
+use crate::http::{answer::fail::Fail, walk::links};
 use crate::model::{Attribute, Content, Context, Moment, Record};
 
 /// The field that says that a content is the mark of a deletion.

@@ -5,18 +5,6 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use md5::{Digest as _, Md5};
 use tokio::time::Instant;
 
-use super::super::arriving::{self, Room};
-use super::super::conditions::Conditions;
-use super::super::fail::{Fail, Outcome};
-use super::super::links;
-use super::super::loading::load;
-use super::super::negotiation::{self, IDENTITY};
-use super::super::new_key::new_key;
-use super::super::options::Options;
-use super::super::peer;
-use super::super::sending::Paced;
-use super::super::target::{Form, Target};
-use super::super::vclock::{self, VCLOCK};
 use super::incoming::Incoming;
 use super::shown::{Shown, charge_fields};
 use super::{entries, incoming, one, siblings};
@@ -24,6 +12,18 @@ use crate::budget::{Peer, Share};
 use crate::engine::{
     Decide, Engine, EngineError, Mark, ObjectName, ReadTerms, RowLength, Verdict, WriteTerms, Written,
 };
+use crate::http::answer::fail::{Fail, Outcome};
+use crate::http::answer::sending::Paced;
+use crate::http::checks::conditions::Conditions;
+use crate::http::checks::negotiation::{self, IDENTITY};
+use crate::http::checks::options::Options;
+use crate::http::checks::peer;
+use crate::http::object::arriving::{self, Room};
+use crate::http::object::loading::load;
+use crate::http::object::new_key::new_key;
+use crate::http::object::vclock::{self, VCLOCK};
+use crate::http::target::{Form, Target};
+use crate::http::walk::links;
 use crate::model::{self, Context, NewContent, Record, Refused, Rules};
 use crate::properties::Properties;
 use crate::store::{Shared, Store};
@@ -32,13 +32,13 @@ use crate::store::{Shared, Store};
 const OBJECT_ROWS_MAX: u64 = 8 * entries::CONTENT_ROWS_MAX;
 
 /// Stores the content under the key of the path.
-pub(in super::super) async fn put<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+pub(in crate::http) async fn put<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let target = Target::of(&exchange)?;
     store(exchange, target, Status::OK).await
 }
 
 /// Stores the content under a new key, which the answer names.
-pub(in super::super) async fn create<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+pub(in crate::http) async fn create<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let target = Target::of(&exchange)?.with_key(&new_key()?);
     store(exchange, target, Status::CREATED).await
 }

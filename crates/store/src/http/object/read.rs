@@ -2,22 +2,22 @@
 
 use alula::{Exchange, KnownName, Request, Scratch, Status};
 
-use super::super::conditions::{Conditions, Present};
-use super::super::datatype;
-use super::super::fail::{Fail, Outcome};
-use super::super::options::Options;
-use super::super::peer;
-use super::super::sending::Paced;
-use super::super::target::Target;
 use super::one::{self, DELETED};
 use super::shown::{Shown, charge_fields};
 use super::siblings;
 use crate::engine::{Engine, EngineError, ReadTerms};
+use crate::http::answer::fail::{Fail, Outcome};
+use crate::http::answer::sending::Paced;
+use crate::http::checks::conditions::{Conditions, Present};
+use crate::http::checks::options::Options;
+use crate::http::checks::peer;
+use crate::http::datatype;
+use crate::http::target::Target;
 use crate::model::{Content, Context, Record, Vtag};
 use crate::store::{Shared, Store};
 
 /// Answers with the stored octets, with all siblings, or with the one of `vtag`. Allocates nothing once warm but what the engine does.
-pub(in super::super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
+pub(in crate::http) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let state = exchange.state();
     let shared = state.shared();
     let target = Target::of(&exchange)?;

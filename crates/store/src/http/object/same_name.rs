@@ -2,7 +2,7 @@
 
 use alula::FieldSection;
 
-use super::super::fail::Fail;
+use crate::http::answer::fail::Fail;
 
 /// The fields of a section up to which each is compared with those before it. The names of more are sorted:
 /// to compare a thousand with each other takes milliseconds.

@@ -2,9 +2,9 @@
 
 use alula::FieldSection;
 
-use super::super::fail::Fail;
-use super::super::negotiation::{self, IDENTITY};
 use crate::budget::{Budget, SMALL_OCTETS_MAX, Share, Spent};
+use crate::http::answer::fail::Fail;
+use crate::http::checks::negotiation::{self, IDENTITY};
 use crate::model::{Attribute, Content, Moment, Record, Vtag};
 
 /// The media type of a content that was stored without one.

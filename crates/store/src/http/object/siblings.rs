@@ -9,13 +9,13 @@ use std::convert::Infallible;
 
 use alula::{KnownName, Reply, Scratch};
 
-use super::super::fail::{Fail, Outcome};
-use super::super::links;
-use super::super::sending::Paced;
-use super::super::target::{self, Target};
 use super::one::{DELETED, INDEX, META, put_context, put_modified, put_tag, write_date};
 use super::shown::{Form, coding, media_type};
 use crate::engine::BucketName;
+use crate::http::answer::fail::{Fail, Outcome};
+use crate::http::answer::sending::Paced;
+use crate::http::target::{self, Target};
+use crate::http::walk::links;
 use crate::model::{Attribute, Content, Record, Vtag};
 
 /// Siblings whose parts lie on the stack; of more there is a list.
@@ -126,14 +126,14 @@ impl Ends {
     }
 }
 
-pub(in super::super) fn put_boundary(boundary: &[u8], end: &[u8], out: &mut Vec<u8>) {
+pub(in crate::http) fn put_boundary(boundary: &[u8], end: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n--");
     out.extend_from_slice(boundary);
     out.extend_from_slice(end);
 }
 
 /// The fields of a part, and the empty line after them.
-pub(in super::super) fn put_head(
+pub(in crate::http) fn put_head(
     content: &Content<'_>,
     bucket: BucketName<'_>,
     form: target::Form,

@@ -3,8 +3,8 @@
 //! Objects, their links and the steps of a walk multiply: two kilobytes of path over 500 objects with 500
 //! links each are 25 million links.
 
-use super::super::fail::Fail;
 use crate::budget::{Budget, Peer, Share};
+use crate::http::answer::fail::Fail;
 
 /// The objects that a step may reach, and those that all steps together may keep: each is read again for the
 /// response.

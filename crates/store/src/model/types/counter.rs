@@ -2,8 +2,8 @@
 
 use std::mem::take;
 
-use super::dot_map::{put_dot, read_dot};
-use super::pairs::for_each_pair;
+use super::parts::dot_map::{put_dot, read_dot};
+use super::parts::pairs::for_each_pair;
 use super::{Making, Seen, Unfit};
 use crate::model::octets::{Octets, put_number};
 use crate::model::{Actor, Dot};

@@ -4,7 +4,7 @@
 
 use std::mem::take;
 
-use super::dot_map::DotMap;
+use super::parts::dot_map::DotMap;
 use super::sketch::Sketch;
 use super::{Elements, Making, Precision, Seen};
 use crate::model::octets::Octets;

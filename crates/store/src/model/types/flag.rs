@@ -1,6 +1,6 @@
 //! Flags: on while a change that turned them on stands.
 
-use super::dot_map::DotSet;
+use super::parts::dot_map::DotSet;
 use super::{Making, Seen};
 use crate::model::octets::Octets;
 

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::iter;
 use std::mem::take;
 
-use super::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
-use super::pairs::for_each_pair;
-use super::size::Growth;
+use super::parts::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
+use super::parts::pairs::for_each_pair;
+use super::parts::size::Growth;
 use super::{Kind, Making, Removed, Seen, Steps, Unfit, Value};
 use crate::model::octets::{Octets, put_counted, put_number};
 

@@ -1,6 +1,6 @@
 //! Registers: the octets that were assigned last.
 
-use super::dot_map::DotMap;
+use super::parts::dot_map::DotMap;
 use super::{Making, Seen};
 use crate::model::Moment;
 use crate::model::octets::{Octets, put_counted};

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::mem::take;
 
-use super::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
-use super::pairs::for_each_pair;
+use super::parts::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
+use super::parts::pairs::for_each_pair;
 use super::{Elements, Making, Seen, Unfit};
 use crate::model::octets::{Octets, put_counted, put_number};
 

@@ -1,6 +1,6 @@
 //! The state of a data type, as it is kept.
 
-use super::size::{Growth, Size};
+use super::parts::size::{Growth, Size};
 use super::{Change, Clock, Kind, Making, Operation, Precision, Seen, Unfit, Value};
 use crate::model::octets::Octets;
 use crate::model::{Context, Damaged, Dot};

@@ -1,6 +1,6 @@
 //! The value of a data type of any kind.
 
-use super::size::Growth;
+use super::parts::size::Growth;
 use super::{Counter, Distinct, Flag, Kind, Making, Map, NESTING_MAX, Register, Seen, Set, Steps, Unfit};
 use crate::model::octets::Octets;
 

@@ -1,0 +1,232 @@
+//! Journals of fjall, read as they are on disk.
+//!
+//! ```text
+//! start      1, number of items (4 octets), sequence number (8)
+//! each item  2, kind (1), compression (1), table (8), octets of the key (2), of the value (4), of the value as kept (4), key, value
+//!            or 4, table (8)
+//! end        3, checksum of the items (8), `FJL` 3
+//! ```
+//!
+//! Integers have their low octets first. Journals are as long as they may become, with octets of 0 behind the last batch. fjall cuts a journal
+//! where it cannot read on, whatever follows; here one sees what follows. The first item of each batch is its [mark](super::batch_mark).
+
+use std::fs::File;
+use std::hash::Hasher as _;
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use twox_hash::XxHash3_64;
+
+use crate::engine::fjall::write::batch_mark::{BatchMark, FolderId, MARK_OCTETS};
+
+const START: u8 = 1;
+const ITEM: u8 = 2;
+const END: u8 = 3;
+const CLEAR: u8 = 4;
+const MAGIC: [u8; 4] = *b"FJL\x03";
+
+/// The key of the row of marks.
+pub(in crate::engine::fjall) const MARK_KEY: [u8; 1] = [0];
+
+/// The octets between the start of a batch and those of its folder in its mark.
+const MARK_AT: u64 = 13 + 21 + MARK_KEY.len() as u64;
+
+/// The octets that are read together.
+const READ_OCTETS: usize = 64 * 1024;
+
+static ZEROS: [u8; 4096] = [0; 4096];
+
+/// No octet of a journal: where a read that failed leaves it.
+const NOWHERE: u64 = u64::MAX;
+
+/// A journal that is read.
+pub(in crate::engine::fjall) struct Journal {
+    file: BufReader<File>,
+    len: u64,
+    at: u64,
+    folder: FolderId,
+}
+
+/// A whole batch: where it ends, and its mark if it has one of this folder.
+#[derive(Debug)]
+pub(in crate::engine::fjall) struct WholeBatch {
+    pub(in crate::engine::fjall) end: u64,
+    pub(in crate::engine::fjall) mark: Option<BatchMark>,
+}
+
+impl Journal {
+    pub(in crate::engine::fjall) fn open(path: &Path, folder: &FolderId) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        Ok(Self { file: BufReader::with_capacity(READ_OCTETS, file), len, at: 0, folder: *folder })
+    }
+
+    /// Reads the batch that begins at this octet; `None` if there is no whole one.
+    pub(in crate::engine::fjall) fn batch(&mut self, at: u64) -> io::Result<Option<WholeBatch>> {
+        self.seek(at)?;
+        match self.read_batch() {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            read => read,
+        }
+    }
+
+    /// Finds the first whole batch of this folder that begins after this octet, wherever it begins. Values may hold anything, but not the
+    /// random octets of the folder. Returns where it ends, and its mark.
+    pub(in crate::engine::fjall) fn next_batch(
+        &mut self,
+        after: u64,
+    ) -> io::Result<Option<(u64, BatchMark)>> {
+        let mut from = after + 1 + MARK_AT;
+        while let Some(found) = self.find_folder(from)? {
+            if let Some(WholeBatch { end, mark: Some(mark) }) = self.batch(found - MARK_AT)? {
+                return Ok(Some((end, mark)));
+            }
+            from = found + 1;
+        }
+        Ok(None)
+    }
+
+    /// The mark of what begins at this octet, whether it is whole or not.
+    pub(in crate::engine::fjall) fn unchecked_mark(&mut self, at: u64) -> io::Result<Option<BatchMark>> {
+        self.seek(at + MARK_AT)?;
+        match self.array::<MARK_OCTETS>() {
+            Ok(octets) => Ok(BatchMark::read(&octets, &self.folder)),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The end of the last octet from here on that is not 0, or this octet if there is none.
+    pub(in crate::engine::fjall) fn end_of_octets(&mut self, from: u64) -> io::Result<u64> {
+        self.seek(from)?;
+        let mut end = from;
+        loop {
+            let octets = self.file.fill_buf()?;
+            if octets.is_empty() {
+                return Ok(end);
+            }
+            let count = octets.len();
+            // Most are 0, and comparing many at once is quicker.
+            if octets.chunks(ZEROS.len()).any(|chunk| chunk != &ZEROS[..chunk.len()]) {
+                let last = octets.iter().rposition(|octet| *octet != 0);
+                end = last.map_or(end, |last| self.at + last as u64 + 1);
+            }
+            self.consume(count);
+        }
+    }
+
+    fn read_batch(&mut self) -> io::Result<Option<WholeBatch>> {
+        let [tag] = self.array()?;
+        if tag != START {
+            return Ok(None);
+        }
+        let count = u32::from_le_bytes(self.array()?);
+        let _sequence: [u8; 8] = self.array()?;
+        let mut hash = XxHash3_64::new();
+        let mut mark = None;
+        for index in 0..count {
+            let Some((key, value)) = self.item(&mut hash)? else { return Ok(None) };
+            if index == 0 && (key, value) == (MARK_KEY.len() as u64, MARK_OCTETS as u64) {
+                mark = self.mark(&mut hash)?;
+            } else if !self.hash_through(key + value, &mut hash)? {
+                return Ok(None);
+            }
+        }
+        let [tag] = self.array()?;
+        let checksum = u64::from_le_bytes(self.array()?);
+        let magic: [u8; MAGIC.len()] = self.array()?;
+        let is_whole = tag == END && checksum == hash.finish() && magic == MAGIC;
+        Ok(is_whole.then_some(WholeBatch { end: self.at, mark }))
+    }
+
+    /// Reads an item up to its key and returns the octets of its key and its value.
+    fn item(&mut self, hash: &mut XxHash3_64) -> io::Result<Option<(u64, u64)>> {
+        let tag: [u8; 1] = self.hashed(hash)?;
+        match tag {
+            [ITEM] => {
+                let _kind: [u8; 10] = self.hashed(hash)?;
+                let key = u16::from_le_bytes(self.hashed(hash)?);
+                let _value: [u8; 4] = self.hashed(hash)?;
+                let kept = u32::from_le_bytes(self.hashed(hash)?);
+                Ok(Some((key.into(), kept.into())))
+            }
+            [CLEAR] => {
+                let _table: [u8; 8] = self.hashed(hash)?;
+                Ok(Some((0, 0)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn mark(&mut self, hash: &mut XxHash3_64) -> io::Result<Option<BatchMark>> {
+        let key: [u8; MARK_KEY.len()] = self.hashed(hash)?;
+        let value: [u8; MARK_OCTETS] = self.hashed(hash)?;
+        Ok(BatchMark::read(&value, &self.folder).filter(|_| key == MARK_KEY))
+    }
+
+    /// Returns false if the journal ends before so many octets.
+    fn hash_through(&mut self, mut count: u64, hash: &mut XxHash3_64) -> io::Result<bool> {
+        if count > self.len.saturating_sub(self.at) {
+            return Ok(false);
+        }
+        while count > 0 {
+            let octets = self.file.fill_buf()?;
+            let taken = octets.len().min(usize::try_from(count).unwrap_or(usize::MAX));
+            if taken == 0 {
+                return Ok(false);
+            }
+            hash.write(&octets[..taken]);
+            self.consume(taken);
+            count -= taken as u64;
+        }
+        Ok(true)
+    }
+
+    /// Finds the next place of the octets of the folder.
+    fn find_folder(&mut self, from: u64) -> io::Result<Option<u64>> {
+        self.seek(from)?;
+        let folder = self.folder;
+        let mut window: Vec<u8> = Vec::with_capacity(READ_OCTETS + folder.len());
+        loop {
+            let octets = self.file.fill_buf()?;
+            if octets.is_empty() {
+                return Ok(None);
+            }
+            let start = self.at - window.len() as u64;
+            window.extend_from_slice(octets);
+            let count = octets.len();
+            self.consume(count);
+            if let Some(found) = window.windows(folder.len()).position(|octets| octets == folder) {
+                return Ok(Some(start + found as u64));
+            }
+            window.drain(..window.len().saturating_sub(folder.len() - 1));
+        }
+    }
+
+    fn hashed<const COUNT: usize>(&mut self, hash: &mut XxHash3_64) -> io::Result<[u8; COUNT]> {
+        let array = self.array()?;
+        hash.write(&array);
+        Ok(array)
+    }
+
+    fn array<const COUNT: usize>(&mut self) -> io::Result<[u8; COUNT]> {
+        let mut array = [0; COUNT];
+        self.file.read_exact(&mut array).inspect_err(|_| self.at = NOWHERE)?;
+        self.at += COUNT as u64;
+        Ok(array)
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.file.consume(count);
+        self.at += count as u64;
+    }
+
+    fn seek(&mut self, to: u64) -> io::Result<()> {
+        // Batches follow each other, and seeking forgets what was read ahead.
+        if self.at != to {
+            self.at = NOWHERE;
+            self.at = self.file.seek(SeekFrom::Start(to))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! Content in JSON of requests.
+
+use std::time::Duration;
+
+use alula::{Exchange, KnownName, Request, Scratch};
+
+use super::fail::Fail;
+use crate::budget::Share;
+use crate::engine::Engine;
+use crate::http::checks::peer;
+use crate::http::object::arriving::{self, Room};
+use crate::store::Store;
+
+/// Returns true if a request says that its content is JSON, with any parameters.
+pub(in crate::http) fn is_json(request: &Request) -> bool {
+    let media_type =
+        request.headers().text(KnownName::CONTENT_TYPE).and_then(|value| value.split(';').next());
+    media_type.is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// The bounds of a content.
+pub(in crate::http) struct Bounds {
+    pub(in crate::http) octets_max: u64,
+    /// The bytes of room that are asked for in the end, for each byte of the content.
+    pub(in crate::http) times: u64,
+    /// The bytes of room beside these that the request asks for in the end.
+    pub(in crate::http) beside: u64,
+    /// The time for which it waits for room.
+    pub(in crate::http) time: Duration,
+}
+
+/// Reads the content with its share of the octets in flight, on the account of its peer.
+///
+/// # Errors
+/// 413 if it is longer than it may be, 503 if there is no room in time, or the content does not come.
+pub(in crate::http) async fn read<E: Engine>(
+    exchange: &mut Exchange<Store<E>>,
+    bounds: Bounds,
+) -> Result<(Scratch, Share), Fail> {
+    let Bounds { octets_max, times, beside, time } = bounds;
+    let store = exchange.state();
+    let stated = arriving::stated_octets(exchange.request().headers(), octets_max)?;
+    let peer = peer::of(exchange, &store);
+    let room = Room { budget: &store.shared().budget, peer: &peer, octets_max, times, beside, time };
+    arriving::content(exchange.body(), stated, room).await
+}

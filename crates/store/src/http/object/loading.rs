@@ -1,0 +1,32 @@
+//! Reads of records that are held while they are sent: each has a share of the octets in flight.
+
+use crate::budget::{Peer, Share};
+use crate::engine::{Engine, ObjectName, ReadTerms};
+use crate::http::answer::fail::Fail;
+use crate::store::Shared;
+
+/// The record of an object with its share, on the account of a peer. While others have shares, the length of
+/// the record is asked first, so that those that wait hold nothing. A small record waits for nobody.
+/// Allocates nothing but what the engine does, and to wait.
+pub(in crate::http) async fn load<E: Engine>(
+    shared: &Shared<E>,
+    peer: &Peer,
+    name: ObjectName<'_>,
+    terms: &ReadTerms,
+) -> Result<(Option<E::Octets>, Share), Fail> {
+    let mut share = Share::of(peer);
+    if shared.budget.is_in_use() {
+        let octets = shared.engine.octets(name, terms).await?;
+        share = shared.budget.share_for(peer, octets, terms.deadline).await?;
+    }
+    loop {
+        let stored = shared.engine.get(name, terms).await?;
+        let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
+        if shared.budget.grow(&mut share, octets).is_ok() {
+            return Ok((stored, share));
+        }
+        // It became longer, or it was the first to be read.
+        drop((stored, share));
+        share = shared.budget.share_for(peer, octets, terms.deadline).await?;
+    }
+}

@@ -1,0 +1,26 @@
+//! Contexts in fields: `x-riak-vclock` and those like it.
+
+use alula::{FieldSection, Scratch};
+
+use crate::http::answer::fail::Fail;
+use crate::model::Context;
+
+/// The field with the context that a client was given.
+pub(in crate::http) const VCLOCK: &str = "x-riak-vclock";
+
+/// The octets of the context in a field, or `None` if there is no such field. Allocates nothing once warm.
+///
+/// # Errors
+/// 400 for what is no context, or two of them.
+pub(in crate::http) fn read(headers: &FieldSection, name: &str) -> Result<Option<Scratch>, Fail> {
+    let mut values = headers.get_all(name);
+    let Some(text) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Fail::bad_request(format!("{name} was given more than once\n")));
+    }
+    let mut octets = Scratch::lend_within(text.len());
+    match Context::from_text(text.trim_ascii(), &mut octets) {
+        Ok(_) => Ok(Some(octets)),
+        Err(error) => Err(Fail::bad_request(format!("{name}: {error}\n"))),
+    }
+}
