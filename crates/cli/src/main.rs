@@ -6,31 +6,24 @@
 
 mod args;
 mod demo;
-mod descriptors;
-mod disposition;
 mod echo;
-mod exit;
+mod failure;
 mod fetch;
 mod hooks;
 mod hpack;
 mod inspect;
-mod json;
 mod listening;
 mod manual;
-mod parameters;
 mod random;
-mod sentence;
 mod serve;
-mod signals;
 mod store;
 mod terminal;
-mod topics;
-mod wrapping;
+mod text;
 
 use std::process::ExitCode;
 
 use args::{Command, FetchArgs, HpackCommand};
-use exit::{Exit, Outcome};
+use failure::exit::{Exit, Outcome};
 use fetch::Plan;
 
 /// Counts what the demo shows.
@@ -38,7 +31,7 @@ use fetch::Plan;
 static TALLY: alula_tally::Tally = alula_tally::Tally::system();
 
 fn main() -> ExitCode {
-    if topics::is_printed() {
+    if manual::topics::is_printed() {
         return ExitCode::SUCCESS;
     }
     let mut exit = ExitCode::from(Exit::Whole);

@@ -19,8 +19,8 @@ const fn parser(file: &'static str, function: &'static str, target: &'static str
 }
 
 const PARSERS: &[Parser] = &[
-    parser("cli/src/fetch/certificate.rs", "of", "certificate"),
-    parser("cli/src/disposition.rs", "filename", "content_disposition"),
+    parser("cli/src/fetch/tls/certificate.rs", "of", "certificate"),
+    parser("cli/src/text/disposition.rs", "filename", "content_disposition"),
     parser("client/src/connecting/proxy/socks.rs", "ask", "proxy_answer"),
     parser("client/src/connecting/proxy/tunnel.rs", "ask", "proxy_answer"),
     parser("client/src/cookies/mod.rs", "add", "cookies"),

@@ -64,7 +64,7 @@ mod tests {
                 "crates/cli/src/fetch/a.rs",
                 "// io::stdout()\nstdout().is_terminal();\neprintln!(\"{x}\");\n",
             ),
-            source("crates/cli/src/terminal.rs", "io::stderr()"),
+            source("crates/cli/src/terminal/mod.rs", "io::stderr()"),
             source("crates/xtask/src/main.rs", "println!()"),
         ];
         let found = check_terminals(&sources);

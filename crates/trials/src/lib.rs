@@ -16,7 +16,7 @@
 mod accept;
 mod authority;
 mod certificate;
-#[path = "../../cli/src/fetch/certificate.rs"]
+#[path = "../../cli/src/fetch/tls/certificate.rs"]
 mod certificate_words;
 mod conditional;
 mod content_coding;
@@ -25,7 +25,7 @@ mod control_data;
 mod cookies;
 mod credentials;
 mod datatype_change;
-#[path = "../../cli/src/disposition.rs"]
+#[path = "../../cli/src/text/disposition.rs"]
 mod disposition;
 mod field_name;
 mod field_section;

@@ -2,34 +2,14 @@
 //!
 //! The flags of requests are grouped as the help groups them, a file for each group.
 
-mod agreement;
-mod config;
-mod connection;
-mod content;
-mod curls_words;
-mod durations;
-mod hosts;
-mod httpie;
-mod layout;
-mod listen;
-mod once;
-mod output;
-mod pace;
-mod password;
-mod refused;
-mod request;
-mod servers;
-mod shared;
+pub(crate) mod fetch;
+pub(crate) mod parse;
+pub(crate) mod serve;
 mod store;
-mod store_access;
-mod store_config;
 mod tools;
 mod topic_list;
-mod transfer;
 mod values;
 mod version;
-mod watching;
-mod words;
 
 use std::{
     env,
@@ -46,27 +26,26 @@ use clap::{
 };
 
 use crate::{
-    exit::{self, Failure},
-    terminal::{COLUMNS, columns_of_help},
-    wrapping::stacked,
+    failure::exit::{self, Failure},
+    terminal::{COLUMNS, columns_of_help, wrapping::stacked},
 };
-pub(crate) use agreement::Suites;
-pub(crate) use connection::{CertType, ConnectionArgs};
-pub(crate) use content::{ContentArgs, FormPart, Piece};
-pub(crate) use httpie::{HttpieArgs, Scheme};
-pub(crate) use layout::{Layout, Style};
-pub(crate) use output::{ColorWhen, ExitCodes, OutputArgs, OutputName, Pretty};
-pub(crate) use password::typed as typed_password;
-pub(crate) use request::{AnyArgs, FetchArgs, Options, RequestArgs};
-pub(crate) use servers::{EchoArgs, ListenArgs, ServeArgs};
+pub(crate) use fetch::agreement::Suites;
+pub(crate) use fetch::connection::{CertType, ConnectionArgs};
+pub(crate) use fetch::content::{ContentArgs, FormPart, Piece};
+pub(crate) use fetch::layout::{Layout, Style};
+pub(crate) use fetch::output::{ColorWhen, ExitCodes, OutputArgs, OutputName, Pretty};
+pub(crate) use fetch::request::{AnyArgs, FetchArgs, Options, RequestArgs};
+pub(crate) use fetch::transfer::TransferArgs;
+pub(crate) use parse::httpie::{HttpieArgs, Scheme};
+pub(crate) use serve::servers::{EchoArgs, ListenArgs, ServeArgs};
+pub(crate) use serve::watching::{ANY, Added, LineFormat, WatchArgs, section};
 pub(crate) use store::{BucketType, EngineName, StoreArgs};
 pub(crate) use tools::{
     CompletionsArgs, DemoArgs, ExplainArgs, HpackCommand, InspectArgs, ManArgs, ShowArgs,
 };
 pub(crate) use topic_list::{ENVIRONMENT, TOPICS, list as list_of_topics};
-pub(crate) use transfer::TransferArgs;
+pub(crate) use values::password::typed as typed_password;
 pub(crate) use values::{ConnectTo, FieldArg, From, METHODS, Protocols, Rate, Resolved, is_in_capitals};
-pub(crate) use watching::{ANY, Added, LineFormat, WatchArgs, section};
 
 /// An HTTP client, a debugging server and a codec on the command line.
 #[derive(Debug, Parser)]
@@ -80,8 +59,8 @@ impl Args {
     /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
     pub(crate) fn of_process() -> Vec<Self> {
         let mut lines = Vec::new();
-        let named = words::named(env::args_os().collect());
-        let once = once::check(Self::command(), &named);
+        let named = parse::words::named(env::args_os().collect());
+        let once = parse::once::check(Self::command(), &named);
         let given = expanded(named, &mut lines).unwrap_or_else(|failure| {
             let is_curls = env::args().any(|word| word.ends_with("curl") && word.contains("exit-codes"));
             let failure = failure.with(if is_curls { ExitCodes::Curl } else { ExitCodes::Alula }).said();
@@ -89,9 +68,10 @@ impl Args {
         });
         let command: Vec<OsString> = given.iter().take(2).cloned().collect();
         let all = once.and_then(|()| Self::of_runs(runs(given)));
-        let mut all =
-            all.unwrap_or_else(|error| refused::exit(located(refused::told(error), &command, &lines)));
-        shared::share(&mut all);
+        let mut all = all.unwrap_or_else(|error| {
+            parse::refused::exit(located(parse::refused::told(error), &command, &lines))
+        });
+        parse::shared::share(&mut all);
         all
     }
 
@@ -121,7 +101,7 @@ impl Args {
     }
 
     fn of(given: Vec<OsString>) -> Result<Self, Error> {
-        let mut program = curls_words::with_negations(wrapped(Self::command()), &given);
+        let mut program = parse::curls_words::with_negations(wrapped(Self::command()), &given);
         let matches = program.try_get_matches_from_mut(given)?;
         let mut args = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
         if let (Some(options), Some((_, matches))) = (args.command.options_mut(), matches.subcommand()) {
@@ -134,19 +114,20 @@ impl Args {
 }
 
 /// With the arguments that stand in files.
-fn expanded(given: Vec<OsString>, lines: &mut Vec<config::Line>) -> Result<Vec<OsString>, Failure> {
+fn expanded(given: Vec<OsString>, lines: &mut Vec<parse::config::Line>) -> Result<Vec<OsString>, Failure> {
     match given.get(1).is_some_and(|command| command == "store") {
-        true => store_config::expanded(given, &mut Args::command(), lines),
-        false => config::expanded(config::with_own(given, lines)?, lines).map(curls_words::with_parts),
+        true => store::store_config::expanded(given, &mut Args::command(), lines),
+        false => parse::config::expanded(parse::config::with_own(given, lines)?, lines)
+            .map(parse::curls_words::with_parts),
     }
 }
 
 /// The error with the place in a file that it comes from, if there is a line that leads to the same one alone.
-fn located(error: Error, command: &[OsString], lines: &[config::Line]) -> Error {
+fn located(error: Error, command: &[OsString], lines: &[parse::config::Line]) -> Error {
     let argument = error.get(ContextKind::InvalidArg);
     let url = [OsString::from("localhost")];
     let is_of_password = argument.is_some_and(|argument| argument.to_string().contains("PASSWORD"));
-    let is_its = |line: &&config::Line| {
+    let is_its = |line: &&parse::config::Line| {
         // A name without a password would be asked for one once more.
         let has_name = ["-u", "-U", "-a", "--user=", "--proxy-user=", "--auth="].iter().any(|flag| {
             line.arguments
@@ -162,7 +143,7 @@ fn located(error: Error, command: &[OsString], lines: &[config::Line]) -> Error 
         })
     };
     match lines.iter().find(is_its) {
-        Some(config::Line { file, number, .. }) => {
+        Some(parse::config::Line { file, number, .. }) => {
             let text = error.render().to_string();
             let sentence = text.strip_prefix("error: ").unwrap_or(&text);
             Error::raw(error.kind(), format!("{file}:{number}: {sentence}"))

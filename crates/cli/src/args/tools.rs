@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use clap_complete::Shell;
 
-use super::durations::demo_seconds;
-use crate::exit;
+use super::values::durations::demo_seconds;
+use crate::failure::exit;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HpackCommand {

@@ -17,7 +17,7 @@ use super::{
     runs::Transport,
     server::DemoServer,
 };
-use crate::exit::{Exit, Failure};
+use crate::failure::exit::{Exit, Failure};
 
 /// Requests after which buffers have met their largest loads.
 const WARM_REQUESTS: u64 = 2_000;

@@ -14,7 +14,7 @@ mod show;
 
 use std::{sync::Arc, thread, time::Duration};
 
-use crate::{args::DemoArgs, exit::Outcome};
+use crate::{args::DemoArgs, failure::exit::Outcome};
 use figures::Figures;
 use load::Load;
 use meter::Meter;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     show.end(&runs)
 }
 
-fn run_one(load: &Load, show: &mut Show) -> Result<Figures, crate::exit::Failure> {
+fn run_one(load: &Load, show: &mut Show) -> Result<Figures, crate::failure::exit::Failure> {
     let meter = Arc::new(Meter::new());
     show.begin(load.transport, load.in_flight)?;
     let figures = thread::scope(|scope| {

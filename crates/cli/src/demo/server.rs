@@ -15,7 +15,7 @@ use alula_tally::Side;
 use tokio::sync::Notify;
 
 use super::exchange;
-use crate::exit::{Exit, Failure};
+use crate::failure::exit::{Exit, Failure};
 
 /// A running server. It ends with the process at the latest.
 #[derive(Clone)]

@@ -12,9 +12,8 @@ use super::{
     runs::{IN_FLIGHT, Run, Transport},
 };
 use crate::{
-    exit::{Failure, Outcome},
-    terminal::{self, COLUMNS},
-    wrapping::wrapped,
+    failure::exit::{Failure, Outcome},
+    terminal::{self, COLUMNS, wrapping::wrapped},
 };
 use figures::Figures;
 

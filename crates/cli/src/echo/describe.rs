@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use alula::Request;
 
-use crate::json;
+use crate::text::json;
 
 /// Appends the description of a request, ending in a newline. Any octets may be in it. Allocates nothing when the
 /// buffer is large enough.

@@ -12,7 +12,7 @@ use alula::{Error, Exchange, KnownName, Ledger, Method, Router, Routes, Sent, St
 
 use crate::{
     args::EchoArgs,
-    exit::{Failure, Outcome},
+    failure::exit::{Failure, Outcome},
     hooks::{self, Lines, LogHead, LogLine},
     listening::{self, Bound, ListenOptions, Service},
 };

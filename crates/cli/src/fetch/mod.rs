@@ -4,59 +4,14 @@
 //! and comes in at the same time, so a peer that answers while it still reads stalls nothing. What is held in memory is a
 //! window's worth, whatever the length, but for JSON that is laid out for the eye.
 
-mod all_progress;
-mod basic;
-mod certificate;
-mod client;
-mod condition;
 mod content;
-mod cookies;
-mod curl;
-mod cut;
-mod date;
-mod der;
-mod destination;
-mod digest;
-mod encode;
-mod exchange;
-mod file_name;
-mod frames;
-mod glob;
-mod hashes;
-mod identity;
-mod items;
-mod login;
-mod lookup;
-mod members;
-mod multipart;
-mod near_end;
-mod nested;
-mod netrc;
-mod offline;
 mod output;
-mod pace;
-mod part_encoder;
-mod pbes2;
 mod plan;
-mod progress;
-mod report;
-mod resume;
-mod roots;
-mod session;
+pub(crate) mod send;
 mod show;
-mod speed;
-mod stdin;
-mod target;
-mod timing;
-mod together;
-mod trace;
-mod tries;
-mod trust;
-mod upload;
-mod verbose;
-mod watch;
+pub(crate) mod tell;
+pub(crate) mod tls;
 mod write_out;
-mod zone;
 
 use std::cell::Cell;
 #[cfg(unix)]
@@ -64,11 +19,11 @@ use std::path::Path;
 
 use crate::{
     args::{ColorWhen, Options},
-    exit::{Failure, Outcome},
+    failure::exit::{Failure, Outcome},
     terminal::{self, Painted},
 };
-use exchange::Session;
 pub(crate) use plan::Plan;
+use send::exchange::Session;
 pub(crate) use write_out::described as variables;
 
 /// Sends the request to each of its targets in turn.
@@ -88,11 +43,11 @@ pub(crate) fn run(plan: Result<Plan, Failure>, options: &Options) -> Outcome {
 fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
     if options.output.print_curl {
         let mut lines = Painted::new(true, false);
-        plan.targets.iter().for_each(|target| lines.own(&(curl::line(plan, target, options) + "\n")));
+        plan.targets.iter().for_each(|target| lines.own(&(plan::curl::line(plan, target, options) + "\n")));
         return output::Output::stdout().show(lines);
     }
     if options.httpie.offline {
-        return offline::run(plan, options);
+        return plan::offline::run(plan, options);
     }
     let session = Session::new(plan, options)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -128,7 +83,7 @@ async fn all(session: &Session<'_>, options: &Options, is_quiet: bool) -> Outcom
     let is_over = Cell::new(false);
     let exchanges =
         (0..session.targets()).take_while(|_| !is_over.get()).map(|place| session.exchange(place));
-    let work = together::run(exchanges, at_once, |next| {
+    let work = send::together::run(exchanges, at_once, |next| {
         is_over.set(is_over.get() || options.transfer.fail_early && next.is_err());
         // It is said when it happens: the others may take long.
         let next = next.map_err(|failure: Failure| if is_quiet { failure } else { failure.said() });

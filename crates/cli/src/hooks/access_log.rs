@@ -14,7 +14,7 @@ use alula::AccessLog;
 use anstyle::Style;
 use tokio::time::MissedTickBehavior;
 
-use crate::{args::LineFormat, exit::Failure, signals::ReopenSignals, terminal};
+use crate::{args::LineFormat, failure::exit::Failure, listening::signals::ReopenSignals, terminal};
 
 /// The least time between two words about lost lines.
 const LOST_LINES_EVERY: Duration = Duration::from_secs(10);

@@ -4,7 +4,7 @@ use alula::{FieldSection, Hook, KnownName, Status};
 
 use crate::{
     args::{Added, section},
-    exit::{Exit, Failure},
+    failure::exit::{Exit, Failure},
 };
 
 /// Puts fields into answers, in the place of those of the same names. `vary` is added to what there is: an

@@ -16,7 +16,7 @@ pub(crate) use self::{
 };
 use crate::{
     args::{ANY, WatchArgs},
-    exit::{Exit, Failure, Outcome},
+    failure::exit::{Exit, Failure, Outcome},
 };
 
 /// Fields of requests beside the safelisted that a page may send, and of answers that it may read: all of them.

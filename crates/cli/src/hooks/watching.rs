@@ -6,7 +6,7 @@ use std::io;
 use alula::{AccessLog, Metrics, RequestFailure};
 
 use super::{OpenLog, lines::Lines, log_line};
-use crate::{args::WatchArgs, exit::Failure};
+use crate::{args::WatchArgs, failure::exit::Failure};
 
 /// The notes that a command takes of its requests. Dropped at the end, when the last lines have been written.
 pub(crate) struct Watching {

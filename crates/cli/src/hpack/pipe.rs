@@ -10,8 +10,8 @@ use super::{
     hex,
 };
 use crate::{
-    exit::{Failure, Outcome},
-    json,
+    failure::exit::{Failure, Outcome},
+    text::json,
 };
 
 pub(crate) const ABOUT: &str = r#"Drive one codec by JSON lines.

@@ -14,8 +14,8 @@ use super::{
     hex,
 };
 use crate::{
-    exit::{Exit, Failure, Outcome},
-    json,
+    failure::exit::{Exit, Failure, Outcome},
+    text::json,
 };
 
 pub(crate) const ABOUT_ENCODE: &str = r#"Encode the cases of JSON stories: fills `wire` from `headers` and prints the story.

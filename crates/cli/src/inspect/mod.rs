@@ -22,7 +22,7 @@ use self::{
 };
 use crate::{
     args::{ExplainArgs, InspectArgs, ShowArgs},
-    exit::{Exit, Failure, Outcome},
+    failure::exit::{Exit, Failure, Outcome},
 };
 
 /// The name of stdin.

@@ -7,7 +7,7 @@ use anstyle::Style;
 use super::folder::INDEX;
 use crate::{
     args::{ANY, ServeArgs},
-    exit::{Exit, Failure},
+    failure::exit::{Exit, Failure},
     terminal,
 };
 

@@ -3,7 +3,7 @@
 //! Rule: a part ends when all of the line of the delimiter behind it has come and is good, since a file takes
 //! its place then.
 
-use crate::{
+use crate::text::{
     disposition::filename,
     parameters::{find, parse},
 };

@@ -38,7 +38,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     args::{ANY, ServeArgs},
-    exit::Outcome,
+    failure::exit::Outcome,
     hooks::{self, Lines, LogLine},
     listening::{self, Bound, ListenOptions, Service},
 };

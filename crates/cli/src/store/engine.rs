@@ -8,7 +8,7 @@ use anstyle::Style;
 use super::machine;
 use crate::{
     args::{EngineName, StoreArgs},
-    exit::{Exit, Failure},
+    failure::exit::{Exit, Failure},
     terminal,
 };
 

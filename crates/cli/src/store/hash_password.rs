@@ -6,7 +6,7 @@ use alula_store::access::hash_password;
 
 use crate::{
     args::typed_password,
-    exit::{Exit, Failure, Outcome},
+    failure::exit::{Exit, Failure, Outcome},
 };
 
 /// The longest password, in octets: with its name it has to fit into a field.

@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     args::{ANY, BucketType, StoreArgs},
-    exit::{Exit, Failure, Outcome},
+    failure::exit::{Exit, Failure, Outcome},
     hooks::{self, Lines, SlowLog, Watching},
     listening::{self, Bound, ListenOptions, Service},
     terminal,

@@ -2,7 +2,7 @@
 
 use crate::{
     args::StoreArgs,
-    exit::{Exit, Failure, Outcome},
+    failure::exit::{Exit, Failure, Outcome},
     hooks,
 };
 

@@ -5,7 +5,7 @@ use alula_store::Config;
 
 use crate::{
     args::StoreArgs,
-    exit::{Exit, Failure},
+    failure::exit::{Exit, Failure},
     hooks::{self, Watching},
     listening::Starting,
 };

@@ -7,8 +7,8 @@ use anstyle::Style;
 
 use crate::{
     args::StoreArgs,
-    exit::{Exit, Failure},
-    signals::ReopenSignals,
+    failure::exit::{Exit, Failure},
+    listening::signals::ReopenSignals,
     terminal,
 };
 

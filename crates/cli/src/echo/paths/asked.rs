@@ -5,7 +5,7 @@ use std::{str::FromStr, time::Duration};
 use alula::{Answer, Exchange, FieldSection, KnownName, Reservation, Status};
 use url::form_urlencoded;
 
-use super::super::terms::RETRY_AFTER;
+use crate::echo::terms::RETRY_AFTER;
 
 /// Octets of content that a path describes at most.
 pub(super) const CONTENT_MAX: usize = 4 * 1024 * 1024;

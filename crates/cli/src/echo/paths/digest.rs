@@ -11,8 +11,8 @@ use super::{
     auth::{authenticated, credentials},
     made::Made,
 };
-use crate::parameters::{find, parse};
 use crate::random;
+use crate::text::parameters::{find, parse};
 
 const REALM: &str = "alula echo";
 

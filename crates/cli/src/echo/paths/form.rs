@@ -3,7 +3,7 @@
 use alula::{FieldSection, KnownName};
 use url::form_urlencoded;
 
-use crate::{
+use crate::text::{
     disposition::filename,
     parameters::{find, parse},
 };

@@ -11,7 +11,7 @@ use super::{
     form::Form,
     made::{Cut, JSON, Made, OCTETS, Pace},
 };
-use crate::json::latin1_text;
+use crate::text::json::latin1_text;
 
 /// The members of a description, by kind of path.
 const QUERIED: [&str; 4] = ["url", "args", "headers", "origin"];
@@ -73,7 +73,7 @@ pub(super) fn stream(asked: &Asked<'_>) -> Result<Made, Answer> {
     let mut lines = String::new();
     for id in 0..count {
         described.insert("id".to_owned(), id.into());
-        lines.push_str(&crate::json::to_ascii(&Value::Object(described.clone()).to_string()));
+        lines.push_str(&crate::text::json::to_ascii(&Value::Object(described.clone()).to_string()));
         lines.push('\n');
     }
     let pace = Pace { before: Duration::ZERO, cut: Cut::Lines, pause: Duration::ZERO, states_length: false };

@@ -5,8 +5,9 @@ use std::{io, time::Duration};
 use alula::{Answer, Exchange, FieldSection, KnownName, Sent, Status, fields::IntoName};
 use serde::Serialize;
 
-use super::{super::terms::Terms, asked::no_room};
-use crate::json;
+use super::asked::no_room;
+use crate::echo::terms::Terms;
+use crate::text::json;
 
 pub(super) const JSON: &str = "application/json";
 pub(super) const HTML: &str = "text/html; charset=utf-8";

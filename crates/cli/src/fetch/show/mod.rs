@@ -13,7 +13,7 @@ use std::io::{IsTerminal as _, stderr, stdout};
 use alula::{KnownName, Response};
 use encoding_rs::Encoding;
 
-use super::destination::Destination;
+use super::output::destination::Destination;
 use crate::{
     args::{ColorWhen, Layout, OutputArgs, Pretty},
     terminal::Painted,

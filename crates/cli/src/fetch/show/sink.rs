@@ -4,7 +4,7 @@ use std::{mem, time::Duration};
 
 use super::{Holding, LAID_OUT_MAX, Show, charset::Charset, head};
 use crate::{
-    exit::{Exit, Failure, Outcome},
+    failure::exit::{Exit, Failure, Outcome},
     fetch::output::Output,
     terminal::Painted,
 };
@@ -156,7 +156,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::fetch::{destination::Destination, output::There};
+    use crate::fetch::output::{There, destination::Destination};
 
     /// What is written of these pieces.
     fn written(

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::fetch::members::Members;
+use crate::fetch::plan::members::Members;
 
 /// The same JSON, which is known to be valid, sorted at each level. Numbers and strings stay as they are written, and of members
 /// with one name the first stays first. It is as deep as the parser allows, 128 levels.

@@ -8,9 +8,9 @@ use std::{fs, io::Read as _};
 
 use anstyle::Style;
 
-use super::report::Report;
+use super::tell::report::Report;
 use crate::{
-    exit::{Failure, Outcome},
+    failure::exit::{Failure, Outcome},
     terminal,
 };
 use place::{Printer, WriteTarget};
@@ -168,7 +168,7 @@ mod tests {
     use alula::Version;
 
     use super::*;
-    use crate::fetch::report::Head;
+    use crate::fetch::tell::report::Head;
 
     fn printed_on(is_terminal: bool, text: &str, report: &Report) -> String {
         let mut printer = Printer::tried(is_terminal);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    exit::{Failure, Outcome},
+    failure::exit::{Failure, Outcome},
     fetch::output::Output,
     terminal::{self, Painted},
 };

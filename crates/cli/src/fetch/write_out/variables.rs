@@ -6,7 +6,7 @@ use alula::{Timing, Version};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use url::Url;
 
-use crate::fetch::report::Report;
+use crate::fetch::tell::report::Report;
 
 /// A value that can be written as text and as JSON.
 #[derive(Clone, Debug, Eq, PartialEq)]

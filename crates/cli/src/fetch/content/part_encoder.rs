@@ -1,0 +1,105 @@
+//! `encoder=` of a part of a form: its octets as mail had to have them (RFC 2045 §6).
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+/// The characters of a line of encoded text, at most (RFC 2045 §6.7 and §6.8).
+const LINE_MAX: usize = 76;
+
+/// The way in which the octets of a part are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::fetch) enum PartEncoder {
+    Binary,
+    EightBit,
+    SevenBit,
+    QuotedPrintable,
+    Base64,
+}
+
+/// Every encoder, by the value of `content-transfer-encoding`.
+const ENCODERS: [(&str, PartEncoder); 5] = [
+    ("binary", PartEncoder::Binary),
+    ("8bit", PartEncoder::EightBit),
+    ("7bit", PartEncoder::SevenBit),
+    ("quoted-printable", PartEncoder::QuotedPrintable),
+    ("base64", PartEncoder::Base64),
+];
+
+impl PartEncoder {
+    pub(in crate::fetch) fn find(name: &str) -> Option<Self> {
+        ENCODERS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, encoder)| *encoder)
+    }
+
+    pub(in crate::fetch) fn name(self) -> &'static str {
+        ENCODERS.iter().find(|(_, encoder)| *encoder == self).map_or("", |(name, _)| name)
+    }
+
+    /// The octets as they are sent; nothing if they cannot be.
+    pub(in crate::fetch) fn encode(self, octets: Vec<u8>) -> Option<Vec<u8>> {
+        match self {
+            Self::SevenBit if !octets.is_ascii() => None,
+            Self::Binary | Self::EightBit | Self::SevenBit => Some(octets),
+            Self::QuotedPrintable => Some(quoted_printable(&octets)),
+            Self::Base64 => {
+                let text = STANDARD.encode(octets);
+                let lines: Vec<&[u8]> = text.as_bytes().chunks(LINE_MAX).collect();
+                Some(lines.join(&b"\r\n"[..]))
+            }
+        }
+    }
+}
+
+/// Lines end where CR LF stand; all else that is not printed is escaped, and white space at the end of a line.
+fn quoted_printable(octets: &[u8]) -> Vec<u8> {
+    let (mut encoded, mut column, mut at) = (Vec::new(), 0, 0);
+    let ends_line = |at: usize| at >= octets.len() || octets[at..].starts_with(b"\r\n");
+    while let Some(octet) = octets.get(at) {
+        if octets[at..].starts_with(b"\r\n") {
+            encoded.extend(b"\r\n");
+            (column, at) = (0, at + 2);
+            continue;
+        }
+        let word = match octet {
+            b' ' | b'\t' if !ends_line(at + 1) => vec![*octet],
+            b'!'..=b'<' | b'>'..=b'~' => vec![*octet],
+            other => format!("={other:02X}").into_bytes(),
+        };
+        let end = column + word.len();
+        if end > LINE_MAX || end == LINE_MAX && !ends_line(at + 1) {
+            encoded.extend(b"=\r\n");
+            column = 0;
+        }
+        column += word.len();
+        encoded.extend(word);
+        at += 1;
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_are_encoded_as_the_rfc_says() {
+        let long = "a".repeat(80);
+        let soft = format!("{}=\r\n{}", "a".repeat(75), "a".repeat(5));
+        for (name, octets, expected) in [
+            ("base64", "hello", Some("aGVsbG8=")),
+            ("BASE64", "", Some("")),
+            ("quoted-printable", "a=\u{e4} b \r\nc\t", Some("a=3D=C3=A4 b=20\r\nc=09")),
+            ("quoted-printable", "a\nb\r", Some("a=0Ab=0D")),
+            ("quoted-printable", &long, Some(&soft)),
+            ("7bit", "plain", Some("plain")),
+            ("7bit", "\u{e4}", None),
+            ("8bit", "\u{e4}", Some("\u{e4}")),
+            ("binary", "\u{e4}", Some("\u{e4}")),
+        ] {
+            let encoded = PartEncoder::find(name).unwrap().encode(octets.as_bytes().to_vec());
+            assert_eq!(encoded.as_deref(), expected.map(str::as_bytes), "{name} {octets:?}");
+        }
+        let lines = PartEncoder::Base64.encode(vec![0; 60]).unwrap();
+        assert_eq!(lines, [&[b'A'; 76][..], b"\r\nAAAA"].concat());
+        assert_eq!(PartEncoder::find("rot13"), None);
+        assert!(ENCODERS.iter().all(|(name, encoder)| encoder.name() == *name));
+    }
+}

@@ -1,0 +1,184 @@
+//! Content on its way out: a text, a file, stdin, or a form of them.
+
+use std::{
+    fs::{File, Metadata},
+    io,
+    path::Path,
+};
+
+use alula::{Bytes, Content, Multipart, Part};
+use tokio::io::AsyncReadExt as _;
+
+use super::{Octets, Source, multipart, stdin::Deadline};
+use crate::failure::exit::{Exit, Failure};
+
+/// The way in which stdin is read for content.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::fetch) enum Stdin {
+    /// As it comes, without a length: that is the meaning of `-T -`.
+    Streamed,
+    /// As far as [`measured`] reads it: CGI and WSGI servers see nothing of content without a length.
+    Measured,
+    /// All of it into memory: it may be sent more than once.
+    Held,
+}
+
+/// The content that is meant. What is named is there and can be read, as far as that can be known before.
+pub(in crate::fetch) fn open(source: &Source, stdin: Stdin, deadline: Deadline) -> Result<Content, Failure> {
+    match source {
+        Source::Octets(octets) => Ok(match Opened::of(octets, stdin, deadline)? {
+            Opened::Octets(octets) => Content::shared(octets),
+            Opened::File(path) => Content::file(path),
+            Opened::Device(device) => Content::reader(device),
+            Opened::Stdin => Content::reader(tokio::io::stdin()),
+            Opened::SizedStdin(bytes) => Content::reader_of(tokio::io::stdin(), bytes),
+            Opened::LongStdin(first) => Content::reader(io::Cursor::new(first).chain(tokio::io::stdin())),
+        }),
+        Source::Parts { parts, boundary } => {
+            let mut form = Multipart::with_boundary(boundary);
+            for part in parts {
+                form = form.part(&part.name, open_part(part, stdin, deadline)?);
+            }
+            Ok(Content::multipart(form))
+        }
+    }
+}
+
+/// The same in chunks, which can be sent once. A form is sent as it is.
+pub(in crate::fetch) fn open_in_chunks(source: &Source) -> Result<Content, Failure> {
+    let Source::Octets(octets) = source else { return open(source, Stdin::Streamed, Deadline::default()) };
+    Ok(match Opened::of(octets, Stdin::Streamed, Deadline::default())? {
+        Opened::Octets(octets) => Content::reader(io::Cursor::new(octets)),
+        Opened::File(path) => {
+            let file = File::open(path).map_err(|error| Failure::unread(path.display(), &error))?;
+            Content::reader(tokio::fs::File::from(file))
+        }
+        Opened::Device(device) => Content::reader(device),
+        Opened::Stdin | Opened::SizedStdin(_) => Content::reader(tokio::io::stdin()),
+        Opened::LongStdin(first) => Content::reader(io::Cursor::new(first).chain(tokio::io::stdin())),
+    })
+}
+
+fn open_part(part: &multipart::Part, stdin: Stdin, deadline: Deadline) -> Result<Part, Failure> {
+    let opened = match (&part.files[..], part.encoder) {
+        ([], None) => match Opened::of(&part.octets, stdin, deadline)? {
+            Opened::Octets(octets) => Part::shared(octets),
+            Opened::File(path) => Part::file(path),
+            Opened::Device(device) => Part::reader(device, None),
+            Opened::Stdin => Part::reader(tokio::io::stdin(), None),
+            Opened::SizedStdin(bytes) => Part::reader(tokio::io::stdin(), Some(bytes)),
+            Opened::LongStdin(first) => Part::reader(io::Cursor::new(first).chain(tokio::io::stdin()), None),
+        },
+        ([], Some(encoder)) => {
+            let encoded = encoder.encode(part.octets.all(deadline)?.into()).ok_or_else(|| unencoded(part))?;
+            Part::bytes(encoded)
+        }
+        (files, _) => {
+            let files = files.iter().map(|file| open_part(file, stdin, deadline));
+            Part::mixed(files.collect::<Result<Vec<_>, _>>()?)
+        }
+    };
+    let named = part.file_name.iter().fold(opened, Part::file_name);
+    let typed = part.media_type.iter().fold(named, Part::media_type);
+    let typed = part
+        .encoder
+        .iter()
+        .fold(typed, |typed, encoder| typed.header("Content-Transfer-Encoding", encoder.name()));
+    Ok(part.fields.iter().fold(typed, |typed, (name, value)| typed.header(name, value)))
+}
+
+/// The failure of octets that the encoder cannot write.
+fn unencoded(part: &multipart::Part) -> Failure {
+    Failure::new(Exit::Local, format!("the part {:?} has octets that 7bit cannot have", part.name)).curl(26)
+}
+
+/// The number of octets that are sent, if that is known before.
+pub(in crate::fetch) fn length_of(source: &Source) -> Option<u64> {
+    match source {
+        Source::Octets(Octets::Text(text)) => Some(text.len() as u64),
+        Source::Octets(Octets::File(path)) => {
+            path.metadata().ok().filter(Metadata::is_file).map(|file| file.len())
+        }
+        Source::Octets(Octets::Stdin) | Source::Parts { .. } => None,
+    }
+}
+
+/// Octets that are known to be there.
+enum Opened<'a> {
+    Octets(Bytes),
+    /// A file, which knows its length.
+    File(&'a Path),
+    /// A pipe or a device, which does not, and may be read once.
+    Device(tokio::fs::File),
+    Stdin,
+    /// Stdin is a file, of which so many bytes are left.
+    SizedStdin(u64),
+    /// The first part of stdin, which is too long to be held.
+    LongStdin(Vec<u8>),
+}
+
+/// The bytes of stdin that are held in memory to state their number; curl holds all, whatever there is.
+const MEASURED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Returns stdin with its length where that is known: of a file, and of what ends within
+/// [`MEASURED_BYTES_MAX`].
+fn measured<'a>(deadline: Deadline) -> Result<Opened<'a>, Failure> {
+    if let Some(bytes) = bytes_of_file() {
+        return Ok(Opened::SizedStdin(bytes));
+    }
+    let (first, is_all) = deadline.read_within(MEASURED_BYTES_MAX)?;
+    Ok(if is_all { Opened::Octets(first.into()) } else { Opened::LongStdin(first) })
+}
+
+/// Returns the number of bytes from the place where stdin is, if it is a file.
+fn bytes_of_file() -> Option<u64> {
+    #[cfg(unix)]
+    let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
+    #[cfg(windows)]
+    let stdin = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
+    let mut file = File::from(stdin.ok()?);
+    let about = file.metadata().ok().filter(Metadata::is_file)?;
+    about.len().checked_sub(io::Seek::stream_position(&mut file).ok()?)
+}
+
+impl<'a> Opened<'a> {
+    fn of(octets: &'a Octets, stdin: Stdin, deadline: Deadline) -> Result<Self, Failure> {
+        match octets {
+            Octets::Text(text) => Ok(Self::Octets(text.clone())),
+            Octets::File(path) => Self::named(path),
+            Octets::Stdin => match stdin {
+                Stdin::Held => deadline.read_all().map(|all| Self::Octets(all.into())),
+                Stdin::Measured => measured(deadline),
+                Stdin::Streamed => Ok(Self::Stdin),
+            },
+        }
+    }
+
+    fn named(path: &'a Path) -> Result<Self, Failure> {
+        let failed = |error| Failure::unread(path.display(), &error);
+        let file = File::open(path).map_err(failed)?;
+        let about = file.metadata().map_err(failed)?;
+        match () {
+            () if about.is_dir() => Err(failed(io::ErrorKind::IsADirectory.into())),
+            () if about.is_file() => Ok(Self::File(path)),
+            () => Ok(Self::Device(file.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_told_by_its_name() {
+        let open = |path: &str| {
+            open(&Source::Octets(Octets::File(path.into())), Stdin::Streamed, Deadline::default())
+        };
+        assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).is_ok());
+        for wrong in ["no such file", "."] {
+            let failure = open(wrong).err().unwrap();
+            assert!(failure.sentence().starts_with(&format!("{wrong}: ")), "{failure:?}");
+        }
+    }
+}

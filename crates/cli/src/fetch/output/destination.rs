@@ -1,0 +1,153 @@
+//! Which file a response goes to, if any, and who has named it.
+//!
+//! Rule: a name that the user has not seen names a new file in this folder and nothing else: `file_name.rs` says which names do.
+
+use std::{
+    io::{IsTerminal as _, stdout},
+    path::{Path, PathBuf},
+};
+
+use alula::Response;
+
+use super::file_name;
+use crate::fetch::plan::{glob, target::Target};
+use crate::text::disposition::filename;
+use crate::{
+    args::{OutputArgs, OutputName},
+    failure::exit::{Exit, Failure},
+};
+
+/// Where the content of one response goes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(in crate::fetch) enum Destination {
+    Stdout {
+        /// It was asked for outright: a terminal is given what it should not see.
+        is_forced: bool,
+    },
+    File {
+        path: PathBuf,
+        named_by: NamedBy,
+    },
+}
+
+/// Whose word the name of a file is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::fetch) enum NamedBy {
+    User,
+    /// The URL, which the user has typed.
+    Url,
+    /// The response.
+    Server,
+    /// The response or the URL, with a number behind it where there is such a file already.
+    Free,
+}
+
+impl Destination {
+    /// For one of the targets.
+    pub(in crate::fetch) fn of(args: &OutputArgs, target: &Target) -> Result<Self, Failure> {
+        match args.name(target.place) {
+            Some(OutputName::Given(path)) if path.as_os_str() == "-" => Ok(Self::named(path)),
+            Some(OutputName::Given(path)) => Ok(Self::named(&within(args, &filled(path, &target.values)))),
+            _ if args.is_download => {
+                let name = file_name::of_segment(target.last_segment()).unwrap_or("index".into());
+                Ok(Self::File { path: within(args, Path::new(&*name)), named_by: NamedBy::Free })
+            }
+            Some(OutputName::Remote) => {
+                let segment = target.last_segment();
+                let name = file_name::of_segment(segment).ok_or_else(|| nameless(target, segment))?;
+                Ok(Self::File { path: within(args, Path::new(&*name)), named_by: NamedBy::Url })
+            }
+            None => Ok(Self::Stdout { is_forced: false }),
+        }
+    }
+
+    /// For what the user has written.
+    pub(in crate::fetch) fn named(path: &Path) -> Self {
+        match path.as_os_str() == "-" {
+            true => Self::Stdout { is_forced: true },
+            false => Self::File { path: path.to_owned(), named_by: NamedBy::User },
+        }
+    }
+
+    /// The name that the response gives, if one is wanted and it gives one that is safe.
+    pub(in crate::fetch) fn named_by(self, args: &OutputArgs, response: &Response) -> Self {
+        let Self::File { path, named_by } = &self else { return self };
+        let named_by = match named_by {
+            NamedBy::Url if args.remote_header_name => NamedBy::Server,
+            NamedBy::Free => NamedBy::Free,
+            _ => return self,
+        };
+        let value = |name| std::str::from_utf8(response.headers().get(name)?).ok();
+        let name = value(alula::KnownName::CONTENT_DISPOSITION).and_then(filename);
+        match name.filter(|name| file_name::is_harmless(name)) {
+            Some(name) => Self::File { path: within(args, Path::new(&name)), named_by },
+            None if named_by == NamedBy::Free => {
+                Self::File { path: with_extension(path, value(alula::KnownName::CONTENT_TYPE)), named_by }
+            }
+            None => self,
+        }
+    }
+
+    pub(in crate::fetch) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } => Some(path),
+            Self::Stdout { .. } => None,
+        }
+    }
+
+    pub(in crate::fetch) fn is_terminal(&self) -> bool {
+        self.path().is_none() && stdout().is_terminal()
+    }
+}
+
+/// The extensions that tell programs what they open.
+const EXTENSIONS: [(&str, &str); 14] = [
+    ("text/html", "html"),
+    ("text/plain", "txt"),
+    ("text/css", "css"),
+    ("text/csv", "csv"),
+    ("text/javascript", "js"),
+    ("application/json", "json"),
+    ("application/xml", "xml"),
+    ("application/pdf", "pdf"),
+    ("application/zip", "zip"),
+    ("application/gzip", "gz"),
+    ("image/jpeg", "jpg"),
+    ("image/png", "png"),
+    ("image/gif", "gif"),
+    ("image/svg+xml", "svg"),
+];
+
+/// With the extension of the media type, unless there is one.
+fn with_extension(path: &Path, media_type: Option<&str>) -> PathBuf {
+    let essence = media_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let known = EXTENSIONS.iter().find(|(media_type, _)| essence.eq_ignore_ascii_case(media_type));
+    match known.filter(|_| path.extension().is_none()) {
+        Some((_, extension)) => path.with_extension(extension),
+        None => path.to_owned(),
+    }
+}
+
+/// With what patterns of the URL stand for.
+fn filled(path: &Path, values: &[String]) -> PathBuf {
+    match path.to_str() {
+        Some(name) if !values.is_empty() => glob::named(name, values).into(),
+        _ => path.to_owned(),
+    }
+}
+
+fn within(args: &OutputArgs, path: &Path) -> PathBuf {
+    match &args.output_dir {
+        Some(folder) => folder.join(path),
+        None => path.to_owned(),
+    }
+}
+
+fn nameless(target: &Target, segment: &str) -> Failure {
+    let url = &target.url;
+    let sentence = match segment {
+        "" => format!("the path of {url} has no name for -O: -o FILE gives one"),
+        _ => format!("{segment:?} of {url} is no name for a file: -o FILE gives one"),
+    };
+    Failure::new(Exit::Usage, sentence).curl(23)
+}

@@ -1,0 +1,172 @@
+//! `-C`: going on with a file that is there in part (RFC 9110 §14).
+
+use std::{fs, ops};
+
+use alula::{KnownName, Response, masked_url};
+
+use super::destination::Destination;
+use crate::{
+    args::From,
+    failure::exit::{Exit, Failure, Outcome},
+};
+
+/// The number of octets that are there already; nothing to go on with when there are none.
+pub(in crate::fetch) fn offset(from: Option<From>, to: &Destination) -> Result<Option<u64>, Failure> {
+    let usage = |sentence: String| Err(Failure::new(Exit::Usage, sentence));
+    let there = to.path().and_then(|path| fs::metadata(path).ok());
+    let there = there.filter(fs::Metadata::is_file).map(|there| there.len());
+    match (from, to.path()) {
+        (None, _) => Ok(None),
+        (Some(From::EndOfFile), None) => usage("-C - goes on with a file: -o or -O names it".to_owned()),
+        (Some(From::EndOfFile), Some(_)) => Ok(there.filter(|octets| *octets > 0)),
+        (Some(From::Octet(octet)), Some(path)) if octet != there.unwrap_or(0) => {
+            let length = there.unwrap_or(0);
+            usage(format!("{} has {length} octets, so -C {octet} would not go on with it", path.display()))
+        }
+        (Some(From::Octet(octet)), _) => Ok(Some(octet).filter(|octet| *octet > 0)),
+    }
+}
+
+/// What a response means for somebody who has the first octets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::fetch) enum Rest {
+    /// Its content is what is missing.
+    Follows,
+    /// Nothing is missing.
+    IsNothing,
+}
+
+/// Whether the response is the rest from here; anything else must not be appended.
+pub(in crate::fetch) fn rest_of(response: &Response, offset: u64, url: &str) -> Result<Rest, Failure> {
+    rest(response.status().as_u16(), content_range(response), response.content_length(), offset)
+        .map_err(|sentence| Failure::new(Exit::Resume, format_args!("{}: {sentence}", masked_url(url))))
+}
+
+/// Returns the length of the whole that a response is a part of, as far as it says.
+pub(in crate::fetch) fn whole_of(response: &Response) -> Option<u64> {
+    content_range(response).and_then(range)?.whole
+}
+
+fn rest(status: u16, text: Option<&str>, length: Option<u64>, offset: u64) -> Result<Rest, String> {
+    match (status, text.and_then(range)) {
+        (206, Some(Range { part: Some(part), .. })) if part.start == offset => {
+            let named = part.end - part.start;
+            match length {
+                Some(length) if length != named => {
+                    Err(format!("the server sends {length} octets, and says {}", text.unwrap_or_default()))
+                }
+                _ => Ok(Rest::Follows),
+            }
+        }
+        (206, _) => {
+            let range = text.unwrap_or("nothing");
+            Err(format!(
+                "the server sent another part than was asked for: octet {offset} on, and it says {range}"
+            ))
+        }
+        (416, Some(Range { part: None, whole: Some(whole) })) if whole == offset => Ok(Rest::IsNothing),
+        (416, Some(Range { part: None, whole: Some(whole) })) => Err(format!(
+            "what is there has {offset} octets and the resource {whole}: it is not its beginning"
+        )),
+        (200, _) => {
+            Err("the server sends all of it again, and nothing was added (leave -C out to start over)"
+                .to_owned())
+        }
+        (status, _) => Err(format!("the server answered {status}, and nothing was added")),
+    }
+}
+
+/// A part that comes: a server may send less of the rest than it was asked for (RFC 9110 §15.3.7).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(in crate::fetch) struct Coming {
+    part: ops::Range<u64>,
+    whole: Option<u64>,
+}
+
+impl Coming {
+    /// Returns the part of an answer of 206, of a whole whose length may be known from before.
+    pub(in crate::fetch) fn of(response: &Response, whole: Option<u64>) -> Option<Self> {
+        let range = content_range(response).and_then(range).filter(|_| response.status().as_u16() == 206)?;
+        Some(Self { part: range.part?, whole: range.whole.or(whole) })
+    }
+
+    /// Fails when more has come than the server has named.
+    pub(in crate::fetch) fn check(&self, received: u64, url: &str) -> Outcome {
+        let named = self.part.end - self.part.start;
+        if received <= named {
+            return Ok(());
+        }
+        let sentence =
+            format_args!("{}: the server sends more than the {named} octets that it says", masked_url(url));
+        Err(Failure::new(Exit::Resume, sentence))
+    }
+
+    /// Fails when the content has ended and something is missing.
+    pub(in crate::fetch) fn check_end(&self, received: u64, url: &str) -> Outcome {
+        let (end, url) = (self.part.start + received, masked_url(url));
+        let whole = self.whole.unwrap_or(self.part.end);
+        if end >= whole {
+            return Ok(());
+        }
+        let sentence = format_args!(
+            "{url}: the server sent {end} octets of {whole} and no more (-C - goes on with them)"
+        );
+        Err(Failure::new(Exit::CutOff, sentence))
+    }
+}
+
+/// The words of `content-range` (RFC 9110 §14.4).
+#[derive(Clone, Debug)]
+struct Range {
+    part: Option<ops::Range<u64>>,
+    whole: Option<u64>,
+}
+
+fn content_range(response: &Response) -> Option<&str> {
+    std::str::from_utf8(response.headers().get(KnownName::CONTENT_RANGE)?).ok()
+}
+
+fn range(text: &str) -> Option<Range> {
+    let (part, whole) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let part = match part {
+        "*" => None,
+        part => {
+            let (first, last) = part.split_once('-')?;
+            let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+            Some(first..last.checked_add(1).filter(|end| first < *end)?)
+        }
+    };
+    let whole = whole.parse().ok();
+    let is_within = part.as_ref().zip(whole).is_none_or(|(part, whole)| part.end <= whole);
+    is_within.then_some(Range { part, whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_rest_from_there_is_appended() {
+        for (status, content_range, expected) in [
+            (206, Some("bytes 5-9/10"), Some(Rest::Follows)),
+            (206, Some("bytes 5-9/11"), Some(Rest::Follows)),
+            (206, Some("bytes 5-8/10"), None),
+            (206, Some("bytes 5-9/9"), None),
+            (206, Some("bytes 5-4/10"), None),
+            (206, Some("bytes 5-18446744073709551615/*"), None),
+            (206, Some("bytes 5/10"), None),
+            (206, Some("bytes 5-9/*"), Some(Rest::Follows)),
+            (206, Some("bytes 4-9/10"), None),
+            (206, Some("pages 5-9/10"), None),
+            (206, None, None),
+            (416, Some("bytes */5"), Some(Rest::IsNothing)),
+            (416, Some("bytes */4"), None),
+            (416, Some("bytes */*"), None),
+            (416, None, None),
+            (200, None, None),
+            (404, None, None),
+        ] {
+            assert_eq!(rest(status, content_range, Some(5), 5).ok(), expected, "{status} {content_range:?}");
+        }
+    }
+}

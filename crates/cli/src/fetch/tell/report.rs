@@ -1,0 +1,141 @@
+//! What is known of an exchange, for `-w` to print.
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use alula::{Response, Timing, Version};
+use url::Url;
+
+use super::watch::Seen;
+use crate::failure::exit::Outcome;
+use crate::fetch::plan::zone;
+
+/// An exchange, as far as it came.
+pub(in crate::fetch) struct Report {
+    pub(in crate::fetch) method: String,
+    pub(in crate::fetch) url: String,
+    /// What answered in the end, and how many redirects led there.
+    pub(in crate::fetch) final_url: Option<String>,
+    redirects: u16,
+    remote: Option<SocketAddr>,
+    pub(in crate::fetch) seen: Seen,
+    /// As OpenSSL numbers it, for what is known of the server's certificate; 0 when it is trusted.
+    pub(in crate::fetch) verify_result: u16,
+    pub(in crate::fetch) place: usize,
+    pub(in crate::fetch) head: Option<Head>,
+    pub(in crate::fetch) file: Option<String>,
+    pub(in crate::fetch) octets_received: u64,
+    pub(in crate::fetch) octets_sent: u64,
+    pub(in crate::fetch) since: Instant,
+    pub(in crate::fetch) timing: Option<Timing>,
+    pub(in crate::fetch) until_head: Duration,
+    pub(in crate::fetch) until_end: Duration,
+    pub(in crate::fetch) exit: u8,
+    pub(in crate::fetch) error: String,
+}
+
+/// The head of the response.
+pub(in crate::fetch) struct Head {
+    pub(in crate::fetch) status: u16,
+    pub(in crate::fetch) version: Version,
+    pub(in crate::fetch) fields: Vec<(String, Vec<u8>)>,
+}
+
+impl Report {
+    pub(in crate::fetch) fn new(method: &str, url: &str, place: usize) -> Self {
+        Self {
+            method: method.to_owned(),
+            url: url.to_owned(),
+            final_url: None,
+            redirects: 0,
+            remote: None,
+            seen: Seen::default(),
+            verify_result: 0,
+            place,
+            head: None,
+            file: None,
+            octets_received: 0,
+            octets_sent: 0,
+            since: Instant::now(),
+            timing: None,
+            until_head: Duration::ZERO,
+            until_end: Duration::ZERO,
+            exit: 0,
+            error: String::new(),
+        }
+    }
+
+    pub(in crate::fetch) fn begins(&mut self, response: &Response) {
+        self.until_head = self.since.elapsed();
+        self.final_url = response.final_url().map(|url| zone::taken_out(url).0.into_owned());
+        self.redirects = response.redirects();
+        self.remote = response.remote_address();
+        self.timing = response.timing();
+        let name = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        let fields = response.received_headers().iter();
+        let fields = fields.map(|field| (name(field.name_bytes()), field.value().to_vec()));
+        self.head = Some(Head {
+            status: response.status().as_u16(),
+            version: response.version(),
+            fields: fields.collect(),
+        });
+    }
+
+    /// The response counts as one of this status.
+    pub(in crate::fetch) fn has_status(&mut self, status: u16) {
+        if let Some(head) = &mut self.head {
+            head.status = status;
+        }
+    }
+
+    pub(in crate::fetch) fn ends(&mut self, outcome: &Outcome, octets_sent: u64) {
+        self.until_end = self.since.elapsed();
+        self.octets_sent = octets_sent;
+        if let Err(failure) = outcome {
+            self.exit = failure.code();
+            self.error = failure.sentence().to_owned();
+            self.verify_result = failure.verify_result();
+        }
+    }
+
+    pub(in crate::fetch) fn url_effective(&self) -> &str {
+        self.final_url.as_deref().unwrap_or(&self.url)
+    }
+
+    /// The number of redirects that were followed, also by an exchange that failed then.
+    pub(in crate::fetch) fn redirects(&self) -> u64 {
+        u64::from(self.redirects).max(self.seen.hops.len() as u64)
+    }
+
+    /// The address of the other end of the last connection.
+    pub(in crate::fetch) fn remote(&self) -> Option<SocketAddr> {
+        self.remote.or(self.seen.remote)
+    }
+
+    /// Requests that were sent again, which is no redirect.
+    pub(in crate::fetch) fn retries(&self) -> u64 {
+        self.seen.retries()
+    }
+
+    /// The time until the last redirect was followed; 0 when none was.
+    pub(in crate::fetch) fn until_redirected(&self) -> Duration {
+        self.seen.redirected.map_or(Duration::ZERO, |at| at.saturating_duration_since(self.since))
+    }
+
+    /// The URL that the response leads to, if it does and was not followed.
+    pub(in crate::fetch) fn redirect_url(&self) -> String {
+        let is_redirect = self.head.as_ref().is_some_and(|head| matches!(head.status, 300..=399));
+        let to = Some(self.header("location")).filter(|to| is_redirect && !to.is_empty());
+        let to = to.and_then(|to| std::str::from_utf8(to).ok());
+        let url = to.and_then(|to| Url::parse(self.url_effective()).ok()?.join(to).ok());
+        url.map(String::from).unwrap_or_default()
+    }
+
+    /// The value of the first field of this name.
+    pub(in crate::fetch) fn header(&self, name: &str) -> &[u8] {
+        let mut fields = self.head.iter().flat_map(|head| &head.fields);
+        fields.find(|(given, _)| given.eq_ignore_ascii_case(name)).map_or(b"", |(_, value)| value)
+    }
+}
