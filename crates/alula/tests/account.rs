@@ -30,7 +30,7 @@ static CONTENT: [u8; 102_400] = [b'c'; 102_400];
 /// The octets that differ without being of interest: lists that grow for a runtime or a pool, and not for a connection.
 const SLACK: i64 = 8 * 1024;
 
-/// Buffers of 64 KiB that a thread keeps to lend, none or all of which are with connections when one looks (`net/src/connection/memory/lending.rs`).
+/// Buffers of 64 KiB that a thread keeps to lend, none or all of which are with connections when one looks (`net/src/connection/memory/read_buffers.rs`).
 const LENT: i64 = 4 * 64 * 1024;
 
 /// The time for which nothing changes once all tasks have come to rest.

@@ -44,9 +44,9 @@ pub use client::Client;
 pub use connecting::{Connector, Destination, Dialling, Proxy, Resolve, Resolving, SystemResolver};
 #[cfg(feature = "cookies")]
 pub use cookies::{Jar, NetscapeImport, SkippedLine};
+pub use follow::outcome::Setback;
 pub use follow::redirects::{Follow, Redirect};
 pub use follow::retries::Retries;
-pub use follow::setback::Setback;
 pub use observe::watching::{ConnectionFacts, ExchangeEvent, ReceivedHead, SentHead};
 pub use request::call::Call;
 pub use request::content::{Content, IntoPairs, Multipart, Part};

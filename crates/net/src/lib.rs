@@ -3,7 +3,7 @@
 //! For users there is nothing here: they see `alula`. A client opens a connection with [`Connect`], a server takes
 //! requests from one with [`Conn::turn_of_server`]; both hold a [`Stream`] per request, read its content through a
 //! [`Body`] and write through a [`BodyWriter`]. How the lock, the reading and the tasks play together stands at the
-//! top of `conn.rs`.
+//! top of `drive/shared.rs`.
 #![forbid(unsafe_code)]
 
 mod connection;
@@ -19,26 +19,26 @@ mod tallies;
 mod tls;
 mod transport;
 
-pub use connection::idleness::IdleObserver;
+pub use connection::idle::IdleObserver;
 pub use connection::membership::News;
 pub use connection::memory::heads::{keep_head, lend_head};
 pub use connection::memory::ledger::Ledger;
 pub use connection::stream::tally::Tally;
 pub use connection::stream::{answer_notes::LeftNote, slot::Noted};
-pub use drive::answering::WholeAnswer;
 pub use drive::asked::Asked;
-pub use drive::conn::{Conn, FrameObserver};
-pub use drive::connection_pool::{ConnectionPool, PoolBooks};
-pub use drive::left::Left;
-pub use drive::open::Open;
-pub use drive::owner::{Incoming, Requests, Rest, StreamName, Turn};
-pub use drive::watching::Keep;
+pub use drive::open_stream::Open;
+pub use drive::orphaned::Left;
+pub use drive::periodic::Keep;
+pub use drive::pool::{ConnectionPool, PoolBooks};
+pub use drive::respond::WholeAnswer;
+pub use drive::server_task::{Incoming, Requests, Rest, StreamName, Turn};
+pub use drive::shared::{Conn, FrameObserver};
 #[cfg(feature = "tls")]
 pub use error::cause::PinMismatch;
 pub use error::cause::{Cause, Refusal};
-pub use error::fault::{Attempt, Fault};
+pub use error::details::{Attempt, Fault};
+pub use error::limit::Overrun;
 pub use error::occupied::Occupied;
-pub use error::overrun::Overrun;
 pub use error::refused::Refused;
 pub use error::{Error, Phase, Retry};
 pub use establish::accept::Accept;
@@ -57,10 +57,10 @@ pub use message::decoder::Decoder;
 pub use message::encoder::Encoder;
 pub use message::timing::{Marks, Opened};
 #[cfg(feature = "tls")]
-pub use tls::tls_facts::TlsFacts;
+pub use tls::facts::TlsFacts;
+pub use transport::facts::TransportFacts;
+pub use transport::nested::PromptTcp;
 pub use transport::pipe::{PipeEnd, pipe};
-pub use transport::prompt::PromptTcp;
-pub use transport::transport_facts::TransportFacts;
 pub use transport::wire::Wire;
 pub use transport::{Listener, Socket, Transport, set_tcp_keep_alive, set_tcp_user_timeout};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     connection::stream::tally::Tally,
-    drive::{conn::Conn, owner::StreamName},
+    drive::{server_task::StreamName, shared::Conn},
 };
 
 impl Conn {

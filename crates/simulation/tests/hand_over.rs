@@ -1,7 +1,7 @@
 //! The hand-over of a connection between callers, in every order in which threads can meet.
 //!
-//! What runs here is `crates/net/src/drive/hand_over.rs` itself, under the lock of a model: callers and the standby task do around it
-//! what `conn.rs` and `standby.rs` do, a socket that wakes who read it last stands for the reactor, and loom tries the
+//! What runs here is `crates/net/src/drive/reader.rs` itself, under the lock of a model: callers and the standby task do around it
+//! what `shared.rs` and `client_task.rs` do, a socket that wakes who read it last stands for the reactor, and loom tries the
 //! interleavings. The standby task has no tick here: what the design promises, it promises without. A caller that is not
 //! woken when its answer is there waits for ever, which loom reports as a deadlock.
 
@@ -20,14 +20,14 @@ use loom::{
 };
 
 #[allow(dead_code, reason = "the model has no server")]
-#[path = "../../net/src/drive/hand_over.rs"]
-mod hand_over;
+#[path = "../../net/src/drive/reader.rs"]
+mod reader;
 #[allow(dead_code, reason = "the model gives no memory back")]
-#[path = "../../net/src/drive/wakes.rs"]
-mod wakes;
+#[path = "../../net/src/drive/wakers.rs"]
+mod wakers;
 
-use hand_over::{HandOver, Part, Reader, Side, Wait, Waits};
-use wakes::Wakes;
+use reader::{HandOver, Part, Reader, Side, Wait, Waits};
+use wakers::Wakes;
 
 /// How often a thread may be stopped where it would not stop by itself, at most. `cargo xtask loom` takes the release build:
 /// one more makes thirty times as many interleavings.

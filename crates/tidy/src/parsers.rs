@@ -85,7 +85,7 @@ const PARSERS: &[Parser] = &[
     parser("store/src/http/index/parameters.rs", "read", "index_query"),
     parser("store/src/http/index/pattern.rs", "compile", "index_query"),
     parser("store/src/http/index/range.rs", "read", "index_query"),
-    parser("store/src/http/keys/json.rs", "put_string", "index_query"),
+    parser("store/src/http/list/json.rs", "put_string", "index_query"),
     parser("store/src/http/checks/query.rs", "pairs_of", "index_query"),
     parser("store/src/http/walk/links.rs", "read", "object_fields"),
     parser("store/src/http/object/incoming.rs", "attributes", "object_fields"),
@@ -202,7 +202,10 @@ mod tests {
             ]),
             ["crates/fields/src/cookie.rs: parse_all has no fuzz target in crates/tidy/src/parsers.rs"]
         );
-        assert_eq!(unknown_parsers(&[source("crates/fields/src/message/status.rs", "pub fn parse(")]), [""; 0]);
+        assert_eq!(
+            unknown_parsers(&[source("crates/fields/src/message/status.rs", "pub fn parse(")]),
+            [""; 0]
+        );
     }
 
     #[test]

@@ -68,6 +68,9 @@ mod tests {
             source("crates/xtask/src/main.rs", "println!()"),
         ];
         let found = check_terminals(&sources);
-        assert_eq!(found, ["crates/cli/src/fetch/a.rs:3: writes past `terminal/mod.rs`: eprintln!(\"{x}\");"]);
+        assert_eq!(
+            found,
+            ["crates/cli/src/fetch/a.rs:3: writes past `terminal/mod.rs`: eprintln!(\"{x}\");"]
+        );
     }
 }

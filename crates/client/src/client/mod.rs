@@ -1,7 +1,7 @@
 //! The client: its origins and its spare heads.
 
+pub(crate) mod debug;
 mod requests;
-pub(crate) mod shown;
 
 #[cfg(feature = "tls")]
 use std::sync::OnceLock;

@@ -20,7 +20,7 @@ pub(crate) use self::{
     tunnel::ask as ask_for_tunnel,
 };
 use super::Destination;
-use crate::url::{bad_url, zone::Zone};
+use crate::url::{error::reason, zone::Zone};
 
 /// A proxy, and which requests go through it; given to a client with [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
 ///
@@ -194,7 +194,7 @@ impl Server {
         // A scheme that has no default port of its own, so that none is left out.
         let url = format!("proxy://{rest}");
         let (url, zone) = Zone::split(&url)?;
-        let refused = |error| bad_url::reason(&url, error);
+        let refused = |error| reason(&url, error);
         let url = Url::parse(&url).map_err(refused)?;
         let host = match url.host_str().unwrap_or_default() {
             "" => return Err("it has no host".to_owned()),

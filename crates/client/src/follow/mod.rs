@@ -2,10 +2,10 @@
 //!
 //! Rule: whoever is handed the first outcome as it is never comes here, so that all of this may allocate.
 
+pub(crate) mod outcome;
 pub(crate) mod redirected;
 pub(crate) mod redirects;
 pub(crate) mod retries;
-pub(crate) mod setback;
 mod verdict;
 
 use std::{
@@ -23,10 +23,10 @@ use url::Url;
 use crate::{
     Call, Response, Retries,
     follow::{
+        outcome::Setback,
         redirected::Redirected,
         redirects::{Step, drain, may_redirect, refer, refused, rewrite},
         retries::Wait,
-        setback::Setback,
     },
     observe::watching,
     pool::origin::Origin,

@@ -1,9 +1,9 @@
 //! One request: what is sent, plain or prepared.
 
-pub(crate) mod additions;
 pub(crate) mod auth;
 pub(crate) mod call;
 pub(crate) mod content;
+pub(crate) mod defaults;
 pub(crate) mod hole_values;
 pub(crate) mod host;
 pub(crate) mod method_text;

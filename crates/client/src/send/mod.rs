@@ -1,6 +1,6 @@
 //! Sending a call: a connection, the head, the content, and again where that is safe.
 
-pub(crate) mod expectation;
+pub(crate) mod expect_continue;
 pub(crate) mod held;
 pub(crate) mod interim;
 pub(crate) mod pending;
@@ -21,7 +21,7 @@ use crate::{
     Call, PendingResponse, Response,
     observe::{RequestObserver, watching},
     request::call::CallTimes,
-    send::{expectation::goes_ahead, pending::AwaitedStream, queue_deadlines::QueueDeadlines},
+    send::{expect_continue::goes_ahead, pending::AwaitedStream, queue_deadlines::QueueDeadlines},
 };
 
 impl Call<'_> {

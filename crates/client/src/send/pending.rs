@@ -10,7 +10,7 @@ use crate::{
         watching::{self, Watcher},
     },
     send::{
-        expectation::goes_ahead,
+        expect_continue::goes_ahead,
         held::HeldStream,
         interim::{self, Hook},
     },

@@ -10,7 +10,7 @@ use crate::{
     Error,
     request::auth::Credentials,
     url::{
-        bad_url::{bad_url, odd_host, other_scheme},
+        error::{bad_url, odd_host, other_scheme},
         reference,
         zone::Zone,
     },

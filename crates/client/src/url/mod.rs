@@ -1,6 +1,6 @@
 //! URLs as callers have them, and the parts of them that a request needs.
 
-pub(crate) mod bad_url;
+pub(crate) mod error;
 pub(crate) mod location;
 pub(crate) mod reference;
 pub(crate) mod text;

@@ -7,7 +7,7 @@ use url::Url;
 
 use crate::{
     Error,
-    url::bad_url::{bad_url, unparsed},
+    url::error::{bad_url, unparsed},
 };
 
 const NO_HOST: &str = "it has no host";

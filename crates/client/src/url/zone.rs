@@ -13,7 +13,7 @@ use std::{
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::{Error, url::bad_url::bad_url};
+use crate::{Error, url::error::bad_url};
 
 /// The longest name of an interface, in bytes: Linux and the BSDs have no longer ones, and an index is
 /// shorter.

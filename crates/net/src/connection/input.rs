@@ -6,7 +6,7 @@
 
 use crate::{
     connection::memory::{
-        lending::{LENT_OCTETS, give_back, lend},
+        read_buffers::{LENT_OCTETS, give_back, lend},
         spares::Spares,
     },
     transport::read_buf::ReadBuf,

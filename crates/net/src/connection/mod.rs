@@ -1,11 +1,11 @@
 //! The state of a connection that its lock protects: the machine, and the parts that move octets and wake callers.
 //!
 //! Each part owns its state; this module composes them. Everything here is memory work: no system call, no user code, no waking.
-//! The files beside it that extend [`Connection`] each have one subject: `receiving.rs` (what comes), `sending.rs` (what goes),
-//! `watching.rs` (slow peers, idle time, deadlines), `memory.rs` (the account).
+//! The files beside it that extend [`Connection`] each have one subject: `receive.rs` (what comes), `send.rs` (what goes),
+//! `periodic.rs` (slow peers, idle time, deadlines), `memory` (the account).
 
 pub(crate) mod claim;
-pub(crate) mod idleness;
+pub(crate) mod idle;
 pub(crate) mod inbox;
 pub(crate) mod input;
 pub(crate) mod life;
@@ -14,9 +14,9 @@ pub(crate) mod memory;
 pub(crate) mod open_queue;
 pub(crate) mod output;
 pub(crate) mod progress;
-pub(crate) mod receiving;
+pub(crate) mod receive;
 pub(crate) mod room;
-pub(crate) mod sending;
+pub(crate) mod send;
 pub(crate) mod starvation;
 pub(crate) mod stream;
 
@@ -32,12 +32,12 @@ use crate::tls::Tls;
 use crate::{
     connection::{
         claim::Claims,
-        idleness::Idleness,
+        idle::Idleness,
         inbox::Inbox,
         input::Input,
         life::Life,
         membership::{Membership, News},
-        memory::{first_head::FirstHead, held::Held, ledger::Ledger, spares::Spares},
+        memory::{account::Held, first_head::FirstHead, ledger::Ledger, spares::Spares},
         open_queue::OpenQueue,
         output::Output,
         progress::Progress,
@@ -46,16 +46,16 @@ use crate::{
         stream::{
             pace::PeerPace,
             slot::{Sides, SlotKey},
-            slots::Slots,
+            table::Slots,
             tallies::Tallies,
         },
     },
     drive::{
-        hand_over::{HandOver, Side},
-        wakes::Wakes,
+        reader::{HandOver, Side},
+        wakers::Wakes,
     },
-    error::{Error, cause::Cause, overrun::Overrun, refused::Refused},
-    machine::{Machine, happened::Notice},
+    error::{Error, cause::Cause, limit::Overrun, refused::Refused},
+    machine::{Machine, notices::Notice},
     message::content::Content,
     transport::ReadHalf,
 };
@@ -71,7 +71,7 @@ pub(crate) struct Connection {
     pub(crate) room: Room,
     pub(crate) slots: Slots,
     pub(crate) spares: Spares,
-    /// It has the memory that a request needs (`resting.rs`).
+    /// It has the memory that a request needs (`rest.rs`).
     pub(crate) has_kit: bool,
     /// The reading half of the socket, and who has it.
     pub(crate) hand_over: HandOver<ReadHalf>,

@@ -18,9 +18,9 @@ use alula_machine::{Limits, OutBuf, Time};
 use crate::{
     connection::stream::{
         slot::{Slot, SlotKey},
-        slots::Slots,
+        table::Slots,
     },
-    drive::hand_over::Side,
+    drive::reader::Side,
 };
 
 /// The least that the bound can be, and the least share of a stream: the payload of one frame.

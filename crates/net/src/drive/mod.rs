@@ -1,17 +1,17 @@
 //! Moves bytes between the socket and the state of a connection, and wakes callers.
 
-pub(crate) mod answering;
 pub(crate) mod asked;
 pub(crate) mod asking;
-pub(crate) mod conn;
-pub(crate) mod connection_pool;
-pub(crate) mod hand_over;
-pub(crate) mod left;
-pub(crate) mod open;
-pub(crate) mod owner;
+pub(crate) mod client_task;
+pub(crate) mod open_stream;
+pub(crate) mod orphaned;
+pub(crate) mod periodic;
+pub(crate) mod pool;
+pub(crate) mod reader;
+pub(crate) mod respond;
 pub(crate) mod reuse;
-pub(crate) mod standby;
+pub(crate) mod server_task;
+pub(crate) mod shared;
 pub(crate) mod turn;
-pub(crate) mod wakes;
-pub(crate) mod watching;
-pub(crate) mod writing;
+pub(crate) mod wakers;
+pub(crate) mod write;

@@ -16,8 +16,8 @@ use alula_machine::Time;
 
 use crate::{
     drive::{
-        conn::{Conn, Guard},
-        hand_over::Reader,
+        reader::Reader,
+        shared::{Conn, Guard},
     },
     error::{Error, Phase},
     establish::version::Version,

@@ -17,8 +17,8 @@ use crate::{
         stream::slot::{Sides, SlotKey},
     },
     drive::{
-        conn::{Conn, Guard},
-        hand_over::{Part, Reader, Side},
+        reader::{Part, Reader, Side},
+        shared::{Conn, Guard},
     },
     error::{Error, Phase},
     message::content::Content,

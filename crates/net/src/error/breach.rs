@@ -8,7 +8,7 @@ use alula_h2::ConnectionError;
 use alula_machine::Rule as _;
 
 use crate::{
-    drive::conn::Conn,
+    drive::shared::Conn,
     error::{Error, cause::Cause},
 };
 

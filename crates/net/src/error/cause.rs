@@ -8,7 +8,7 @@ use alula_h2::{ConnectionError, ErrorCode, SendError, Violation};
 #[cfg(feature = "tls")]
 use rustls::CertificateError;
 
-use crate::error::overrun::Overrun;
+use crate::error::limit::Overrun;
 
 /// The cause of an error, with the side at fault.
 #[derive(Clone)]

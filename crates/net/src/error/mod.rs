@@ -3,14 +3,14 @@
 pub(crate) mod breach;
 pub(crate) mod cause;
 pub(crate) mod cause_shown;
-#[cfg(all(test, feature = "tls"))]
-pub(crate) mod error_table;
-pub(crate) mod fault;
+pub(crate) mod details;
 pub(crate) mod io_error;
+pub(crate) mod limit;
 pub(crate) mod occupied;
-pub(crate) mod overrun;
 pub(crate) mod refused;
 pub(crate) mod sentence;
+#[cfg(all(test, feature = "tls"))]
+pub(crate) mod table;
 
 use std::{
     fmt, io,
@@ -27,9 +27,9 @@ use crate::{
     drive::asked::Asked,
     error::{
         cause::{Cause, Refusal},
-        fault::Attempt,
+        details::Attempt,
+        limit::{Overrun, Value},
         occupied::Occupied,
-        overrun::{Overrun, Value},
     },
 };
 

@@ -3,7 +3,7 @@
 use alula_fields::Head;
 use alula_h2::Violation;
 
-use crate::error::overrun::Overrun;
+use crate::error::limit::Overrun;
 
 /// The reason why a request was refused; [`Conn::refusal`](crate::Conn::refusal) makes an error of it.
 pub struct Refused {

@@ -16,8 +16,8 @@ use alula_fields::OneLine;
 use crate::error::{
     Error, Facts, Phase, Retry,
     cause::Cause,
-    fault::Attempt,
-    overrun::{Overrun, Value},
+    details::Attempt,
+    limit::{Overrun, Value},
 };
 
 impl fmt::Display for Error {
@@ -60,7 +60,7 @@ fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
         (Cause::Io(..), Phase::Connect) => not_connected(f, facts),
         (Cause::Io(..) | Cause::Sink(..), phase) => broken(f, facts, phase),
         #[cfg(feature = "tls")]
-        (Cause::Tls(error), phase) => crate::tls::tls_words::write(f, error, phase),
+        (Cause::Tls(error), phase) => crate::tls::errors::write(f, error, phase),
         (Cause::Overrun(overrun), phase) => over(f, *overrun, phase, facts.value),
         // Nothing had begun yet, or it is said by the cause.
         (cause, Phase::Build | Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy) => cause.fmt(f),

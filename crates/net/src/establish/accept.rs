@@ -14,11 +14,11 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
     connection::{
-        idleness::IdleObserver,
-        memory::{held::CONNECTION_OCTETS, ledger::Ledger},
+        idle::IdleObserver,
+        memory::{account::CONNECTION_OCTETS, ledger::Ledger},
     },
-    drive::conn::Conn,
-    error::{Error, Phase, overrun::Overrun},
+    drive::shared::Conn,
+    error::{Error, Phase, limit::Overrun},
     establish::{
         opening::Opening,
         version::{Speaks, Version},

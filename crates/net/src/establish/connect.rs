@@ -15,8 +15,8 @@ use tokio::time::Instant;
 use crate::{
     connection::memory::ledger::Ledger,
     drive::{
-        conn::{Conn, FrameObserver},
-        standby::Standby,
+        client_task::Standby,
+        shared::{Conn, FrameObserver},
     },
     error::{Error, Phase},
     establish::version::{Speaks, Version},

@@ -20,14 +20,14 @@ use tokio::time::Instant;
 use crate::tls::Tls;
 use crate::{
     connection::{
-        idleness::IdleObserver,
-        memory::lending::{LENT_OCTETS, give_back, lend},
+        idle::IdleObserver,
+        memory::read_buffers::{LENT_OCTETS, give_back, lend},
     },
     drive::{
-        conn::{Arrival, Conn},
+        shared::{Arrival, Conn},
         turn::poll_read,
     },
-    error::{Error, Phase, overrun::Overrun},
+    error::{Error, Phase, limit::Overrun},
     establish::{
         accept::Accept,
         version::{Speaks, Version},

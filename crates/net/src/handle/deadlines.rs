@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::{connection::stream::stream_deadlines::StreamDeadlines, handle::stream::Stream};
+use crate::{connection::stream::deadlines::StreamDeadlines, handle::stream::Stream};
 
 /// The time that an exchange may take, in all and in its parts; without bound where there is nothing.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod deadlines;
+pub(crate) mod debug;
 pub(crate) mod encoding;
-pub(crate) mod shown;
 pub(crate) mod stream;
 pub(crate) mod writer;

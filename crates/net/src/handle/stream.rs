@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::{
     connection::stream::slot::{Expectation, Sides, Slot, SlotKey},
-    drive::{asked::Asked, conn::Conn, hand_over::Side},
+    drive::{asked::Asked, reader::Side, shared::Conn},
     error::{Error, Phase, cause::Refusal},
     establish::version::Version,
     handle::{

@@ -11,7 +11,7 @@ use std::{
 use alula_fields::FieldSection;
 
 use crate::{
-    drive::conn::Conn,
+    drive::shared::Conn,
     error::Error,
     handle::{encoding::Encoding, stream::Stream},
 };

@@ -2,7 +2,7 @@
 //!
 //! Rule: here is chosen, and nothing decided. The contract that both versions keep is [`ProtocolMachine`].
 
-pub(crate) mod happened;
+pub(crate) mod notices;
 pub(crate) mod prepared;
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::{
     error::{Error, cause::Refusal},
     establish::version::Version,
     machine::{
-        happened::{Failures, Notice},
+        notices::{Failures, Notice},
         prepared::Prepared,
     },
 };

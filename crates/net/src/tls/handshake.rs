@@ -10,7 +10,7 @@ use std::{
 use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
 
 use crate::{
-    connection::memory::lending::{give_back, lend},
+    connection::memory::read_buffers::{give_back, lend},
     error::{Error, Phase},
     tls::Tls,
     transport::Socket,

@@ -1,11 +1,11 @@
 //! TLS by rustls, as memory work: ciphertext in, plaintext out, and the reverse. No socket is touched here.
 
 #[cfg(feature = "tls")]
+pub(crate) mod errors;
+#[cfg(feature = "tls")]
+pub(crate) mod facts;
+#[cfg(feature = "tls")]
 pub(crate) mod handshake;
-#[cfg(feature = "tls")]
-pub(crate) mod tls_facts;
-#[cfg(feature = "tls")]
-pub(crate) mod tls_words;
 
 use std::io::{self, Read, Write};
 
@@ -13,7 +13,7 @@ use alula_machine::OutBuf;
 
 use crate::{
     error::{Error, Phase},
-    tls::tls_facts::TlsFacts,
+    tls::facts::TlsFacts,
     transport::read_buf::ReadBuf,
 };
 

@@ -3,16 +3,16 @@
 //! Rule: sockets are tokio's own types, and a branch is all that is paid for there being others.
 
 pub(crate) mod boxed;
+pub(crate) mod facts;
 pub(crate) mod link;
+pub(crate) mod nested;
 #[cfg(feature = "simulation")]
 pub(crate) mod network;
 pub(crate) mod pipe;
-pub(crate) mod prompt;
 pub(crate) mod read_buf;
 pub(crate) mod sendfile;
 #[cfg(feature = "simulation")]
 pub mod simulation;
-pub(crate) mod transport_facts;
 pub(crate) mod wire;
 
 #[cfg(feature = "simulation")]
@@ -36,7 +36,7 @@ use tokio::{
     net::{TcpListener, TcpStream, ToSocketAddrs, tcp},
 };
 
-use crate::transport::{boxed::Boxed, link::Link, transport_facts::TransportFacts};
+use crate::transport::{boxed::Boxed, facts::TransportFacts, link::Link};
 
 /// Whatever can stand in for a socket: it reads and writes, and may be moved to another thread.
 ///

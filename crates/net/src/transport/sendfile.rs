@@ -15,8 +15,8 @@ use alula_machine::StreamKey;
 use crate::{
     connection::{Connection, stream::slot::SlotKey},
     drive::{
-        conn::{Conn, Guard},
-        hand_over::Side,
+        reader::Side,
+        shared::{Conn, Guard},
     },
     error::{Error, Phase},
     handle::stream::Stream,

@@ -1,6 +1,6 @@
 //! The needs of tests of the loops on simulated time: a network, a date that stands still, and a look into a connection.
 
-use crate::drive::{conn::Conn, hand_over::Wait};
+use crate::drive::{reader::Wait, shared::Conn};
 pub use crate::transport::{
     link::Link,
     network::{Connecting, Listen, Network, install},
@@ -14,7 +14,7 @@ pub fn hold_date() {
 
 /// Frees the read buffers, heads and kits that this thread keeps for its connections.
 pub fn free_read_buffers() {
-    crate::connection::memory::lending::free_kept();
+    crate::connection::memory::read_buffers::free_kept();
     // The heads of a kit go to those that are kept.
     crate::connection::memory::kit::free_kept();
     crate::connection::memory::heads::free_kept();

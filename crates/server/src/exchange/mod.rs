@@ -1,6 +1,7 @@
 //! One request and the right to answer it.
 
 pub(crate) mod accept;
+pub(crate) mod debug;
 pub(crate) mod forwarded;
 #[cfg(feature = "json")]
 pub(crate) mod json_content;
@@ -10,7 +11,6 @@ pub(crate) mod reply;
 pub(crate) mod request;
 pub(crate) mod responder;
 pub(crate) mod scheme;
-pub(crate) mod shown;
 
 use std::{
     any::Any,

@@ -6,7 +6,7 @@ use alula_net::{Ledger, Listener, Overrun, Socket};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    connection::connections::Connections,
+    connection::table::Connections,
     observe::reporting::{OnError, tell_accept},
 };
 

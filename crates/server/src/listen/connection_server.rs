@@ -10,10 +10,10 @@ use alula_net::{Accept, Conn, Error, Ledger, Socket, Transport, TransportFacts};
 
 use crate::{
     connection::{
-        connections::{Connections, Registration},
         endpoint::Endpoint,
-        serve::Serve,
         slots::Tables,
+        table::{Connections, Registration},
+        task::Serve,
     },
     exchange::scheme::TrustedProxies,
     observe::{

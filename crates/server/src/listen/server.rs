@@ -16,9 +16,9 @@ use crate::Identity;
 use crate::{
     ConnectionServer, IntoService, RequestFailure,
     connection::{
-        connections::{AbortedAtEnd, Connections},
         endpoint::Endpoint,
         slots::Tables,
+        table::{AbortedAtEnd, Connections},
     },
     exchange::{forwarded::ClientAddressField, scheme::TrustedProxies},
     listen::{

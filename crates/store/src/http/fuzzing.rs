@@ -4,7 +4,7 @@
 use super::index::continuation::Continuation;
 use super::index::parameters::Parameters;
 use super::index::range::Range;
-use super::keys::json;
+use super::list::json;
 use super::{checks::query, walk};
 use crate::engine::Item;
 

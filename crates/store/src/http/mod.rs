@@ -9,7 +9,7 @@ mod datatype;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod index;
-mod keys;
+mod list;
 mod object;
 mod old;
 mod props;

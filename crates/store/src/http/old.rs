@@ -3,14 +3,14 @@
 use alula::{Exchange, Request, Status};
 
 use super::answer::fail::{Fail, Outcome};
-use super::keys::{self, Asked, Before, Form, Listed};
+use super::list::{self, Asked, Before, Form, Listed};
 use super::{checks::query, props};
 use crate::engine::Engine;
 use crate::store::Store;
 
 /// Lists the buckets.
 pub(super) async fn list_buckets<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
-    keys::list_buckets(exchange).await
+    list::list_buckets(exchange).await
 }
 
 /// Lists the keys of a bucket after its properties, or shows these alone.
@@ -48,5 +48,5 @@ async fn list_keys<E: Engine>(exchange: Exchange<Store<E>>, asked: &Asked, form:
         None if form == Form::Streamed => Before::EmptyObject,
         None => Before::Nothing,
     };
-    keys::send(exchange, &target, asked, form, before).await
+    list::send(exchange, &target, asked, form, before).await
 }

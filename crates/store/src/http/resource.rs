@@ -6,12 +6,12 @@ use alula::routing::get;
 use alula::{Request, Route};
 
 use super::checks::conditions::Conditions;
-use super::keys::{Asked, Listed};
+use super::list::{Asked, Listed};
 use super::{
     answer::unrouted,
     checks::query,
     datatype::{self, counter},
-    index, keys, object, old, props, service, walk,
+    index, list, object, old, props, service, walk,
 };
 use crate::access::Permission::{Admin, Delete, Get, Index, List, Put};
 use crate::access::{Permission, Permissions};
@@ -91,10 +91,10 @@ impl Resource {
             Self::Ping => get(service::ping),
             Self::Statistics => get(service::stats),
             Self::MapReduce => get(service::map_reduce_usage).post(service::map_reduce),
-            Self::Buckets => get(keys::list_buckets),
+            Self::Buckets => get(list::list_buckets),
             Self::TypeProperties => get(props::read_type).put(props::write_type),
             Self::Properties => get(props::read).put(props::write).delete(props::reset),
-            Self::Keys => get(keys::list_keys).post(object::create).content_max(object_max),
+            Self::Keys => get(list::list_keys).post(object::create).content_max(object_max),
             Self::Object => get(object::read)
                 .put(object::put)
                 .post(object::put)

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Call, Response,
     request::{Request, call::CallTimes},
-    send::expectation::goes_ahead,
+    send::expect_continue::goes_ahead,
 };
 
 type Sending = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;

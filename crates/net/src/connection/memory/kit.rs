@@ -19,7 +19,7 @@ use crate::{
         inbox::Lists,
         memory::{contents::Contents, heads::Heads},
         open_queue::Callers,
-        stream::slots::Slots,
+        stream::table::Slots,
     },
     establish::version::Version,
 };

@@ -12,7 +12,7 @@ use alula_machine::{Limits, MemoryBudget, Reservation, Rule};
 
 use crate::{
     connection::memory::kit,
-    error::{Error, cause::Cause, overrun::Overrun},
+    error::{Error, cause::Cause, limit::Overrun},
 };
 
 /// The name of what the machine calls an error of compression: its rules have no names of their own.

@@ -4,20 +4,20 @@
 //! Rule 2: before a connection is ended for what it holds, it gives back what it only keeps for later.
 //! Rule 3: one that holds no more than had to be there when it was accepted is not ended for what others hold.
 
+pub(crate) mod account;
 pub(crate) mod contents;
 pub(crate) mod first_head;
 pub(crate) mod heads;
-pub(crate) mod held;
 pub(crate) mod kit;
 pub(crate) mod ledger;
-pub(crate) mod lending;
-pub(crate) mod resting;
+pub(crate) mod read_buffers;
+pub(crate) mod rest;
 pub(crate) mod spares;
 
 use crate::{
-    connection::{Connection, memory::held::CONNECTION_OCTETS},
-    drive::conn::Conn,
-    error::overrun::Overrun,
+    connection::{Connection, memory::account::CONNECTION_OCTETS},
+    drive::shared::Conn,
+    error::limit::Overrun,
 };
 
 /// The memory that a server's task has for a connection, and the runtime for it and for its socket: the future with a timer, the slot

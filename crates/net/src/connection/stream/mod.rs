@@ -2,12 +2,12 @@
 
 pub(crate) mod answer_notes;
 pub(crate) mod counts;
+pub(crate) mod deadlines;
 pub(crate) mod incoming;
 pub(crate) mod pace;
 pub(crate) mod share;
 pub(crate) mod slot;
-pub(crate) mod slots;
-pub(crate) mod stream_deadlines;
 pub(crate) mod stream_pace;
+pub(crate) mod table;
 pub(crate) mod tallies;
 pub(crate) mod tally;

@@ -7,11 +7,11 @@ use alula_machine::{StreamKey, Time};
 
 use crate::{
     connection::stream::{
-        answer_notes::AnswerNotes, counts::Counts, incoming::Incoming, pace::LeastPace, share::Share,
-        stream_deadlines::StreamDeadlines, stream_pace::StreamPace, tally::Tally,
+        answer_notes::AnswerNotes, counts::Counts, deadlines::StreamDeadlines, incoming::Incoming,
+        pace::LeastPace, share::Share, stream_pace::StreamPace, tally::Tally,
     },
-    drive::hand_over::{Side, Wait},
-    error::{Error, overrun::Overrun},
+    drive::reader::{Side, Wait},
+    error::{Error, limit::Overrun},
     message::{content::Content, timing::Marks},
 };
 

@@ -4,7 +4,7 @@ use alula_machine::Time;
 
 use crate::{
     connection::stream::pace::{LeastPace, Pace, Progress},
-    error::overrun::Overrun,
+    error::limit::Overrun,
 };
 
 #[derive(Default)]

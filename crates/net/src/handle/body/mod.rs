@@ -26,7 +26,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 
 use crate::{
     connection::stream::slot::Sides,
-    drive::conn::Conn,
+    drive::shared::Conn,
     error::Error,
     handle::stream::Stream,
     message::{

@@ -18,9 +18,9 @@ use self::continuation::Continuation;
 use self::parameters::Parameters;
 use self::range::Range;
 use super::answer::fail::{Fail, Outcome};
-use super::keys::pages::Pages;
-use super::keys::results::{Framing, Results};
-use super::keys::time;
+use super::list::pages::Pages;
+use super::list::results::{Framing, Results};
+use super::list::time;
 use super::target::Target;
 use super::{
     answer::stand_ins,

@@ -8,7 +8,7 @@ use super::pattern::Pattern;
 use super::range::Range;
 use crate::http::answer::fail::{Cut, Fail};
 use crate::http::checks::options;
-use crate::http::keys::time;
+use crate::http::list::time;
 use crate::model::term;
 
 /// The time that a query has unless it says another.

@@ -2,7 +2,7 @@
 
 use crate::engine::{BucketName, Item};
 use crate::http::answer::fail::{Cut, Fail};
-use crate::http::keys::pages::Selection;
+use crate::http::list::pages::Selection;
 use crate::model::term;
 
 /// A range of terms of an index.

@@ -3,7 +3,7 @@
 use alula_fields::Head;
 use alula_machine::{Limits, MemoryAccount};
 
-use crate::{connection::memory::ledger::Ledger, error::overrun::Overrun};
+use crate::{connection::memory::ledger::Ledger, error::limit::Overrun};
 
 /// Octets that a connection holds which waits for a request; to be there before one is accepted.
 pub(crate) const CONNECTION_OCTETS: u64 = 16 * 1024;

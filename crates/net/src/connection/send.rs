@@ -8,7 +8,7 @@ use crate::{
         Connection,
         stream::slot::{Expectation, Sides, SlotKey},
     },
-    drive::hand_over::Side,
+    drive::reader::Side,
     error::{Error, Phase},
     message::timing::Marks,
 };

@@ -20,8 +20,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::{
     connection::Connection,
     drive::{
-        conn::{Conn, Guard},
-        hand_over::Reader,
+        reader::Reader,
+        shared::{Conn, Guard},
     },
     error::{Error, Phase, Retry},
     establish::{connect::AtEnd, version::Version},

@@ -4,7 +4,7 @@ use std::{io, task::Context};
 
 use crate::{
     connection::Connection,
-    drive::conn::{Conn, Guard},
+    drive::shared::{Conn, Guard},
     error::{Error, Phase},
     transport::WriteHalf,
 };

@@ -9,7 +9,7 @@ use alula_machine::{StreamKey, Time};
 
 use crate::{
     connection::stream::slot::{Sides, Slot, SlotKey},
-    drive::hand_over::{Side, Wait, Waits},
+    drive::reader::{Side, Wait, Waits},
     message::content::Content,
 };
 

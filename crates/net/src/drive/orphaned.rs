@@ -11,7 +11,7 @@ use crate::{
         answer_notes::LeftNote,
         slot::{Sides, SlotKey},
     },
-    drive::{conn::Conn, owner::StreamName},
+    drive::{server_task::StreamName, shared::Conn},
     handle::stream::Stream,
 };
 

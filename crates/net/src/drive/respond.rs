@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use crate::{
     connection::{Connection, stream::slot::Sides},
-    drive::conn::Conn,
+    drive::shared::Conn,
     error::Error,
     handle::{body::Body, stream::Stream, writer::Sent},
     message::{content::Content, date},

@@ -14,9 +14,9 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
     connection::{
-        connections::{FIRST_REQUEST, Registration},
         endpoint::Endpoint,
         slots::{Measure, Slots, Tables},
+        table::{FIRST_REQUEST, Registration},
     },
     exchange::{forwarded::ForwardedSource, scheme::SchemeSource},
     observe::{observing::ConnectionSpan, reporting::Reporter},

@@ -11,8 +11,8 @@ use crate::{
         inbox::Accepted,
         stream::slot::{Expectation, Sides, SlotKey},
     },
-    drive::hand_over::Side,
-    error::{Error, overrun::Overrun},
+    drive::reader::Side,
+    error::{Error, limit::Overrun},
     message::date,
     transport::read_buf::ReadBuf,
 };

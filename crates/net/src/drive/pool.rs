@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::{connection::membership::News, drive::conn::Conn};
+use crate::{connection::membership::News, drive::shared::Conn};
 
 /// The pool of a client, which is told what becomes of the connections that are one of it.
 pub trait ConnectionPool: Send + Sync {

@@ -13,7 +13,7 @@
 
 use std::task::Waker;
 
-use super::wakes::Wakes;
+use super::wakers::Wakes;
 
 /// What a handle waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

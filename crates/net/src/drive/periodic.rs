@@ -16,14 +16,14 @@ use alula_machine::{Reason, Time};
 use crate::{
     connection::{
         Connection,
-        idleness::{IdleObserver, LOOK_AFTER},
+        idle::{IdleObserver, LOOK_AFTER},
         stream::{
             pace::LeastPace,
             slot::{Slot, SlotKey},
         },
     },
-    drive::conn::Conn,
-    error::{Error, Phase, occupied::Occupied, overrun::Overrun},
+    drive::shared::Conn,
+    error::{Error, Phase, limit::Overrun, occupied::Occupied},
 };
 
 /// The time that a client keeps a connection. One that is kept no longer takes no more streams, and ends with its last.

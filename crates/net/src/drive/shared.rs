@@ -2,8 +2,8 @@
 //!
 //! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake (`turn.rs`). On a client the callers
 //! take the turns themselves: whoever was polled last and still waits reads for all (the *reader*). It leaves a
-//! waker with the reactor; when it has its answer it wakes another waiting caller to read on (`hand_over.rs`). The standby
-//! task (`standby.rs`) reads whenever no caller does. On a server the connection's task takes every turn (`owner.rs`).
+//! waker with the reactor; when it has its answer it wakes another waiting caller to read on (`reader.rs`). The standby
+//! task (`client_task.rs`) reads whenever no caller does. On a server the connection's task takes every turn (`server_task.rs`).
 //!
 //! Rule 1: the lock is held for memory work only; system calls happen and wakers wake after it is released.
 //! Rule 2: who reads takes the reading half out, so there is no second reader; `Output` keeps a second writer out.
@@ -28,7 +28,7 @@ use crate::{
         memory::ledger::Ledger,
         stream::slot::{Sides, Slot},
     },
-    drive::connection_pool::ConnectionPool,
+    drive::pool::ConnectionPool,
     error::{Error, Phase, Retry, cause::Cause, occupied::Occupied, refused::Refused},
     establish::version::Version,
     machine::Machine,
@@ -51,7 +51,7 @@ pub struct Conn {
     origin: OnceLock<Arc<str>>,
     /// The program that a server runs here.
     app: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// Whether a request may have been let go of unanswered (`left.rs`).
+    /// Whether a request may have been let go of unanswered (`orphaned.rs`).
     pub(crate) has_left: AtomicBool,
     /// The pool of a client that it is one of.
     pool: OnceLock<(Arc<dyn ConnectionPool>, Weak<Conn>)>,

@@ -11,7 +11,7 @@ use crate::connection::{
         heads,
         kit::{self, Kit},
     },
-    stream::slots::PASSED_ON_MAX,
+    stream::table::PASSED_ON_MAX,
 };
 
 impl Connection {

@@ -11,7 +11,7 @@ use alula_machine::{OutBuf, StreamKey};
 
 use crate::{
     connection::stream::slot::{Noted, Sides},
-    drive::conn::Conn,
+    drive::shared::Conn,
     error::{
         Error, Phase, Retry,
         cause::{Cause, Refusal},

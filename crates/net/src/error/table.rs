@@ -14,9 +14,9 @@ use crate::{
     error::{
         Error, Phase, Retry,
         cause::Cause,
-        fault::{Attempt, Fault},
+        details::{Attempt, Fault},
+        limit::Overrun,
         occupied::Occupied,
-        overrun::Overrun,
     },
 };
 
@@ -31,7 +31,7 @@ A sentence is one line: control characters and changes of direction in text from
 - *Fault*: `Error::fault`, who has to change something.
 - *Again*: `Error::retry`, whether the same request may be sent again.
 
-This page is written by a test (`crates/net/src/error/error_table.rs`), which fails when a cause or a sentence is missing here.
+This page is written by a test (`crates/net/src/error/table.rs`), which fails when a cause or a sentence is missing here.
 
 | Cause | Phase | Sentence | Fault | Again |
 | --- | --- | --- | --- | --- |
