@@ -12,11 +12,11 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// The size of a field section, decoded, with 32 octets per field (RFC 9113 §6.5.2); default 16 KiB, and
+    /// The size of a field section, decoded, with 32 bytes per field (RFC 9113 §6.5.2); default 16 KiB, and
     /// 256 KiB on
     /// [clients](Self::client).
     ///
-    /// A value in the HPACK table is referred to by one octet, so what counts is the size decoded. Announced as
+    /// A value in the HPACK table is referred to by one byte, so what counts is the size decoded. Announced as
     /// SETTINGS_MAX_HEADER_LIST_SIZE; four times as much ends the connection.
     pub field_section_bytes: u32,
     /// The bytes of a field section, decoded, that each byte of its block on the wire pays for; default 32.
@@ -28,9 +28,10 @@ pub struct Limits {
     pub field_section_expansion: u32,
     /// The fields in a section, without `cookie` crumbs; default 100, and 1,000 on [clients](Self::client).
     ///
-    /// Tiny fields pass any limit in octets while each costs work.
+    /// Tiny fields pass any limit in bytes while each costs work.
     pub fields: u32,
-    /// The `cookie` lines in a section beyond that; default 50. HTTP/2 splits cookies into crumbs (RFC 9113 §8.2.3).
+    /// The `cookie` lines in a section beside the other fields; default 50. HTTP/2 splits cookies into crumbs
+    /// (RFC 9113 §8.2.3).
     pub cookie_crumbs: u32,
     /// The length of one name or value in HPACK, decoded; default 16 KiB, as a section could not be longer,
     /// and 256 KiB on [clients](Self::client).
@@ -38,7 +39,7 @@ pub struct Limits {
     /// The CONTINUATION frames after one HEADERS frame; default 8, as 16 KiB fit two frames of the smallest
     /// limit, and 64 on [clients](Self::client), four times as many as 256 KiB fill.
     pub continuation_frames: u32,
-    /// The octets of a head in HTTP/1.1, from the first of its start line to the last of its end; default 16
+    /// The bytes of a head in HTTP/1.1, from the first of its start line to the last of its end; default 16
     /// KiB, and 256 KiB on [clients](Self::client), as much as HTTP/2 takes. Beyond it a request is answered
     /// 431.
     ///
@@ -46,8 +47,8 @@ pub struct Limits {
     /// limit.
     pub head_bytes: u32,
     /// The bytes of a head that a server takes from a connection of which it has answered no request yet,
-    /// while a
-    /// quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64 KiB.
+    /// while a quarter of
+    /// [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64 KiB.
     ///
     /// It is of use where [`head_bytes`](Self::head_bytes) or
     /// [`field_section_bytes`](Self::field_section_bytes) are larger: strangers could fill the memory with
@@ -64,9 +65,9 @@ pub struct Limits {
     /// HPACK table with one byte, so that a connection of some KiB holds MiB. Beyond it a request is refused
     /// with REFUSED_STREAM, and may be sent again. `u32::MAX` switches it off.
     pub unpaid_head_bytes: u32,
-    /// The octets of a target in HTTP/1.1; default 8 KiB. Beyond it a request is answered 414.
+    /// The bytes of a target in HTTP/1.1; default 8 KiB. Beyond it a request is answered 414.
     pub target_bytes: u32,
-    /// The octets of chunk extensions in one message of HTTP/1.1; default 1 KiB. Nobody uses them but to waste our time.
+    /// The bytes of chunk extensions in one message of HTTP/1.1; default 1 KiB. No known client uses them.
     pub chunk_extension_bytes: u32,
     /// The bytes of content that nobody wants which are read after the answer; default 64 KiB.
     ///
@@ -89,24 +90,26 @@ pub struct Limits {
     /// content, where a server
     /// [reads that to its end](Self::drain_bytes).
     pub streams: u32,
-    /// The octets a peer may send on one stream ahead of consumption; default 256 KiB.
+    /// The bytes a peer may send on one stream ahead of consumption; default 256 KiB.
     ///
     /// Over a path of 20 ms that is 13 MB/s per stream.
     pub stream_window: u32,
-    /// The octets to which that may grow while a peer uses it up in one round trip and the reader catches up; default 1 MiB.
+    /// The bytes to which `stream_window` may grow while a peer uses it up in one round trip and the reader
+    /// catches up; default 1 MiB.
     ///
     /// As large as all streams may have together, so that one of them alone can use it: growing takes no more memory than a
     /// connection may hold anyway. Where paths are long and fast, raise it together with
     /// [`connection_window_max`](Self::connection_window_max): a gigabit per second over 100 ms needs 12 MiB. Windows never
     /// become smaller; a value below the initial window switches growing off.
     pub stream_window_max: u32,
-    /// The octets a peer may send on all streams ahead of consumption; default 1 MiB, and 16 MiB on
+    /// The bytes a peer may send on all streams ahead of consumption; default 1 MiB, and 16 MiB on
     /// [clients](Self::client).
     ///
     /// A server's handlers read what they are sent or refuse it. A client's caller may hold responses unread for as long as it
     /// likes; what they hold of this window is missing for all other calls on the connection.
     pub connection_window: u32,
-    /// The bound to which that may grow, likewise; default 1 MiB, and 16 MiB on clients, which is not at all.
+    /// The bytes to which `connection_window` may grow, likewise; default 1 MiB, and 16 MiB on clients, which is
+    /// not at all.
     ///
     /// This is what a peer can make us hold when readers stop: what a connection may hold stands beside twice of it
     /// ([`connection_memory_bytes`](Self::connection_memory_bytes)).
@@ -126,7 +129,7 @@ pub struct Limits {
     /// Streams that a peer makes us reset take from a second bucket of this size as well, to which only every
     /// fourth stream that ends well gives a token back.
     pub glitch_burst: u32,
-    /// The amount of it that comes back per second; default 33.
+    /// The tokens of `glitch_burst` that come back per second; default 33.
     pub glitch_rate: u32,
     /// The requests that a client of HTTP/2 may reset at once before they are answered; default 1,000.
     ///
@@ -139,7 +142,7 @@ pub struct Limits {
     ///
     /// A reset that crosses one of ours takes a token as well, also on a client.
     pub reset_burst: u32,
-    /// The amount of it that comes back per second; default 33.
+    /// The tokens of `reset_burst` that come back per second; default 33.
     pub reset_rate: u32,
     /// The entries of one SETTINGS frame; default 32. There are eight settings that we know.
     pub settings_entries: u32,
@@ -151,14 +154,15 @@ pub struct Limits {
     /// All of them together are no larger than one head may be ([`head_bytes`](Self::head_bytes),
     /// [`field_section_bytes`](Self::field_section_bytes)).
     pub interim_responses: u32,
-    /// The overhead of DATA frames, in octets, that need not be paid for by payload; default 25 600.
+    /// The overhead of DATA frames, in bytes, that need not be paid for by payload; default 25 600.
     ///
     /// A DATA frame costs [`frame_cost_bytes`](Self::frame_cost_bytes) and earns its payload, so that many tiny frames run
     /// dry.
     pub frame_budget_bytes: u32,
-    /// The cost of a DATA frame from that budget; default 256.
+    /// The cost of a DATA frame from `frame_budget_bytes`; default 256.
     pub frame_cost_bytes: u32,
-    /// The octets of output that may wait for the socket of a connection; default 256 KiB. Less than 16 KiB counts as 16 KiB.
+    /// The bytes of output that may wait for the socket of a connection; default 256 KiB. Less than 16 KiB
+    /// counts as 16 KiB.
     ///
     /// Content is taken as far as there is room and again once all of it was written, however large the peer's windows are;
     /// while output of this size waits, a server reads nothing more from the connection. Heads and control frames are
@@ -166,8 +170,8 @@ pub struct Limits {
     /// over TLS. With 256 KiB an answer of 100 KiB leaves with one system call; with 64 KiB it takes two, and a fifth more time of
     /// the processor.
     pub output_soft_bytes: u32,
-    /// The same while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use, in bytes;
-    /// default 16 KiB. Less than 16 KiB counts as 16 KiB, and more than
+    /// The bound on that output while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in
+    /// use, in bytes; default 16 KiB. Less than 16 KiB counts as 16 KiB, and more than
     /// [`output_soft_bytes`](Self::output_soft_bytes) as that.
     ///
     /// Peers that read nothing hold little then, and those that read get as much as before, in more
@@ -213,10 +217,10 @@ pub struct Limits {
     /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a reset if the socket
     /// were closed at once.
     pub linger_timeout: Duration,
-    /// The octets that are dropped so; default 16 MiB, which is more than a path of 1 Gbit/s and 100 ms holds. With more to come
-    /// the connection is reset.
+    /// The bytes that are dropped within `linger_timeout`; default 16 MiB, which is more than a path of
+    /// 1 Gbit/s and 100 ms holds. With more to come the connection is reset.
     pub linger_bytes: u32,
-    /// The time that a head, or a frame other than DATA, may take from its first octet on; default 10 s.
+    /// The time that a head, or a frame other than DATA, may take from its first byte on; default 10 s.
     pub head_timeout: Duration,
     /// The longest time in which no content moves while a handler waits for it, while it is read and dropped, or while our output
     /// waits for the peer; default 60 s. What frames content does not count.
@@ -330,7 +334,7 @@ impl Limits {
         }
     }
 
-    /// The octets of all connections with which a server takes no new requests, by
+    /// The bytes of all connections with which a server takes no new requests, by
     /// [`process_memory_soft_percent`](Self::process_memory_soft_percent); with 100 or more percent, all that they may hold.
     pub const fn process_memory_soft_bytes(&self) -> u64 {
         match self.process_memory_soft_percent {

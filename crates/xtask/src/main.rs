@@ -10,6 +10,7 @@ mod command;
 mod costs;
 mod fuzz;
 mod interop;
+mod limits;
 mod lines;
 mod loom;
 mod package;
@@ -59,6 +60,7 @@ Commands:
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md
+  limits --write      Write the table of limits in docs/limits.md, which a test compares with the sources
   lines [FOLDER]      Count the lines of code of each crate, of this clone or of the one in FOLDER: product, tests, tools
   loom                Try the hand-over of a connection between threads in every order up to a bound
   package             Build the program as users install it, its manual and completions, and target/package/alula.deb
@@ -98,6 +100,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["fuzz", rest @ ..] => fuzz::command(rest),
         ["interop"] => interop::print(),
         ["interop", "--write"] => interop::write(),
+        ["limits", "--write"] => limits::write(),
         ["lines", rest @ ..] => lines::command(rest),
         ["loom"] => loom::command(),
         ["package"] => package::command(),

@@ -26,6 +26,12 @@ fn the_architecture_shows_the_table_of_layers() {
 }
 
 #[test]
+fn the_page_of_limits_shows_the_defaults() {
+    let is_current = alula_tidy::check_limits().expect("docs/limits.md and the sources can be read");
+    assert!(is_current, "docs/limits.md is stale: `cargo xtask limits --write`");
+}
+
+#[test]
 fn the_facade_compiles_few_crates() {
     let crates = alula_tidy::crates_compiled().expect("cargo tree");
     let max = alula_tidy::CRATES_MAX;
