@@ -1,25 +1,36 @@
-//! What a client's handshakes are made with: the cryptography of aws-lc, and random octets of the operating system.
+//! The cryptography of a client's handshakes: that of aws-lc, with random bytes of its own or of the operating system.
 //!
-//! The first random octets that aws-lc itself is asked for cost 25 ms of computing, since it measures the jitter of the processor
-//! beside asking the operating system: as long as all else that a short program does. docs/decisions/0018 weighs it.
+//! aws-lc measures the jitter of the processor when it is first asked for random bytes, which takes 25 ms once in a process: as long
+//! as all else that a short program does. The feature `system-random` leaves that out (docs/decisions/0018).
 //!
-//! Rule: nothing that a client does without a certificate of its own asks aws-lc for random octets.
+//! Rule: with that feature, nothing that a client does without a certificate of its own asks aws-lc for random bytes.
 
+#[cfg(feature = "system-random")]
 mod elliptic;
+#[cfg(feature = "system-random")]
 mod hybrid;
+#[cfg(feature = "system-random")]
 mod ml_kem;
+#[cfg(feature = "system-random")]
 mod random;
-#[cfg(test)]
+#[cfg(all(test, feature = "system-random"))]
 mod tests;
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 
 /// Returns the provider of a client's handshakes. The agreement that stands first is the one whose share is sent unasked, with the
 /// share of its curve for servers that know no other.
+#[cfg(feature = "system-random")]
 pub(crate) fn provider() -> CryptoProvider {
     CryptoProvider {
         kx_groups: vec![&hybrid::X25519_ML_KEM_768, &elliptic::X25519, &elliptic::P256, &elliptic::P384],
         secure_random: &random::SystemRandom,
         ..aws_lc_rs::default_provider()
     }
+}
+
+/// Returns the provider of a client's handshakes, which agrees on keys in the order of rustls: X25519MLKEM768 first.
+#[cfg(not(feature = "system-random"))]
+pub(crate) fn provider() -> CryptoProvider {
+    aws_lc_rs::default_provider()
 }
