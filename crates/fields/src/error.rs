@@ -199,7 +199,10 @@ impl fmt::Display for Quote {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Authority, FieldSection, Method, Target};
+    use crate::{
+        message::{authority::Authority, method::Method, target::Target},
+        section::FieldSection,
+    };
     use alloc::string::ToString as _;
 
     #[test]

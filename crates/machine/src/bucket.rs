@@ -1,6 +1,6 @@
 //! The token bucket that bounds behaviour which is legal but useless.
 
-use crate::Time;
+use crate::time::Time;
 
 /// A store of tokens that is full at first, empties as they are taken and fills again with time.
 ///

@@ -2,7 +2,7 @@
 
 use core::{error::Error, fmt};
 
-use crate::Rule;
+use crate::rule::Rule;
 
 /// The reason for which a connection ended.
 #[non_exhaustive]

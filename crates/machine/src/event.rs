@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use crate::StreamKey;
+use crate::stream_key::StreamKey;
 
 /// The outcome of giving octets to a machine. `F` is the type of the facts that its version has beside messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,6 +1,6 @@
 //! Notices: effects beside the events.
 
-use crate::{ConnectionError, Rule, StreamKey};
+use crate::{error::ConnectionError, rule::Rule, stream_key::StreamKey};
 
 /// An effect of octets, a timeout or a command beside the event: for several streams, or for the connection.
 #[non_exhaustive]

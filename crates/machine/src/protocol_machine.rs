@@ -5,8 +5,16 @@ use alloc::boxed::Box;
 use alula_fields::{FieldSection, Head, RequestHead, ResponseHead};
 
 use crate::{
-    ConnectionError, Event, Exceeded, Limits, Notice, OutBuf, Reason, Received, Rule, SendError, StreamKey,
-    Time, UnknownStream,
+    error::ConnectionError,
+    event::{Event, Received},
+    exceeded::Exceeded,
+    limits::Limits,
+    notice::{Notice, Reason},
+    out_buf::OutBuf,
+    rule::Rule,
+    send_error::SendError,
+    stream_key::{StreamKey, UnknownStream},
+    time::Time,
 };
 
 /// One end of a connection as a machine: octets in, events out; commands in, octets out. It has no socket and no clock.

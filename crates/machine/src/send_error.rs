@@ -2,7 +2,7 @@
 
 use core::{error::Error, fmt};
 
-use crate::UnknownStream;
+use crate::stream_key::UnknownStream;
 
 /// The reason for which a command was refused. Nothing has changed: no counter, window or table, and nothing was written.
 #[non_exhaustive]

@@ -123,14 +123,14 @@ fn section(name: &str, value: &[u8]) -> Option<alula_fields::FieldSection> {
 
 /// The client that a field names behind proxies, of which `trusts` tells those that are believed.
 pub fn client_behind_proxies(
-    field: crate::ClientAddressField,
+    field: crate::exchange::forwarded::ClientAddressField,
     value: &[u8],
     trusts: fn(std::net::IpAddr) -> bool,
 ) -> Option<std::net::IpAddr> {
     let mut head = alula_fields::Head::new();
     let name = match field {
-        crate::ClientAddressField::XForwardedFor => "x-forwarded-for",
-        crate::ClientAddressField::Forwarded => "forwarded",
+        crate::exchange::forwarded::ClientAddressField::XForwardedFor => "x-forwarded-for",
+        crate::exchange::forwarded::ClientAddressField::Forwarded => "forwarded",
     };
     head.fields.append(name, value).ok()?;
     crate::exchange::forwarded::ForwardedSource { field, judge: std::sync::Arc::new(trusts) }.note(&mut head);

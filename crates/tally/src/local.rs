@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use crate::{Counts, Side, trace};
+use crate::{counts::Counts, side::Side, trace};
 
 struct Local {
     allocations: Cell<u64>,

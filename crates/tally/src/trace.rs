@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-use crate::Side;
+use crate::side::Side;
 
 /// The stacks that are kept at most. More would say no more.
 const STACKS_MAX: usize = 4_096;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 use super::{error::ExecuteError, upload::Upload};
-use crate::Response;
+use crate::response::Response;
 
 /// The content of a response, as it arrives; the trailers come with it.
 ///

@@ -4,7 +4,7 @@ use std::{error, fmt};
 
 use alula_fields::{EscapedDebug, FieldError};
 
-use crate::Error;
+use alula_net::Error;
 
 /// The failure of a request that came as an [`http::Request`], or of the reading of its response.
 #[non_exhaustive]

@@ -1,6 +1,7 @@
 //! Sending a request of the `http` crate.
 
 use alula_fields::{Decimal, FieldSection, KnownName};
+use alula_net::{BodyWriter, Error, Version};
 use http::{HeaderMap, Uri};
 use http_body::Body;
 
@@ -10,7 +11,12 @@ use super::{
     gather::{Gathered, SHORT_MAX},
     upload::{Upload, until_response, upload},
 };
-use crate::{BodyWriter, Call, Client, Error, PendingResponse, Response, Version, request::Request};
+use crate::{
+    client::Client,
+    request::{Request, call::Call},
+    response::Response,
+    send::pending::PendingResponse,
+};
 
 impl Client {
     /// Sends this request and waits for the head of its response.

@@ -7,11 +7,12 @@ use std::{
 };
 
 use alula_fields::FieldSection;
+use alula_net::BodyWriter;
 use bytes::Buf;
 use http_body::Body;
 
 use super::{error::ExecuteError, gather::next};
-use crate::{BodyWriter, PendingResponse, Response};
+use crate::{response::Response, send::pending::PendingResponse};
 
 /// The sending of a content, whatever it comes from.
 pub(super) type Upload = Pin<Box<dyn Future<Output = Result<(), ExecuteError>> + Send>>;

@@ -3,10 +3,9 @@
 use std::io::{self, Read, Write};
 
 use alula_fields::FieldSection;
-use alula_net::Stream;
+use alula_net::{Error, Stream};
 
 use super::{driver::Driver, to_io};
-use crate::Error;
 
 /// The content of a response, as it arrives. What is not read stays with the server.
 ///
@@ -14,11 +13,11 @@ use crate::Error;
 /// [`BufReader`](std::io::BufReader).
 pub struct Body<'a> {
     driver: &'a Driver,
-    body: &'a mut crate::Body,
+    body: &'a mut alula_net::Body,
 }
 
 impl<'a> Body<'a> {
-    pub(super) fn new(driver: &'a Driver, body: &'a mut crate::Body) -> Self {
+    pub(super) fn new(driver: &'a Driver, body: &'a mut alula_net::Body) -> Self {
         Self { driver, body }
     }
 

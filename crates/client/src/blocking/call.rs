@@ -3,32 +3,43 @@
 use std::{sync::Arc, time::Duration};
 
 use alula_fields::{FieldSection, IntoName};
+use alula_net::Error;
 
 use super::{
     driver::Driver,
     response::{PendingResponse, Response},
     writer::BodyWriter,
 };
-use crate::{Content, Error, Hole, IntoPairs, IntoText, Multipart, Retries};
+use crate::{
+    follow::retries::Retries,
+    request::{
+        content::{Content, IntoPairs, Multipart},
+        prepared::Hole,
+    },
+    url::text::IntoText,
+};
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
 #[must_use = "a call does nothing until it is sent"]
 pub struct Call<'a> {
     driver: &'a Arc<Driver>,
-    call: crate::Call<'a>,
+    call: crate::request::call::Call<'a>,
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(driver: &'a Arc<Driver>, call: crate::Call<'a>) -> Self {
+    pub(super) fn new(driver: &'a Arc<Driver>, call: crate::request::call::Call<'a>) -> Self {
         Self { driver, call }
     }
 
-    pub(crate) fn inner(&self) -> &crate::Call<'a> {
+    pub(crate) fn inner(&self) -> &crate::request::call::Call<'a> {
         &self.call
     }
 
     /// Makes it the call that `change` makes of it: for every setting of the [async call](crate::Call) that has no name here.
-    pub fn with(mut self, change: impl FnOnce(crate::Call<'a>) -> crate::Call<'a>) -> Self {
+    pub fn with(
+        mut self,
+        change: impl FnOnce(crate::request::call::Call<'a>) -> crate::request::call::Call<'a>,
+    ) -> Self {
         self.call = change(self.call);
         self
     }
@@ -113,7 +124,7 @@ impl<'a> Call<'a> {
 
     /// Has the response know [how long what took](Response::timing).
     pub fn timed(self) -> Self {
-        self.with(crate::Call::timed)
+        self.with(crate::request::call::Call::timed)
     }
 
     /// The number of redirects that this call follows before it fails, 0 for none, in place of what its client says.

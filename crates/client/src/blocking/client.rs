@@ -2,8 +2,17 @@
 
 use std::sync::Arc;
 
+use alula_net::{Error, Ledger};
+
 use super::{call::Call, driver::Driver};
-use crate::{ClientBuilder, Error, IntoMethod, IntoUrl, Ledger, Prepare, Prepared};
+use crate::{
+    builder::ClientBuilder,
+    request::{
+        method_text::IntoMethod,
+        prepared::{Prepare, Prepared},
+    },
+    url::url_text::IntoUrl,
+};
 
 /// An HTTP client whose calls wait. Cloning it is cheap; clones share connections and runtime, on as many threads as you like.
 ///

@@ -15,10 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use alula_net::{Cause, Error, Phase, Retry};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::resolver::OnCallersThread;
-use crate::{Cause, Client, ClientBuilder, Error, Phase, Retry};
+use crate::{builder::ClientBuilder, client::Client};
 
 /// How long nobody may have driven for the connections to be as they were left. An end that comes within this time of the
 /// last call meets the next one under way, as it may on any connection.

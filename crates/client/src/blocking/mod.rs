@@ -47,7 +47,7 @@ pub use writer::BodyWriter;
 
 use std::io;
 
-use crate::{Cause, Error};
+use alula_net::{Cause, Error};
 
 /// The same failure in the terms of [`std::io`], which has the whole of it inside.
 fn to_io(error: Error) -> io::Error {

@@ -3,10 +3,10 @@
 use std::{fmt, net::SocketAddr, sync::Arc};
 
 use alula_fields::{FieldSection, Status};
-use alula_net::{Bytes, h2::Priority};
+use alula_net::{Bytes, Error, Version, h2::Priority};
 
 use super::{body::Body, driver::Driver};
-use crate::{Error, StatusError, Timing, Version};
+use crate::response::{reading::StatusError, timing::Timing};
 
 /// A response: its head is here, its content arrives as it is read.
 ///
@@ -14,11 +14,11 @@ use crate::{Error, StatusError, Timing, Version};
 pub struct Response {
     driver: Arc<Driver>,
     /// There until it is dropped.
-    response: Option<crate::Response>,
+    response: Option<crate::response::Response>,
 }
 
 impl Response {
-    pub(super) fn new(driver: &Arc<Driver>, response: crate::Response) -> Self {
+    pub(super) fn new(driver: &Arc<Driver>, response: crate::response::Response) -> Self {
         Self { driver: driver.clone(), response: Some(response) }
     }
 
@@ -76,7 +76,7 @@ impl Response {
     /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates; none in clear text.
     /// Allocates.
     #[cfg(feature = "tls")]
-    pub fn tls(&self) -> Option<crate::TlsFacts> {
+    pub fn tls(&self) -> Option<alula_net::TlsFacts> {
         self.response().tls()
     }
 
@@ -186,11 +186,11 @@ impl Response {
         Body::new(driver, response.body())
     }
 
-    fn parts(&mut self) -> (&Driver, &mut crate::Response) {
+    fn parts(&mut self) -> (&Driver, &mut crate::response::Response) {
         (&self.driver, self.response.as_mut().expect("there until it is dropped"))
     }
 
-    fn response(&self) -> &crate::Response {
+    fn response(&self) -> &crate::response::Response {
         self.response.as_ref().expect("there until it is dropped")
     }
 }
@@ -218,11 +218,11 @@ impl Drop for Response {
 pub struct PendingResponse {
     driver: Arc<Driver>,
     /// There until the response is asked for.
-    pending: Option<crate::PendingResponse>,
+    pending: Option<crate::send::pending::PendingResponse>,
 }
 
 impl PendingResponse {
-    pub(super) fn new(driver: &Arc<Driver>, pending: crate::PendingResponse) -> Self {
+    pub(super) fn new(driver: &Arc<Driver>, pending: crate::send::pending::PendingResponse) -> Self {
         Self { driver: driver.clone(), pending: Some(pending) }
     }
 

@@ -6,9 +6,9 @@ use std::{
 };
 
 use alula_fields::FieldSection;
+use alula_net::{Error, Sent};
 
 use super::{driver::Driver, to_io};
-use crate::{Error, Sent};
 
 /// Sends the content of a request piece by piece.
 ///
@@ -16,11 +16,11 @@ use crate::{Error, Sent};
 pub struct BodyWriter {
     driver: Arc<Driver>,
     /// There until the message is ended.
-    writer: Option<crate::BodyWriter>,
+    writer: Option<alula_net::BodyWriter>,
 }
 
 impl BodyWriter {
-    pub(super) fn new(driver: &Arc<Driver>, writer: crate::BodyWriter) -> Self {
+    pub(super) fn new(driver: &Arc<Driver>, writer: alula_net::BodyWriter) -> Self {
         Self { driver: driver.clone(), writer: Some(writer) }
     }
 

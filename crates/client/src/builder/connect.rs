@@ -2,13 +2,14 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use alula_net::Error;
+
 use super::ClientBuilder;
+use crate::connecting::{
+    Connector, DELAY, DELAY_MIN, DialTarget, LocalEnd, Proxies, Proxy, Resolve, Resolver,
+};
 #[cfg(feature = "tls")]
 use crate::tls::trust::Trust;
-use crate::{
-    Error,
-    connecting::{Connector, DELAY, DELAY_MIN, DialTarget, LocalEnd, Proxies, Proxy, Resolve, Resolver},
-};
 
 /// The time of silence after which the system probes for the peer of a connection; as Go has it.
 const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);

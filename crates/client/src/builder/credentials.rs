@@ -1,9 +1,10 @@
 //! The credentials that are sent to one origin each (RFC 9110 §11.6.2).
 
 use alula_fields::FieldSection;
+use alula_net::Error;
 
 use super::ClientBuilder;
-use crate::{Error, request::auth::Credentials, url::location::Location};
+use crate::{request::auth::Credentials, url::location::Location};
 
 /// Credentials and the origin that they are for.
 #[derive(Clone)]

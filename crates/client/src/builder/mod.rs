@@ -17,7 +17,7 @@ pub(crate) use policy::Policy;
 pub(crate) use pool::Pooling;
 pub(crate) use protocol::Protocol;
 
-use crate::Error;
+use alula_net::Error;
 
 /// Settings of a [`Client`](crate::Client); every one has a default that is safe to use.
 #[derive(Clone, Default)]

@@ -21,7 +21,7 @@ pub(crate) struct Policy {
     pub(crate) retries: Option<Retries>,
     pub(crate) budget: Budget,
     #[cfg(feature = "cookies")]
-    pub(crate) jar: Option<crate::Jar>,
+    pub(crate) jar: Option<crate::cookies::Jar>,
     /// Sent with every call.
     pub(crate) fields: FieldSection,
     /// Sent with every call that has none of its own.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use alula_net::Error;
 use rustls::version::{TLS12, TLS13};
 
 use super::ClientBuilder;
-use crate::{Error, tls::trust::server_name};
+use crate::tls::trust::server_name;
 
 /// TLS.
 #[cfg(feature = "tls")]

@@ -7,9 +7,16 @@ use std::fmt;
 use alula_fields::masked_url;
 
 use crate::{
-    Call, Client, ClientBuilder, Content, Multipart, Part, PendingResponse, Prepare, Prepared, Redirect,
-    builder::Settings,
-    request::{Request, prepared::MadeOf},
+    builder::{ClientBuilder, Settings},
+    client::Client,
+    follow::redirects::Redirect,
+    request::{
+        Request,
+        call::Call,
+        content::{Content, Multipart, Part},
+        prepared::{MadeOf, Prepare, Prepared},
+    },
+    send::pending::PendingResponse,
 };
 
 impl fmt::Debug for ClientBuilder {

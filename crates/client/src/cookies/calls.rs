@@ -4,7 +4,10 @@ use alula_fields::{FieldSection, KnownName};
 use alula_net::Error;
 
 use super::{Awaited, Jar};
-use crate::{Call, ClientBuilder, request::Plain};
+use crate::{
+    builder::ClientBuilder,
+    request::{Plain, call::Call},
+};
 
 impl ClientBuilder {
     /// Keeps the cookies of responses in this jar, those of redirects too, and sends them where they belong; off unless set.

@@ -21,16 +21,16 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use crate::{
-    Call, Response, Retries,
     follow::{
         outcome::Setback,
         redirected::Redirected,
         redirects::{Step, drain, may_redirect, refer, refused, rewrite},
-        retries::Wait,
+        retries::{Retries, Wait},
     },
     observe::watching,
     pool::origin::Origin,
-    request::call::CallTimes,
+    request::call::{Call, CallTimes},
+    response::Response,
 };
 use verdict::{Verdict, reasons};
 

@@ -1,6 +1,6 @@
 //! What a response tells of the redirects that led to it.
 
-use crate::Response;
+use crate::response::Response;
 
 /// Kept with a response that was redirected to.
 pub(crate) struct Redirected {

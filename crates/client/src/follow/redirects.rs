@@ -13,8 +13,8 @@ use tokio::time::timeout;
 use url::Url;
 
 use crate::{
-    Response,
     observe::watching::{self, Watcher},
+    response::Response,
     url::{reference::lacks_host, zone::Zone},
 };
 pub(crate) use fields::{refer, rewrite};

@@ -13,7 +13,7 @@ use std::{
 
 use alula_fields::{KnownName, Status};
 
-use crate::Response;
+use crate::response::Response;
 pub(crate) use budget::Budget;
 #[cfg(feature = "fuzzing")]
 pub(crate) use retry_after::wait as retry_after;

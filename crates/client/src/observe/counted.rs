@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use alula_net::Error;
 use metrics::{counter, gauge, histogram};
 
 use super::words::word_of;
-use crate::{Error, Response, pool::opening::Outcome};
+use crate::{pool::opening::Outcome, response::Response};
 
 /// A request under way. It was given up when it is dropped without an end.
 pub(crate) struct Request {

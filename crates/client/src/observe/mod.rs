@@ -7,7 +7,7 @@
 
 use alula_net::Error;
 
-use crate::{Call, Response};
+use crate::{request::call::Call, response::Response};
 
 pub(crate) mod connections;
 #[cfg(feature = "metrics")]

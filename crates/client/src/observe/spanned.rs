@@ -1,9 +1,10 @@
 //! A span for each call.
 
+use alula_net::Error;
 use tracing::{Span, debug, field::Empty, info_span};
 
 use super::words::{number_of, word_of};
-use crate::{Call, Error, Response, pool::origin::Origin};
+use crate::{pool::origin::Origin, request::call::Call, response::Response};
 
 /// The span of a call. Its last three fields are known when it ends.
 pub(super) fn span(call: &Call<'_>) -> Span {

@@ -8,7 +8,7 @@ use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 use alula_fields::{EscapedDebug, FieldSection, Head, Status};
 use alula_net::{Error, Stream, Version};
 
-use crate::{ClientBuilder, follow::outcome::Setback};
+use crate::{builder::ClientBuilder, follow::outcome::Setback};
 
 /// Is told of each step.
 pub(crate) type Watcher = Arc<dyn Fn(&ExchangeEvent<'_>) + Send + Sync>;

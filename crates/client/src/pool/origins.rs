@@ -94,7 +94,7 @@ fn prefix_of(url: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Client, url::location::Location};
+    use crate::{client::Client, url::location::Location};
 
     fn origin(host: &str) -> Arc<Origin> {
         let client = Client::new().unwrap();

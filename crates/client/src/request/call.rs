@@ -9,9 +9,15 @@ use alula_net::Error;
 use tokio::time::Instant;
 
 use crate::{
-    Client, Hole, Prepared, Retries,
+    client::Client,
+    follow::retries::Retries,
     pool::origin::Origin,
-    request::{Plain, Request, parts::Parts, path::Path, prepared::Given},
+    request::{
+        Plain, Request,
+        parts::Parts,
+        path::Path,
+        prepared::{Given, Hole, Prepared},
+    },
     send::{interim, time_limit::TimeLimit},
     url::text::IntoText,
 };

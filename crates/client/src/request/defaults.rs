@@ -5,7 +5,11 @@
 use alula_fields::{FieldSection, KnownName};
 use alula_net::Error;
 
-use crate::{Call, builder::Policy, pool::origin::Origin, request::Request};
+use crate::{
+    builder::Policy,
+    pool::origin::Origin,
+    request::{Request, call::Call},
+};
 
 impl Call<'_> {
     /// Adds what is to be added, once.

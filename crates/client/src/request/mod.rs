@@ -21,7 +21,11 @@ use alula_net::{Asked, Error, Machine, Noted, Refusal, Speaks, Version, check_re
 use url::Url;
 
 pub(crate) use self::plain::Plain;
-use crate::{Client, Prepared, pool::origin::Origin, request::prepared::Given};
+use crate::{
+    client::Client,
+    pool::origin::Origin,
+    request::prepared::{Given, Prepared},
+};
 
 /// The request of a call.
 pub(crate) enum Request<'a> {

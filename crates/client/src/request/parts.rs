@@ -2,7 +2,7 @@
 
 use alula_net::Error;
 
-use crate::{Retries, builder::Settings, request::content::Given, send::interim::Hook};
+use crate::{builder::Settings, follow::retries::Retries, request::content::Given, send::interim::Hook};
 
 /// Small, since calls are moved about while they are built.
 pub(crate) struct Parts {

@@ -6,7 +6,7 @@ use alula_fields::{FieldSection, Head, KnownName, RequestHead};
 use alula_machine::{OutBuf, StreamKey};
 use alula_net::{Machine, Refusal};
 
-use crate::{Client, pool::origin::Origin, request::path::Path};
+use crate::{client::Client, pool::origin::Origin, request::path::Path};
 
 pub(crate) struct Plain<'a> {
     pub(crate) origin: Arc<Origin>,

@@ -9,7 +9,7 @@ use alula_machine::{Limits, OutBuf, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
 
 use crate::{
-    Client,
+    client::Client,
     pool::origin::Origin,
     request::{
         Plain,

@@ -2,7 +2,7 @@
 
 use alula_fields::{FieldSection, KnownName};
 
-use crate::ClientBuilder;
+use crate::builder::ClientBuilder;
 
 const DEFAULT: &str = concat!("alula/", env!("CARGO_PKG_VERSION"));
 

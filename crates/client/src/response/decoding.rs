@@ -7,7 +7,11 @@ use alula_coding::{ACCEPTED, Codings, DecoderPool};
 use alula_fields::{KnownName, Status};
 use alula_net::Error;
 
-use crate::{Call, Response, builder::Decoding, request::Request};
+use crate::{
+    builder::Decoding,
+    request::{Request, call::Call},
+    response::Response,
+};
 
 impl Call<'_> {
     /// Sets whether content is asked for in codings and decoded, whatever the [client](crate::ClientBuilder::decompress) does.

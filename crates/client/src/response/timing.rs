@@ -5,7 +5,7 @@ use std::time::Duration;
 use alula_net::{Marks, Opened};
 use tokio::time::Instant;
 
-use crate::Response;
+use crate::response::Response;
 
 /// The time of each step of a call; all durations count from its beginning.
 ///

@@ -2,7 +2,7 @@
 
 use alula_net::Error;
 
-use crate::{Call, Response, builder::Decoding};
+use crate::{builder::Decoding, request::call::Call, response::Response};
 
 impl Call<'_> {
     pub(crate) fn decoding(&self) -> Option<&Decoding> {

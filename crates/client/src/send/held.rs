@@ -22,8 +22,11 @@ use tokio::{
 };
 
 use crate::{
-    Call, Client,
-    request::{Request, call::CallTimes},
+    client::Client,
+    request::{
+        Request,
+        call::{Call, CallTimes},
+    },
     send::{pending::AwaitedStream, queue_deadlines::QueueDeadlines, time_limit::TimeLimit},
 };
 

@@ -18,10 +18,14 @@ use alula_net::{
 use tokio::time::Instant;
 
 use crate::{
-    Call, PendingResponse, Response,
     observe::{RequestObserver, watching},
-    request::call::CallTimes,
-    send::{expect_continue::goes_ahead, pending::AwaitedStream, queue_deadlines::QueueDeadlines},
+    request::call::{Call, CallTimes},
+    response::Response,
+    send::{
+        expect_continue::goes_ahead,
+        pending::{AwaitedStream, PendingResponse},
+        queue_deadlines::QueueDeadlines,
+    },
 };
 
 impl Call<'_> {

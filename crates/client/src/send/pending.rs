@@ -3,12 +3,12 @@
 use alula_net::{Error, Stream};
 
 use crate::{
-    Response,
     builder::Decoding,
     observe::{
         RequestObserver,
         watching::{self, Watcher},
     },
+    response::Response,
     send::{
         expect_continue::goes_ahead,
         held::HeldStream,
@@ -115,8 +115,8 @@ mod tests {
     fn what_a_task_may_hold_is_send() {
         const fn is_send<T: Send>() {}
         const fn is_send_and_sync<T: Send + Sync>() {}
-        is_send_and_sync::<crate::Call<'_>>();
-        is_send_and_sync::<crate::Content>();
+        is_send_and_sync::<crate::request::call::Call<'_>>();
+        is_send_and_sync::<crate::request::content::Content>();
         is_send::<Body>();
         is_send::<super::PendingResponse>();
         is_send::<super::Response>();

@@ -6,8 +6,8 @@ use alula_net::{Conn, Error, Stream};
 use tokio::time::Instant;
 
 use crate::{
-    Call,
     observe::watching::{self, Watcher},
+    request::call::Call,
 };
 
 impl Call<'_> {

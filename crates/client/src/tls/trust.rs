@@ -11,9 +11,9 @@ use rustls::{
     version::{TLS12, TLS13},
 };
 
-use alula_net::Speaks;
+use alula_net::{Error, Speaks};
 
-use crate::{Error, tls::agreement};
+use crate::tls::agreement;
 use identity::identity;
 use pinned::{Pin, Pinned};
 use verifier::{Rooted, Verifier};

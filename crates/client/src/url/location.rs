@@ -4,10 +4,10 @@
 //! is parsed and normalised by the `url` crate.
 
 use alula_fields::Authority;
+use alula_net::Error;
 use url::Url;
 
 use crate::{
-    Error,
     request::auth::Credentials,
     url::{
         error::{bad_url, odd_host, other_scheme},

@@ -3,12 +3,10 @@
 //! The `url` crate reads as browsers do: it skips any number of slashes before the host, so that `https:///x` asks the host
 //! `x`. A URI with an empty authority is invalid (RFC 9110 §4.2.1, §4.2.2), and where it leads is for nobody to guess.
 
+use alula_net::Error;
 use url::Url;
 
-use crate::{
-    Error,
-    url::error::{bad_url, unparsed},
-};
+use crate::url::error::{bad_url, unparsed};
 
 const NO_HOST: &str = "it has no host";
 

@@ -11,9 +11,10 @@ use std::{
     ops::Range,
 };
 
+use alula_net::Error;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::{Error, url::error::bad_url};
+use crate::url::error::bad_url;
 
 /// The longest name of an interface, in bytes: Linux and the BSDs have no longer ones, and an index is
 /// shorter.

@@ -5,8 +5,11 @@ use alloc::string::String;
 use core::fmt;
 use core::net::Ipv6Addr;
 
-use crate::error::FieldErrorKind;
-use crate::{FieldError, Scheme, text::octets};
+use crate::{
+    error::{FieldError, FieldErrorKind},
+    message::scheme::Scheme,
+    text::octets,
+};
 
 /// An authority that has been checked: a host, and a port if one is given. Borrowed, cheap to copy.
 ///

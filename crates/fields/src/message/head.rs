@@ -2,11 +2,16 @@
 
 use core::{fmt, net::IpAddr};
 
-use crate::error::FieldErrorKind;
-use crate::section::arena::Arena;
 use crate::{
-    Authority, Captures, FieldError, FieldSection, KnownName, Method, RequestForm, Scheme, Status,
-    masked_target, text::octets,
+    error::{FieldError, FieldErrorKind},
+    message::{
+        authority::Authority, captures::Captures, method::Method, request_form::RequestForm, scheme::Scheme,
+        status::Status,
+    },
+    name::known::KnownName,
+    section::{FieldSection, arena::Arena},
+    text::octets,
+    value::masked::masked_target,
 };
 
 /// Control data and fields of one request or response, made to be swapped and used again.

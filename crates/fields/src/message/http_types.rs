@@ -5,7 +5,11 @@
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::{FieldError, FieldSection, Method, Status};
+use crate::{
+    error::FieldError,
+    message::{method::Method, status::Status},
+    section::FieldSection,
+};
 
 /// ```
 /// use alula::FieldSection;

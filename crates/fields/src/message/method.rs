@@ -2,8 +2,10 @@
 
 use core::fmt;
 
-use crate::error::FieldErrorKind;
-use crate::{FieldError, text::octets};
+use crate::{
+    error::{FieldError, FieldErrorKind},
+    text::octets,
+};
 
 /// A method: one of the standard ones, or any other token, borrowed.
 ///

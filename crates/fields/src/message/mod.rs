@@ -13,7 +13,7 @@ pub(crate) mod target;
 
 use core::fmt;
 
-use crate::{FieldSection, Status, masked_target};
+use crate::{message::status::Status, section::FieldSection, value::masked::masked_target};
 
 /// A request to send. The machine makes of the control data what its version asks for; it must not be among the fields.
 ///

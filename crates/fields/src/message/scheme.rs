@@ -2,8 +2,10 @@
 
 use core::fmt;
 
-use crate::error::FieldErrorKind;
-use crate::{FieldError, text::octets};
+use crate::{
+    error::{FieldError, FieldErrorKind},
+    text::octets,
+};
 
 /// A scheme: `http`, `https`, or another that is only passed on. Comparison folds ASCII case when parsing.
 ///

@@ -3,8 +3,10 @@
 use core::fmt;
 use core::num::NonZeroU16;
 
-use crate::error::FieldErrorKind;
-use crate::{FieldError, text::octets};
+use crate::{
+    error::{FieldError, FieldErrorKind},
+    text::octets,
+};
 
 /// A status code: three digits, from 100 to 999. Two octets, also as an `Option`.
 ///

@@ -2,8 +2,12 @@
 
 use core::fmt;
 
-use crate::error::FieldErrorKind;
-use crate::{Authority, FieldError, Method, Scheme, masked_target, text::octets};
+use crate::{
+    error::{FieldError, FieldErrorKind},
+    message::{authority::Authority, method::Method, scheme::Scheme},
+    text::octets,
+    value::masked::masked_target,
+};
 
 /// The target of a request, checked once; borrowed, cheap to copy.
 ///

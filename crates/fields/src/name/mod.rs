@@ -7,7 +7,7 @@ pub(crate) mod word;
 
 use core::fmt;
 
-use crate::KnownName;
+use crate::name::known::KnownName;
 
 /// The name of a field, in lower case.
 ///

@@ -2,8 +2,7 @@
 
 use core::{fmt, iter::FusedIterator, slice};
 
-use crate::Field;
-use crate::value::field::Entry;
+use crate::value::field::{Entry, Field};
 
 /// The fields of a section in order; made by [`FieldSection::iter`](crate::FieldSection::iter).
 #[derive(Clone)]

@@ -14,11 +14,13 @@ use core::fmt;
 
 pub use fields::Fields;
 
-use crate::name::lanes;
-use crate::name::sealed::Given;
-use crate::section::arena::Arena;
-use crate::value::field::Entry;
-use crate::{Field, FieldError, FieldFlags, IntoName, KnownName, name::word, text::octets};
+use crate::{
+    error::FieldError,
+    name::{IntoName, known::KnownName, lanes, sealed::Given, word},
+    section::arena::Arena,
+    text::octets,
+    value::field::{Entry, Field, FieldFlags},
+};
 
 /// An ordered list of fields: names folded and checked once, values as octets, known names as numbers.
 ///

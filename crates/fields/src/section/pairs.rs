@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use crate::{FieldError, FieldSection};
+use crate::{error::FieldError, section::FieldSection};
 
 impl FieldSection {
     /// A section of these pairs, in their order; names in any case.

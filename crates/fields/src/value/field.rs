@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use core::fmt;
 
 use crate::{
-    FieldName, KnownName, name,
+    name::{self, FieldName, known::KnownName},
     value::masked::{self, Quoted},
 };
 

@@ -6,7 +6,7 @@
 use core::fmt;
 use core::num::NonZeroU8;
 
-use crate::KnownName;
+use crate::name::known::KnownName;
 
 /// A value that Alula knows under a certain name, such as `gzip` under `content-encoding`. One octet.
 ///

@@ -6,7 +6,7 @@
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt::{self, Write as _};
 
-use crate::{KnownName, OneLine};
+use crate::{name::known::KnownName, value::one_line::OneLine};
 
 /// Stands for a secret, whatever its length.
 const HIDDEN: &str = "…";

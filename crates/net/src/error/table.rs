@@ -144,7 +144,7 @@ fn tls() -> Vec<Error> {
         bad(Bad::UnknownRevocationStatus),
         bad(Bad::ExpiredRevocationList),
         failed(rustls::Error::InvalidCertRevocationList(rustls::CertRevocationListError::BadSignature)),
-        bad(Bad::Other(rustls::OtherError(std::sync::Arc::new(crate::PinMismatch)))),
+        bad(Bad::Other(rustls::OtherError(std::sync::Arc::new(crate::error::cause::PinMismatch)))),
         failed(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)),
         failed(rustls::Error::AlertReceived(Alert::CertificateRequired)),
         failed(rustls::Error::AlertReceived(Alert::ProtocolVersion)),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Body, BodyWriter};
+use crate::handle::{body::Body, writer::BodyWriter};
 
 macro_rules! opaque {
     ($($name:ident)*) => {$(
@@ -17,6 +17,6 @@ macro_rules! opaque {
 opaque! { Body BodyWriter }
 
 #[cfg(feature = "stream")]
-use crate::BodyStream;
+use crate::handle::body::BodyStream;
 #[cfg(feature = "stream")]
 opaque! { BodyStream }

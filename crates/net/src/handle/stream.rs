@@ -68,7 +68,7 @@ impl Stream {
 
     /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text. Allocates.
     #[cfg(feature = "tls")]
-    pub fn tls(&self) -> Option<crate::TlsFacts> {
+    pub fn tls(&self) -> Option<crate::tls::facts::TlsFacts> {
         self.conn.lock().tls.as_ref().map(|tls| tls.facts())
     }
 

@@ -10,7 +10,7 @@ use alula_fields::{Decimal, FieldFlags, FieldSection, KnownName, ResponseHead, S
 use alula_net::{Error, Left, Stream, date};
 
 use crate::{
-    Answer,
+    answer::Answer,
     exchange::reply::{has_no_content, hooked},
     observe::observing::RequestSpan,
 };

@@ -10,7 +10,7 @@ use std::{borrow::Cow, convert::Infallible, error::Error as StdError, fmt, io};
 use alula_fields::{FieldError, FieldSection, IntoName, KnownName, Status};
 use alula_net::{Cause, Error, Fault, Overrun, Phase};
 
-use crate::ParamError;
+use crate::router::ParamError;
 
 /// An answer that is there as a whole, of a handler that ended with an error.
 ///
@@ -317,7 +317,7 @@ impl IntoAnswer for Box<dyn StdError + Send + Sync> {
     fn into_answer(self) -> Answer {
         let answer = unboxed::<Error>(self).or_else(unboxed::<ParamError>).or_else(unboxed::<FieldError>);
         #[cfg(feature = "query")]
-        let answer = answer.or_else(unboxed::<crate::QueryError>);
+        let answer = answer.or_else(unboxed::<crate::exchange::query::QueryError>);
         answer.unwrap_or_else(|other| Error::other(other).into_answer())
     }
 }

@@ -5,7 +5,7 @@ use std::{io::Write as _, ops::Range};
 use alula_net::Error;
 
 use super::content_range::ContentRange;
-use crate::Scratch;
+use crate::connection::scratch::Scratch;
 
 /// The heads of the parts and the line that ends them, written before anything is sent so that the length can be stated.
 ///

@@ -3,9 +3,12 @@
 use std::{any::Any, marker::PhantomData, sync::Arc};
 
 use crate::{
-    Answer, Exchange, Handler,
-    answer::ended::EndedRequest,
-    connection::work::{Boxes, Cell, Running},
+    answer::{Answer, ended::EndedRequest},
+    connection::{
+        handler::Handler,
+        work::{Boxes, Cell, Running},
+    },
+    exchange::Exchange,
     observe::failure::RequestFacts,
 };
 

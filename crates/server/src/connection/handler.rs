@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use alula_net::Sent;
 
-use crate::{Answer, Exchange, IntoAnswer, connection::spawned::in_own_task};
+use crate::{
+    answer::{Answer, IntoAnswer},
+    connection::spawned::in_own_task,
+    exchange::Exchange,
+};
 
 /// Answers requests. Any `Fn(Exchange) -> impl Future<Output = Result<Sent, E>>` is one, where `E` is [`IntoAnswer`].
 ///

@@ -3,9 +3,10 @@
 use std::{future::poll_fn, mem::replace, panic::resume_unwind, task::Poll};
 
 use alula_fields::Status;
+use alula_net::Sent;
 use tokio::task::AbortHandle;
 
-use crate::{Answer, IntoAnswer, Sent};
+use crate::answer::{Answer, IntoAnswer};
 
 /// Runs the work of a request in a task, which is aborted when the future is dropped.
 pub(crate) async fn in_own_task<E: IntoAnswer>(

@@ -4,7 +4,13 @@ use std::fmt;
 
 use alula_fields::masked_target;
 
-use crate::{ConnectionServer, Exchange, Reply, Request, Responder, Server, ServerBuilder, Stop};
+use crate::{
+    exchange::{Exchange, reply::Reply, request::Request, responder::Responder},
+    listen::{
+        connection_server::ConnectionServer,
+        server::{Server, ServerBuilder, Stop},
+    },
+};
 
 impl fmt::Debug for Request {
     /// Shows the control data without the values of the query, and the fields without those that are secret.
@@ -70,7 +76,7 @@ opaque! {
 
 #[cfg(feature = "tls")]
 opaque! {
-    crate::Identity: "Identity";
+    crate::listen::identity::Identity: "Identity";
 }
 
 impl fmt::Debug for ConnectionServer {

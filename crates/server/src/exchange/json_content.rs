@@ -4,7 +4,7 @@ use alula_fields::KnownName;
 use alula_net::{Cause, Error, Phase, Retry};
 use serde_core::de::DeserializeOwned;
 
-use crate::{Exchange, Request, exchange::accept::is_json};
+use crate::exchange::{Exchange, accept::is_json, request::Request};
 
 /// The media type that is asked for.
 const JSON: &str = "application/json";

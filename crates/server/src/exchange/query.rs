@@ -9,7 +9,10 @@ use std::{
 use alula_fields::{OneLine, Status};
 use serde_core::de::Deserialize;
 
-use crate::{Answer, IntoAnswer, Request};
+use crate::{
+    answer::{Answer, IntoAnswer},
+    exchange::request::Request,
+};
 
 /// A query that is not what a handler asks for. As an answer it is 400, with the reason.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -12,7 +12,7 @@ use alula_fields::{KnownName, Status};
 use alula_net::{Error, Phase, Sent};
 
 use super::cached::{ReadFile, on_blocking_thread};
-use crate::{Answer, Exchange, Handler};
+use crate::{answer::Answer, connection::handler::Handler, exchange::Exchange};
 
 /// The file that answers for a folder.
 const INDEX: &str = "index.html";

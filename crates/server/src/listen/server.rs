@@ -12,20 +12,19 @@ use alula_net::{Accept, Ledger, Listener, Speaks, h1, h2::Config};
 use tokio::{net::ToSocketAddrs, sync::watch, time::Instant};
 
 #[cfg(feature = "tls")]
-use crate::Identity;
+use crate::listen::identity::Identity;
 use crate::{
-    ConnectionServer, IntoService, RequestFailure,
     connection::{
-        endpoint::Endpoint,
+        endpoint::{Endpoint, IntoService},
         slots::Tables,
         table::{AbortedAtEnd, Connections},
     },
     exchange::{forwarded::ClientAddressField, scheme::TrustedProxies},
     listen::{
         accepting::{Accepted, Accepting, Judge},
-        connection_server::{Settings, served},
+        connection_server::{ConnectionServer, Settings, served},
     },
-    observe::reporting::OnError,
+    observe::{failure::RequestFailure, reporting::OnError},
 };
 
 /// The time of silence after which the system probes for the peer of a connection; as Go has it.

@@ -9,7 +9,11 @@ use std::{
 use alula_fields::{KnownName, Status};
 
 use super::keys::Keys;
-use crate::{Answer, Exchange, Next, Request, Wrap};
+use crate::{
+    answer::Answer,
+    exchange::{Exchange, request::Request},
+    router::{Next, Wrap},
+};
 
 /// Parts of the table, each under a lock of its own.
 const PARTS: usize = 64;

@@ -6,7 +6,11 @@ use std::fmt;
 
 use alula_fields::{KnownName, Status};
 
-use crate::{Answer, Begun, Hook, Scratch};
+use crate::{
+    answer::Answer,
+    connection::scratch::Scratch,
+    router::{Begun, Hook},
+};
 
 /// The value of `vary` for answers to preflights.
 const VARY_OF_PREFLIGHTS: &str = "origin, access-control-request-method, access-control-request-headers";

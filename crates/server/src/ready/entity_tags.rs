@@ -4,9 +4,9 @@ use alula_fields::{FieldFlags, KnownName, Status};
 use alula_net::Encoder;
 
 use crate::{
-    Filter, Outgoing,
     conditional::{Validators, Verdict, evaluate},
     files::strong_tag,
+    router::{Filter, Outgoing},
 };
 
 /// Gives answers to GET and HEAD of 200 whose content is there as a whole an `etag` made of it, unless they have one, and answers 304

@@ -1,6 +1,10 @@
 //! Layers that let a request pass or answer it at once.
 
-use crate::{Answer, Exchange, Next, Wrap};
+use crate::{
+    answer::Answer,
+    exchange::Exchange,
+    router::{Next, Wrap},
+};
 
 /// A layer that hands on the requests for which `check` has no answer.
 pub(super) fn gate<S: 'static>(

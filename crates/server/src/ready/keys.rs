@@ -7,7 +7,7 @@ use std::{
     net::IpAddr,
 };
 
-use crate::Request;
+use crate::exchange::request::Request;
 
 type KeyOf = Box<dyn for<'r> Fn(&'r Request) -> Option<&'r [u8]> + Send + Sync>;
 

@@ -9,7 +9,11 @@ use std::{borrow::Cow, fmt, net::Ipv4Addr};
 use alula_fields::{Authority, KnownName, Scheme, Status};
 
 use super::gate::gate;
-use crate::{Answer, Begun, Hook, Request, Wrap};
+use crate::{
+    answer::Answer,
+    exchange::request::Request,
+    router::{Begun, Hook, Wrap},
+};
 
 const MISDIRECTED: &str = "this server does not answer for that host";
 

@@ -4,7 +4,10 @@ use std::{cell::RefCell, fmt, net::IpAddr};
 
 use alula_fields::KnownName;
 
-use crate::{Answer, Begun, Hook};
+use crate::{
+    answer::Answer,
+    router::{Begun, Hook},
+};
 
 /// Octets of chance in a name: no two requests get the same.
 const CHANCE_OCTETS: usize = 16;

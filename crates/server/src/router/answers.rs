@@ -1,10 +1,12 @@
 //! The handlers that a router has of its own.
 
 use alula_fields::Status;
+use alula_net::Sent;
 
 use super::build::site::Site;
 use crate::{
-    Answer, Exchange, IntoAnswer as _, Sent,
+    answer::{Answer, IntoAnswer as _},
+    exchange::Exchange,
     route::{Outcome, Refused},
 };
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use alula_coding::{Codings, DecoderPool, coded_octets_max};
 use alula_fields::{KnownName, Status};
+use alula_net::Sent;
 
 use super::entry::ContentRefusal;
-use crate::{Answer, Exchange, Sent};
+use crate::{answer::Answer, exchange::Exchange};
 
 /// Puts a decoder before the content of a request; false if it is in no coding. Content that is not there is in none.
 pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<bool, ContentRefusal> {

@@ -17,12 +17,12 @@ use super::{
     routes::{Compiled, Routes},
 };
 use crate::{
-    Answer, Exchange,
-    answer::ended::EndedRequest,
+    answer::{Answer, ended::EndedRequest},
     connection::{
         endpoint::{Endpoint, IntoService, NO_ENTRY, Notes, Service},
         work::Running,
     },
+    exchange::Exchange,
     observe::failure::RequestFacts,
 };
 

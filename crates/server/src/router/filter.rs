@@ -3,7 +3,7 @@
 use alula_fields::{FieldSection, KnownName, Status};
 use alula_net::Encoder;
 
-use crate::Request;
+use crate::exchange::request::Request;
 
 /// Sees each answer that a handler sends before it leaves, may change its head, and may put an [`Encoder`] before its content.
 ///

@@ -6,8 +6,13 @@ use std::{
 };
 
 use alula_fields::{FieldError, FieldSection, Head, IntoName, Status};
+use alula_net::{Error, Version};
 
-use crate::{Answer, Error, Request, Version, answer::ended::EndedRequest, observe::failure::RequestFacts};
+use crate::{
+    answer::{Answer, ended::EndedRequest},
+    exchange::request::Request,
+    observe::failure::RequestFacts,
+};
 
 /// Sees each request of a router, without a future or a box for it: once when it begins, once when the head of its answer leaves,
 /// once when it has ended. All three do nothing unless written.

@@ -6,7 +6,7 @@ use alula_fields::Status;
 use tokio::{sync::Semaphore, time::timeout};
 
 use super::wrap::{Next, Wrap};
-use crate::{Answer, Exchange, connection::spawned::in_own_task};
+use crate::{answer::Answer, connection::spawned::in_own_task, exchange::Exchange};
 
 /// Bounds the time of handlers.
 pub(super) fn time_limit<S: 'static>(after: Duration) -> impl Wrap<S> {

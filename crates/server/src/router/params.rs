@@ -6,7 +6,7 @@ use super::{
     State,
     param_error::{ParamError, Why},
 };
-use crate::{Exchange, route::decode};
+use crate::{exchange::Exchange, route::decode};
 
 impl<S: Send + Sync + 'static> Exchange<S> {
     /// The state of the router, as an owned handle.

@@ -2,7 +2,13 @@
 
 use std::marker::PhantomData;
 
-use crate::{Answer, Exchange, Handler, IntoAnswer, Sent};
+use alula_net::Sent;
+
+use crate::{
+    answer::{Answer, IntoAnswer},
+    connection::handler::Handler,
+    exchange::Exchange,
+};
 
 /// A layer around handlers: sees a request before them, and their result after. Any
 /// `Fn(Exchange, Next) -> impl Future<Output = Result<Sent, E>>` is one, where `E` is [`IntoAnswer`].

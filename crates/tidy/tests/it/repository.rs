@@ -40,6 +40,16 @@ fn the_facade_compiles_few_crates() {
 }
 
 #[test]
+fn folders_of_the_product_have_few_entries() {
+    assert_none(&alula_tidy::check_rooms(&sources()));
+}
+
+#[test]
+fn imports_name_the_module_that_defines_a_thing() {
+    assert_none(&alula_tidy::check_imports(&sources()));
+}
+
+#[test]
 fn files_of_a_crate_import_each_other_in_small_circles_only() {
     assert_none(&alula_tidy::check_circles(&sources()));
 }

@@ -1,7 +1,7 @@
 //! Content in JSON.
 
 #[cfg(feature = "json")]
-impl crate::Call<'_> {
+impl crate::request::call::Call<'_> {
     /// Gives the request a value as content in JSON (RFC 8259), of the media type `application/json`. Allocates.
     ///
     /// Sending it fails when the value cannot be written so: a map has keys that are no text, or its `Serialize` fails.

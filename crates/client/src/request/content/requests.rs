@@ -5,7 +5,10 @@ use std::{fmt, path::PathBuf};
 use alula_net::Error;
 
 use super::{Content, Given, IntoPairs, Multipart, urlencoded::Encoder};
-use crate::{Call, Response, request::Request};
+use crate::{
+    request::{Request, call::Call},
+    response::Response,
+};
 
 impl Call<'_> {
     /// Appends these [names and values](IntoPairs) to the query of the URL, as forms have them: a space becomes `+`, and all but

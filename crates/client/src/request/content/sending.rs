@@ -14,8 +14,11 @@ use super::{
     piece::{Failure, Piece, Sink},
 };
 use crate::{
-    Call, Response,
-    request::{Request, call::CallTimes},
+    request::{
+        Request,
+        call::{Call, CallTimes},
+    },
+    response::Response,
     send::expect_continue::goes_ahead,
 };
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use alula_net::Error;
 
-use crate::Response;
+use crate::response::Response;
 
 /// A response whose status is no success, as an error. The response is within, with its content still to be read.
 ///

@@ -3,7 +3,7 @@
 use alula_net::{Error, gather};
 
 use super::charset;
-use crate::Response;
+use crate::response::Response;
 
 impl Response {
     /// Returns all that is left of the content as text, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless

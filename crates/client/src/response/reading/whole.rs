@@ -2,7 +2,7 @@
 
 use alula_net::{Bytes, Error};
 
-use crate::Response;
+use crate::response::Response;
 
 impl Response {
     /// Returns all that is left of the content, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.

@@ -1,9 +1,10 @@
 //! The certificate that a client shows to servers that ask for one, and the key that proves it.
 
+use alula_net::Error;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
 use super::pem;
-use crate::{Error, tls::agreement};
+use crate::tls::agreement;
 
 /// Reads a chain of certificates and the private key of the first one.
 pub(super) fn identity(chain: &[u8], key: &[u8]) -> Result<SingleCertAndKey, Error> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use alula_net::Error;
 use rustls::{
     RootCertStore,
     client::WebPkiServerVerifier,
@@ -10,7 +11,7 @@ use rustls::{
     },
 };
 
-use crate::{Error, tls::agreement};
+use crate::tls::agreement;
 
 /// The tag that values of ASN.1 begin with in files that are not PEM.
 const SEQUENCE: u8 = 0x30;

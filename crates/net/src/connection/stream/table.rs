@@ -290,7 +290,7 @@ mod tests {
         let at = attach(&mut slots, stream(0, 1));
         let slot = &mut slots[at.index];
         slot.counts.receive(5);
-        slot.note(crate::Noted { method: "GET", path: "/" });
+        slot.note(crate::connection::stream::slot::Noted { method: "GET", path: "/" });
         slot.waits[0].begin(std::task::Waker::noop());
         let_go(&mut slots, at);
         pass_on(&mut slots, &mut others);
@@ -304,8 +304,8 @@ mod tests {
     fn is_unanswered(slots: &mut Slots) -> bool {
         let at = attach(slots, stream(0, 1));
         let slot = &mut slots[at.index];
-        slot.fail_with_connection(&crate::Error::cancelled(), Some(0), false);
-        let is_safe = slot.failed.as_ref().is_some_and(crate::Error::is_unanswered);
+        slot.fail_with_connection(&crate::error::Error::cancelled(), Some(0), false);
+        let is_safe = slot.failed.as_ref().is_some_and(crate::error::Error::is_unanswered);
         let_go(slots, at);
         is_safe
     }

@@ -223,7 +223,7 @@ impl Body {
 
     /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text.
     #[cfg(feature = "tls")]
-    pub fn tls(&self) -> Option<crate::TlsFacts> {
+    pub fn tls(&self) -> Option<crate::tls::facts::TlsFacts> {
         self.stream.as_ref().and_then(Stream::tls)
     }
 

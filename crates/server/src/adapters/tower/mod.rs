@@ -10,12 +10,17 @@ mod response;
 use std::{error::Error as StdError, future::poll_fn};
 
 use alula_fields::Status;
+use alula_net::{Body, Error, Sent};
 use http::header;
 use tower_service::Service;
 
 pub use facts::{AllowSlowPeer, PeerAddress};
 
-use crate::{Answer, Body, Error, Exchange, Handler, Responder, Sent};
+use crate::{
+    answer::Answer,
+    connection::handler::Handler,
+    exchange::{Exchange, responder::Responder},
+};
 use request::Unfit;
 use response::Asked;
 

@@ -4,14 +4,14 @@
 use std::error::Error as StdError;
 
 use alula_fields::{KnownName, RequestForm, Status};
-use alula_net::Stream;
+use alula_net::{Body, Stream, Version};
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Uri, header,
     uri::{self, Authority, PathAndQuery, Scheme},
 };
 
-use crate::{Body, Request, Version};
+use crate::exchange::request::Request;
 
 /// A `Uri` of the `http` crate holds no more octets.
 const URI_OCTETS_MAX: usize = u16::MAX as usize - 1;

@@ -6,12 +6,13 @@
 use std::{future::poll_fn, pin::Pin, pin::pin};
 
 use alula_fields::{Decimal, FieldSection, KnownName, Status};
+use alula_net::{BodyWriter, Error, Sent, Version};
 use bytes::Buf;
 use http::{HeaderName, HeaderValue, header};
 use http_body::{Body as HttpBody, Frame};
 
 use super::BoxError;
-use crate::{BodyWriter, Error, Reply, Request, Responder, Sent, Version};
+use crate::exchange::{reply::Reply, request::Request, responder::Responder};
 
 /// Content of a length of up to so many octets goes out with its head, once it is there in one piece.
 const SHORT_MAX: u64 = 64 * 1024;

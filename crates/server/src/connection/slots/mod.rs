@@ -21,14 +21,13 @@ use alula_machine::Time;
 use alula_net::{Conn, Incoming, Refused, StreamName};
 
 use crate::{
-    Answer, Exchange,
-    answer::{ended::EndedRequest, late::LateAnswer},
+    answer::{Answer, ended::EndedRequest, late::LateAnswer},
     connection::{
         endpoint::{Endpoint, NO_ENTRY, Notes},
         slow_turns::{SlowRoute, TurnClock},
         work::Running,
     },
-    exchange::scheme::SchemeSource,
+    exchange::{Exchange, scheme::SchemeSource},
     observe::{
         failure::{FailureCause, RequestFacts},
         observing::RequestSpan,

@@ -7,9 +7,14 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use alula_net::Sent;
 use pin_project_lite::pin_project;
 
-use crate::{Answer, Exchange, Handler, IntoAnswer, Sent};
+use crate::{
+    answer::{Answer, IntoAnswer},
+    connection::handler::Handler,
+    exchange::Exchange,
+};
 
 /// A box for the futures of one handler, whatever their type.
 pub(crate) trait Work: Send {

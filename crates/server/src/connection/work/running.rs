@@ -10,9 +10,10 @@ use std::{
 };
 
 use alula_fields::Status;
+use alula_net::Sent;
 
 use super::boxes::{Boxed, Boxes, Shelf};
-use crate::{Answer, Exchange, Sent};
+use crate::{answer::Answer, exchange::Exchange};
 
 /// The future of a handler; without a box it answers 500. Its box goes back to a shelf when it has ended or is dropped.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use alula_fields::{Decimal, FieldFlags, FieldSection, KnownName, Status};
 use alula_net::{Error, Sent};
 
 use crate::{
-    Reply,
     conditional::{ContentRange, Multipart, Selection, Validators, select},
+    exchange::reply::Reply,
     router::forget_content,
 };
 

@@ -6,7 +6,7 @@ use alula_fields::{FieldFlags, KnownName};
 use alula_net::{BodyWriter, Error, Sent};
 
 use super::event::{Event, write_comment};
-use crate::{Reply, Scratch};
+use crate::{connection::scratch::Scratch, exchange::reply::Reply};
 
 /// The time without an event after which a comment is sent: less than the minute that proxies usually wait.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

@@ -6,8 +6,8 @@ use alula_fields::{Decimal, FieldError, FieldFlags, FieldSection, KnownName};
 use alula_net::{Error, Phase, Sent};
 
 use crate::{
-    Reply,
     conditional::Selection,
+    exchange::reply::Reply,
     files::{FileBuffers, OpenFile, ReadFile, media_type, on_blocking_thread},
 };
 

@@ -7,7 +7,8 @@ use alula_net::{Encoder, Encoding, Error};
 
 use super::has_no_content;
 use crate::{
-    Reply, Scratch,
+    connection::scratch::Scratch,
+    exchange::reply::Reply,
     router::{App, Filter, Filters, Outgoing},
 };
 

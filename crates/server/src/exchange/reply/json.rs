@@ -3,7 +3,7 @@
 use alula_net::{Error, Sent};
 use serde_core::Serialize;
 
-use crate::{Reply, Scratch};
+use crate::{connection::scratch::Scratch, exchange::reply::Reply};
 
 impl Reply {
     /// Sends a value in JSON (RFC 8259), of the media type `application/json` unless the reply has a `content-type`.

@@ -2,7 +2,7 @@
 
 use alula_net::{Error, Sent, Stream};
 
-use crate::Reply;
+use crate::exchange::reply::Reply;
 
 impl Reply {
     /// Sends several pieces as one content, whose length is stated as their sum. Head and pieces leave in one write, as far as there is

@@ -5,7 +5,7 @@ use std::pin::pin;
 use alula_net::{Error, Sent};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-use crate::{Reply, Scratch};
+use crate::{connection::scratch::Scratch, exchange::reply::Reply};
 
 /// The octets that are read at once: few enough that many answers may wait with a buffer each.
 const READ_OCTETS: usize = 16 * 1024;

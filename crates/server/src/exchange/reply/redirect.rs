@@ -3,7 +3,7 @@
 use alula_fields::{FieldFlags, KnownName};
 use alula_net::{Error, Sent};
 
-use crate::{Reply, Scratch};
+use crate::{connection::scratch::Scratch, exchange::reply::Reply};
 
 impl Reply {
     /// Sends a redirection to this URI or reference, such as `/there?page=2` or `https://example.com/`; the status must be 3xx, and

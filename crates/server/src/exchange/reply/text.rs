@@ -3,7 +3,7 @@
 use alula_fields::{FieldFlags, KnownName};
 use alula_net::{Error, Sent};
 
-use crate::Reply;
+use crate::exchange::reply::Reply;
 
 impl Reply {
     /// Sends text, of the media type `text/plain; charset=utf-8` unless the reply has a `content-type`.

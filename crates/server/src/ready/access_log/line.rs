@@ -8,7 +8,7 @@ use std::{
 
 use alula_net::date::{MONTHS, civil};
 
-use crate::{Ended, LogFormat};
+use crate::{ready::LogFormat, router::Ended};
 
 /// Octets of a text that are written.
 const TEXT_OCTETS_MAX: usize = 256;

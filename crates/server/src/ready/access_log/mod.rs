@@ -17,7 +17,11 @@ use std::{
 };
 
 use self::spool::Spool;
-use crate::{Ended, Error, FailureCause, Hook, RequestFailure};
+use crate::{
+    observe::failure::{FailureCause, RequestFailure},
+    router::{Ended, Hook},
+};
+use alula_net::Error;
 
 /// The time that the end of a log waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(1);

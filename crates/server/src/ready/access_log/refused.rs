@@ -8,7 +8,7 @@ use std::{
 use alula_net::Phase;
 
 use super::line::{ClfTime, Json, JsonTime, Log, OrNull};
-use crate::{LogFormat, RequestFailure};
+use crate::{observe::failure::RequestFailure, ready::LogFormat};
 
 /// Writes the line of a request that was refused in this phase, for this reason, and one before it if others
 /// were left out. To write to memory does not fail.

@@ -6,7 +6,9 @@ use alula_fields::FieldSection;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::{UserHeader, Verdict, credentials, is_equal, quoted, unauthorized};
-use crate::{Answer, Request, Scratch, Wrap, ready::gate::gate};
+use crate::{
+    answer::Answer, connection::scratch::Scratch, exchange::request::Request, ready::gate::gate, router::Wrap,
+};
 
 type Verify = Box<dyn Fn(&str, &str) -> bool + Send + Sync>;
 

@@ -3,7 +3,7 @@
 use std::{fmt, str::from_utf8};
 
 use super::{UserHeader, Verdict, credentials, is_equal, quoted, unauthorized};
-use crate::{Answer, Request, Wrap, ready::gate::gate};
+use crate::{answer::Answer, exchange::request::Request, ready::gate::gate, router::Wrap};
 
 type Verify = Box<dyn Fn(&str) -> bool + Send + Sync>;
 

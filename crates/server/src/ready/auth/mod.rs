@@ -13,7 +13,7 @@ use alula_fields::{FieldSection, KnownName, Status};
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::basic::decode_pair;
 pub use self::{basic::BasicAuth, bearer::BearerAuth};
-use crate::{Answer, Request};
+use crate::{answer::Answer, exchange::request::Request};
 
 /// The user that a layer has found.
 enum Verdict<'a> {

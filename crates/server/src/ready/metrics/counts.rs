@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use alula_fields::{Method, Status};
 
-use crate::Ended;
+use crate::router::Ended;
 
 /// The upper bounds of the histogram, in microseconds, with the text of their label.
 pub(super) const BOUNDS: [(u64, &str); 14] = [

@@ -14,7 +14,14 @@ use std::{
 
 use self::{counts::Counts, refusals::Refusals};
 use super::shards::Shards;
-use crate::{Answer, Begun, Ended, Exchange, FailureCause, Handler, Hook, RequestFailure, Sent};
+use crate::{
+    answer::Answer,
+    connection::handler::Handler,
+    exchange::Exchange,
+    observe::failure::{FailureCause, RequestFailure},
+    router::{Begun, Ended, Hook},
+};
+use alula_net::Sent;
 
 /// The label of requests that no route has.
 const NO_ROUTE: &str = "other";

@@ -7,7 +7,7 @@ use std::{
 
 use alula_net::{Error, Phase};
 
-use crate::RequestFailure;
+use crate::observe::failure::RequestFailure;
 
 /// The values of the label `reason`: statuses of refusals, then what has none.
 const REASONS: [&str; 9] = ["400", "408", "414", "431", "501", "503", "handshake", "other", "untold"];

@@ -12,7 +12,11 @@ use alula_fields::{KnownName, Status};
 
 use self::table::{Rate, Table};
 use super::{gate::gate, keys::Keys};
-use crate::{Answer, Begun, Hook, Request, Wrap};
+use crate::{
+    answer::Answer,
+    exchange::request::Request,
+    router::{Begun, Hook, Wrap},
+};
 
 /// Peers whose requests are counted unless set: a table of 1 MiB.
 const KEYS_MAX: usize = 65_536;

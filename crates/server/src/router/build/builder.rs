@@ -6,8 +6,11 @@ use super::{
     methods::{Route, wrapped},
     scopes::Scopes,
 };
-use crate::router::{filter::Filter, hook::Hook, wrap::Wrap};
-use crate::{Handler, Segments, connection::endpoint::Boxing, route::below};
+use crate::{
+    connection::{endpoint::Boxing, handler::Handler},
+    route::{Segments, below},
+    router::{filter::Filter, hook::Hook, wrap::Wrap},
+};
 
 /// A table of handlers: routes by host, path and method, with layers around them.
 ///

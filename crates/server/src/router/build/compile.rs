@@ -10,16 +10,15 @@ use super::{
 };
 #[cfg(feature = "decoding")]
 use crate::router::decoding;
-use crate::router::{
-    Router, answers,
-    entry::{Around, Entry, PlaceNumber, Refusals, RouteSettings},
-    routes::{Compiled, Routes},
-    state::State,
-};
 use crate::{
-    RouteError,
     connection::endpoint::{Boxing, Endpoint},
-    route::{Builder, Prefix, Table},
+    route::{Builder, Prefix, RouteError, Table},
+    router::{
+        Router, answers,
+        entry::{Around, Entry, PlaceNumber, Refusals, RouteSettings},
+        routes::{Compiled, Routes},
+        state::State,
+    },
 };
 
 /// The most layers around a route: a request counts them in a byte.

@@ -2,15 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::router::{
-    entry::{Around, RouteSettings},
-    filter::Filter,
-    layers,
-    wrap::{Wrap, Wrapped},
-};
 use crate::{
-    Handler,
-    connection::endpoint::{Boxing, Endpoint},
+    connection::{
+        endpoint::{Boxing, Endpoint},
+        handler::Handler,
+    },
+    router::{
+        entry::{Around, RouteSettings},
+        filter::Filter,
+        layers,
+        wrap::{Wrap, Wrapped},
+    },
 };
 
 /// The handlers of one path by method, with what holds for all of them; begun by [`get`], [`post`] and the others.

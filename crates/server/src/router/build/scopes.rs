@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::site::Home;
-use crate::router::entry::Around;
 use crate::{
-    RouteError, Segments,
     connection::endpoint::Endpoint,
-    route::{Prefix, below},
+    route::{Prefix, RouteError, Segments, below},
+    router::entry::Around,
 };
 
 /// A router as it is planned: what is around its answers, and who answers where it has no route.

@@ -5,10 +5,7 @@
 
 use alula_fields::{Captures, Method};
 
-use crate::{
-    Segments,
-    route::{Outcome, Prefix, RouteEntry, Table},
-};
+use crate::route::{Outcome, Prefix, RouteEntry, Segments, Table};
 
 /// The handlers of one pattern.
 pub(in crate::router) struct Handlers {
