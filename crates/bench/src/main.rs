@@ -1,4 +1,4 @@
-//! `alula-bench`: the workloads behind every figure in `docs/performance.md`, one at a time.
+//! `alula-bench`: the workloads behind every figure of `cargo xtask costs`, one at a time.
 //!
 //! `cargo xtask costs` builds it, runs each workload under callgrind and under the counting allocator, and compares.
 //! `run` does a warm-up and N units; what is counted outside at N and at 2N differs by N units. `count` counts itself.

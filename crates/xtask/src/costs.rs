@@ -2,7 +2,7 @@
 //!
 //! Instructions are counted by callgrind and allocations by the counting allocator, both as what 2N units cost less what N
 //! cost, divided by N: so start, set-up and warm-up drop out. The figures of each target are in `crates/bench/figures`;
-//! `--write` records new ones and puts the table of `docs/performance.md` in order.
+//! `--write` records new ones and puts the twelve rows of `docs/performance.md` in order.
 
 mod compare;
 pub(crate) mod figures;
@@ -25,8 +25,10 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     match args {
         [] => show(),
         ["--check"] => check().map(|()| ExitCode::SUCCESS),
-        ["--write"] => write(""),
-        ["--write", prefix] => write(prefix),
+        ["--write"] => write("", None),
+        ["--write", "--because", reason] => write("", Some(reason)),
+        ["--write", prefix] => write(prefix, None),
+        ["--write", prefix, "--because", reason] => write(prefix, Some(reason)),
         ["--profile", workload] => profile(workload),
         other => bail!("`costs {}` is not a command", other.join(" ")),
     }
@@ -56,7 +58,7 @@ pub(crate) fn check() -> Result<()> {
         return Ok(());
     };
     ensure!(
-        is_fresh(&bench, &recorded, &peers(&bench)?)?,
+        is_fresh(&recorded, &peers(&bench)?)?,
         "docs/performance.md is not what `cargo xtask costs --write` writes"
     );
     let (workloads, mut now) = (bench.list()?, bench.measure_all()?);
@@ -79,24 +81,29 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Records fresh figures, in full or of the workloads whose names begin so, and brings the table up to date.
-fn write(prefix: &str) -> Result<ExitCode> {
+/// Records fresh figures, in full or of the workloads whose names begin so, and brings the table up to date. A record that rises wants a
+/// reason.
+fn write(prefix: &str, reason: Option<&str>) -> Result<ExitCode> {
     let bench = Bench::build()?;
     let mut figures = Figures::load()?.unwrap_or_default();
     ensure!(
         prefix.is_empty() || figures.tools == Tools::here()?,
         "the figures are of other tools: record all of them"
     );
-    let (names, peers) = (bench.list()?, peers(&bench)?);
+    let (workloads, peers) = (bench.list()?, peers(&bench)?);
     let fresh = bench.measure(|name| name.starts_with(prefix))?;
-    figures.update(fresh, &names.iter().map(|workload| workload.name.as_str()).collect::<Vec<_>>());
+    let risen = figures.update(fresh, &workloads, reason);
+    risen.iter().for_each(|line| println!("{line}"));
     figures.save()?;
     // The table is of the figures as they were rounded.
     let figures = Figures::load()?.unwrap_or_default();
     let document = table::document();
-    let text = table::replaced(&files::read(&document)?, &names, &figures, &peers)?;
+    let text = table::replaced(&files::read(&document)?, &figures, &peers)?;
     std::fs::write(&document, text)?;
     println!("wrote {} and {}", figures::file().display(), document.display());
+    if reason.is_none() && !risen.is_empty() {
+        println!("{} records would rise, and stay: `--because REASON` raises them", risen.len());
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -114,7 +121,7 @@ fn peers(bench: &Bench) -> Result<Peers> {
     Ok(peers)
 }
 
-fn is_fresh(bench: &Bench, recorded: &Figures, peers: &Peers) -> Result<bool> {
+fn is_fresh(recorded: &Figures, peers: &Peers) -> Result<bool> {
     let text = files::read(&table::document())?;
-    Ok(table::replaced(&text, &bench.list()?, recorded, peers)? == text)
+    Ok(table::replaced(&text, recorded, peers)? == text)
 }

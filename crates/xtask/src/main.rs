@@ -38,13 +38,14 @@ Commands:
   browser --store     Have pages of other origins try to read and write an `alula store`, and stored pages to run scripts;
                       with ALULA_BIN in the environment, of that program
   api [--write]       Compare the public API with docs/api/alula.txt, or write it there
-  costs [--check | --write [PREFIX] | --profile WORKLOAD]
-                      Count instructions and allocations, and print the table; or compare with the recorded
-                      figures; or record them, and the table of docs/performance.md; or say where they go
+  costs [--check | --write [PREFIX] [--because REASON] | --profile WORKLOAD]
+                      Count instructions and allocations, and print the table; or compare with the fewest that were
+                      ever recorded; or record them, and the rows of docs/performance.md; or say where they go
   bench [--only PEER] [--quick] [--no-instructions] [--start] [--write]
                       Install and build other stacks, and compare Alula with them, or with one of them, in one run;
-                      the whole run writes docs/performance.md and its plots, any other when told to;
+                      the whole run writes docs/figures and docs/plots, any other when told to;
                       --start: only `alula get` beside curl, from the start of the program to its end
+  bench --draw        Draw the plots again from docs/figures
   bench --servers [--quick] [--only PEER] [--rounds N] [--write]
                       Compare servers at three works under h2load and wrk: about an hour, with --quick a quarter of it
   bench --idle [--write]
@@ -57,6 +58,8 @@ Commands:
                       Fill it with a million objects on disk, read, list and restart it: about three minutes and 3 GiB
   bench --store-reads [--rounds N] [--write]
                       Compare reads from a cold disk on the worker thread and in a pool of threads
+  bench --store-peers [--quick] [--only PEER] [--write]
+                      Compare `alula store` with stores in Go and on axum, and with files of nginx: about six minutes
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use nix::time::clock_getcpuclockid;
-use nix::unistd::Pid;
+use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::command::needed_program;
 
@@ -220,6 +220,14 @@ impl Server {
         Ok(most.context("the kernel tells")?.trim().parse::<u64>()? * 1024)
     }
 
+    /// Returns the seconds that the kernel worked for it.
+    pub(super) fn kernel_seconds(&self) -> Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let ticks = kernel_ticks(&stat).with_context(|| stat.clone())?;
+        let per_second = sysconf(SysconfVar::CLK_TCK)?.context("the kernel counts in ticks")?;
+        Ok(ticks as f64 / per_second as f64)
+    }
+
     /// Returns the number of its open descriptors.
     pub(super) fn descriptors(&self) -> Result<usize> {
         Ok(fs::read_dir(format!("/proc/{}/fd", self.child.id()))?.count())
@@ -248,6 +256,12 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The fifteenth field; the second has parentheses, and may have spaces in them.
+fn kernel_ticks(stat: &str) -> Option<u64> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(12)?.parse().ok()
 }
 
 /// Nanoseconds by thread.
@@ -291,6 +305,12 @@ mod tests {
         let (one, two) = (threads(&[("7", 100)]), threads(&[("7", 150), ("8", 25)]));
         assert_eq!(taken(&one, &two).expect("one began"), 75);
         taken(&two, &one).unwrap_err();
+    }
+
+    #[test]
+    fn the_time_of_the_kernel_is_the_fifteenth_field() {
+        let stat = "7 (a (b) c) S 1 7 7 0 -1 4194304 100 0 0 0 40 25 0 0 20 0 3 0 99";
+        assert_eq!(kernel_ticks(stat), Some(25));
     }
 
     #[test]

@@ -2,28 +2,34 @@
 
 use std::fmt;
 
-use super::figures::{Figures, Row, Tools, short};
+use super::figures::{Figures, Row, Sums, Tools, short};
 use super::measure::{Use, Workload};
 
 /// How many more instructions are let pass, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tolerance {
     factor: f64,
+    of_sums: f64,
     same_tools: bool,
 }
 
 impl Tolerance {
-    /// 3 % with the tools of the record; 10 % with others, which no two versions of a compiler keep to by themselves.
+    /// 3 % for a row and 1 % for the sums with the tools of the record; 10 % with others, which no two versions of a compiler keep to by
+    /// themselves.
     pub(crate) fn between(recorded: &Tools, now: &Tools) -> Self {
         let same_tools = recorded == now;
-        Self { factor: if same_tools { 1.03 } else { 1.10 }, same_tools }
+        let (factor, of_sums) = if same_tools { (1.03, 1.01) } else { (1.10, 1.10) };
+        Self { factor, of_sums, same_tools }
     }
 }
 
 impl fmt::Display for Tolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.same_tools {
-            true => write!(f, "same compiler and C library as recorded: 3 % more instructions are too many"),
+            true => write!(
+                f,
+                "same compiler and C library as recorded: 3 % more instructions than the fewest ever are too many, 1 % in the sums"
+            ),
             false => {
                 write!(f, "another compiler or C library than recorded: 10 % more instructions are too many")
             }
@@ -48,7 +54,21 @@ pub(crate) fn compare(
     }
     let gone = recorded.rows.iter().filter(|row| workloads.iter().all(|workload| workload.name != row.name));
     lines.extend(gone.map(|row| format!("{}: recorded, but no workload", row.name)));
+    lines.extend(sums(workloads, recorded, now, tolerance));
     lines
+}
+
+/// A line for each sum that is above the least that there ever was.
+fn sums(workloads: &[Workload], recorded: &Figures, now: &Figures, tolerance: Tolerance) -> Vec<String> {
+    let Some(least) = recorded.sums else { return Vec::new() };
+    let is = Sums::of(&now.rows, workloads);
+    let pairs = [("all rows", is.all, least.all), ("all rows below a million", is.small, least.small)];
+    let above = pairs.into_iter().filter(|(_, now, least)| *now > least * tolerance.of_sums);
+    let line = |(name, now, least): (&str, f64, f64)| {
+        let percent = (now / least - 1.0) * 100.0;
+        format!("{name}: {now:.1} instructions in sum, {least:.1} at the least (+{percent:.1} %)")
+    };
+    above.map(line).collect()
 }
 
 /// The workloads that have more instructions than they may, or other allocations than recorded that are fewer than none.
@@ -58,11 +78,17 @@ pub(crate) fn doubtful<'w>(
     now: &Figures,
     tolerance: Tolerance,
 ) -> Vec<&'w str> {
+    let has_sums = !sums(workloads, recorded, now, tolerance).is_empty();
+    let is_worse = |before: &Row, now: &Row| {
+        before.instructions.zip(now.instructions).is_some_and(|(before, now)| now > before)
+    };
     let is_doubtful = |workload: &&Workload| {
         let rows = recorded.get(&workload.name).zip(now.get(&workload.name));
         rows.is_some_and(|(before, now)| {
             let is_unsteady = now.allocations < 0.0 && are_others(workload, before, now);
-            is_unsteady || excess(workload, before, now, tolerance).is_some()
+            // Where a sum is too much, chance may have a part in each row that is above its record.
+            let is_above = has_sums && is_worse(before, now);
+            is_unsteady || is_above || excess(workload, before, now, tolerance).is_some()
         })
     };
     workloads.iter().filter(is_doubtful).map(|workload| workload.name.as_str()).collect()
@@ -90,13 +116,13 @@ fn differences(workload: &Workload, before: &Row, now: &Row, tolerance: Toleranc
     if are_others(workload, before, now) {
         lines.push(format!("{name}: {allocations} allocations, {recorded} recorded"));
     }
-    if workload.allocations == Use::Resident && now.octets > before.octets * RESIDENT_MAX {
-        lines.push(format!("{name}: {:.0} octets resident, {:.0} recorded", now.octets, before.octets));
+    if workload.allocations == Use::Resident && now.bytes > before.bytes * RESIDENT_MAX {
+        lines.push(format!("{name}: {:.0} bytes resident, {:.0} recorded", now.bytes, before.bytes));
     }
     lines
 }
 
-/// So many times the resident octets are too many: the kernel counts pages, and the allocator gives back whole ones.
+/// So many times the resident bytes are too many: the kernel counts pages, and the allocator gives back whole ones.
 const RESIDENT_MAX: f64 = 1.2;
 
 #[cfg(test)]
@@ -122,8 +148,8 @@ mod tests {
 
     fn lines_with(workload: &Workload, before: Row, now: Row, compiler: &str) -> Vec<String> {
         let tools = |compiler: &str| Tools { compiler: compiler.into(), libc: "one".into() };
-        let recorded = Figures { tools: tools("one"), rows: vec![before] };
-        let now = Figures { tools: tools(compiler), rows: vec![now] };
+        let recorded = Figures { tools: tools("one"), rows: vec![before], sums: None };
+        let now = Figures { tools: tools(compiler), rows: vec![now], sums: None };
         let tolerance = Tolerance::between(&recorded.tools, &now.tools);
         compare(std::slice::from_ref(workload), &recorded, &now, tolerance)
     }
@@ -194,11 +220,30 @@ mod tests {
 
     #[test]
     fn a_resident_set_that_grew_is_found() {
-        let holds = |octets: f64| Row { instructions: None, octets, ..row("a", 0.0, 0.0) };
+        let holds = |bytes: f64| Row { instructions: None, bytes, ..row("a", 0.0, 0.0) };
         let workload = Workload { allocations: Use::Resident, ..workload("a", Use::Nothing) };
         let lines = |now: f64| lines_with(&workload, holds(10_000.0), holds(now), "one");
         assert_eq!(lines(11_900.0), [""; 0]);
-        assert_eq!(lines(12_100.0), ["a: 12100 octets resident, 10000 recorded"]);
+        assert_eq!(lines(12_100.0), ["a: 12100 bytes resident, 10000 recorded"]);
+    }
+
+    #[test]
+    fn rows_within_their_bounds_may_be_too_much_in_sum() {
+        let workloads = ["a", "b"].map(|name| workload(name, Use::Held));
+        let figures = |[one, other]: [f64; 2]| Figures {
+            rows: vec![row("a", one, 0.0), row("b", other, 0.0)],
+            ..Figures::default()
+        };
+        let recorded =
+            Figures { sums: Some(Sums { all: 5_001_000.0, small: 1000.0 }), ..figures([1000.0, 5e6]) };
+        let lines = |now| {
+            let tolerance = Tolerance::between(&recorded.tools, &Tools::default());
+            compare(&workloads, &recorded, &figures(now), tolerance)
+        };
+        assert_eq!(lines([1009.0, 5.04e6]), [""; 0]);
+        let small = ["all rows below a million: 1011.0 instructions in sum, 1000.0 at the least (+1.1 %)"];
+        assert_eq!(lines([1011.0, 5e6]), small);
+        assert_eq!(lines([1000.0, 5.1e6]).len(), 1);
     }
 
     #[test]

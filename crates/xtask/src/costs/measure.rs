@@ -39,7 +39,7 @@ pub(crate) enum Use {
     Held,
     /// It is told, since it varies by itself.
     Told,
-    /// Its octets are those of the resident set, and are held to what is recorded.
+    /// Its bytes are those of the resident set, and are held to what is recorded.
     Resident,
     Nothing,
 }
@@ -85,20 +85,21 @@ impl Bench {
         let mut rows = rows.into_inner().expect("no thread panics");
         rows.sort_by_key(|(index, _)| *index);
         let rows = rows.into_iter().map(|(_, row)| row).collect::<Result<_>>()?;
-        Ok(Figures { tools: Tools::here()?, rows })
+        Ok(Figures { tools: Tools::here()?, rows, sums: None })
     }
 
     fn measure_one(&self, workload: &Workload) -> Result<Row> {
         let Workload { name, units, .. } = workload;
         let counts = self.says(&["count", name, &units.to_string()])?;
-        let (allocations, octets) = counts.trim().split_once(' ').context("two counts are wanted")?;
+        let (allocations, bytes) = counts.trim().split_once(' ').context("two counts are wanted")?;
         let has_instructions = workload.instructions != Use::Nothing;
         let instructions = has_instructions.then(|| self.instructions_per_unit(workload)).transpose()?;
         Ok(Row {
             name: name.clone(),
             instructions,
             allocations: allocations.parse()?,
-            octets: octets.parse()?,
+            bytes: bytes.parse()?,
+            reason: String::new(),
         })
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Compared {
 pub(crate) enum Goal {
     /// `600`, or with a number of allocations, `30000/16`.
     Work { instructions: f64, allocations: f64 },
-    /// `16384 octets` of the resident set.
+    /// `16384 bytes` of the resident set.
     Resident(f64),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Peer {
     pub(crate) name: String,
     pub(crate) instructions: Option<f64>,
     pub(crate) allocations: Option<f64>,
-    /// In place of allocations, `10240 octets` of the resident set.
+    /// In place of allocations, `10240 bytes` of the resident set.
     pub(crate) resident: Option<f64>,
 }
 
@@ -98,8 +98,8 @@ impl Compared {
 
 impl Goal {
     fn parse(text: &str) -> Result<Option<Self>> {
-        if let Some(octets) = text.strip_suffix(" octets") {
-            return Ok(figure(octets)?.map(Self::Resident));
+        if let Some(bytes) = text.strip_suffix(" bytes") {
+            return Ok(figure(bytes)?.map(Self::Resident));
         }
         let (instructions, allocations) = text.split_once('/').unwrap_or((text, "0"));
         let allocations = allocations.parse()?;
@@ -113,8 +113,8 @@ impl Peer {
             return Ok(None);
         }
         let mut peer = Self { name: name.to_owned(), instructions: figure(instructions)?, ..Self::default() };
-        match allocations.strip_suffix(" octets") {
-            Some(octets) => peer.resident = figure(octets)?,
+        match allocations.strip_suffix(" bytes") {
+            Some(bytes) => peer.resident = figure(bytes)?,
             None => peer.allocations = figure(allocations)?,
         }
         Ok(Some(peer))
@@ -149,10 +149,10 @@ mod tests {
     #[test]
     fn a_goal_may_be_of_allocations_and_of_the_resident_set() {
         let work = |instructions, allocations| Some(Goal::Work { instructions, allocations });
-        let goals = ["600", "30000/16", "16384 octets", "-"].map(|text| Goal::parse(text).expect("a goal"));
+        let goals = ["600", "30000/16", "16384 bytes", "-"].map(|text| Goal::parse(text).expect("a goal"));
         assert_eq!(goals, [work(600.0, 0.0), work(30_000.0, 16.0), Some(Goal::Resident(16_384.0)), None]);
         Goal::parse("few").unwrap_err();
-        let peer = Peer::parse("one", "-", "10240 octets").expect("a peer").expect("it has a name");
+        let peer = Peer::parse("one", "-", "10240 bytes").expect("a peer").expect("it has a name");
         assert_eq!((peer.allocations, peer.resident), (None, Some(10_240.0)));
     }
 

@@ -6,11 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::super::program::output;
-use super::answers::Answers;
-use super::cells::Cell;
-use super::running::{Programs, play_flags};
+use super::Way;
+use super::play::{Answers, Playing, play_flags};
+use crate::bench::program::output;
 use crate::command::find_program;
+
+/// Those that are told by name.
+pub(super) const NAMES: [&str; 6] = ["recvfrom", "sendto", "epoll_wait", "futex", "setsockopt", "fdatasync"];
 
 /// The calls of a run, by name.
 #[derive(Debug, Default, PartialEq)]
@@ -18,13 +20,12 @@ pub(super) struct Calls(BTreeMap<String, f64>);
 
 impl Calls {
     /// Plays the workload on an empty store and counts the calls of the server, per request.
-    pub(super) fn count(programs: &Programs, cell: &Cell) -> Result<Self> {
+    pub(super) fn count(playing: &Playing<'_>, way: Way) -> Result<Self> {
         let perf = find_program("perf").context("perf, which counts system calls, is not there")?;
-        let running = programs.start(cell.engine)?;
-        let (id, file) = (running.server.id().to_string(), programs.folder.join("calls"));
-        let flags = play_flags(cell, cell.steps());
-        let flags: Vec<&str> = flags.iter().map(String::as_str).chain(["--json"]).collect();
-        let load = programs.load("play", &running.server, &flags)?;
+        let running = playing.start(way.engine)?;
+        let (id, file) = (running.server.id().to_string(), playing.programs.folder.join("calls"));
+        let flags = [play_flags(&way, way.steps), vec!["--json".to_owned()]].concat();
+        let load = playing.load("play", &running.server, &flags)?;
         let mut command = Command::new(perf);
         command.args(["trace", "-s", "-p", &id, "-o"]).arg(&file).arg("--");
         command.arg(load.get_program()).args(load.get_args());
@@ -34,7 +35,7 @@ impl Calls {
         Ok(Self::parse(&fs::read_to_string(file)?, requests))
     }
 
-    /// Adds up what was printed of every thread: a name, its calls, and six more columns.
+    /// Adds up the lines of every thread: a name, its calls, and six more columns.
     fn parse(text: &str, requests: f64) -> Self {
         let mut calls = Self::default();
         for line in text.lines() {
@@ -54,17 +55,6 @@ impl Calls {
     /// Those of a name.
     pub(super) fn of(&self, name: &str) -> f64 {
         self.0.get(name).copied().unwrap_or_default()
-    }
-
-    /// Such as `recvfrom 1.00, sendto 1.00`; those that are made less than once in a hundred requests together.
-    pub(super) fn text(&self) -> String {
-        let mut calls: Vec<_> = self.0.iter().filter(|(_, count)| **count >= 0.01).collect();
-        calls.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-        let rest = self.sum() - calls.iter().map(|(_, count)| **count).sum::<f64>();
-        let mut parts: Vec<String> =
-            calls.into_iter().map(|(name, count)| format!("{name} {count:.2}")).collect();
-        parts.push(format!("others {rest:.3}"));
-        parts.join(", ")
     }
 }
 
@@ -86,6 +76,5 @@ mod tests {
 ";
         let calls = Calls::parse(text, 200.0);
         assert_eq!((calls.of("sendto"), calls.sum()), (1.0, 1.005));
-        assert_eq!(calls.text(), "sendto 1.00, others 0.005");
     }
 }

@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::super::options::Options;
-use super::super::program::{Server, output_within};
-use super::super::table::whole;
-use super::super::{versions, works};
-use super::cells::Engine;
-use super::process::resident;
-use super::running::Programs;
+use super::play::{Engine, Playing, flags};
+use super::{Programs, alone, heading};
+use crate::bench::options::Options;
+use crate::bench::program::{Server, output_within};
+use crate::bench::report::measure::{Measure, fine, told, whole};
+use crate::bench::suite::{Contest, Entry, Suite};
 use crate::costs::table::thousands;
 
 const OBJECTS: u64 = 1_000_000;
@@ -23,98 +22,113 @@ const LIST_MAX: Duration = Duration::from_secs(120);
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// The rows of the table: what was measured, and the figure.
-type Rows = Vec<(&'static str, String)>;
+static MEASURES: [Measure; 18] = [
+    told("written per second, each flushed before its answer", thousands),
+    told("PUT p50, µs", whole),
+    told("PUT p99, µs", whole),
+    told("PUT p99.9, µs", whole),
+    told("resident at most while writing, MiB", whole),
+    told("on disk, MiB", whole),
+    told("read per second", thousands),
+    told("GET p50, µs", whole),
+    told("GET p99, µs", whole),
+    told("GET p99.9, µs", whole),
+    told("resident before listings, MiB", whole),
+    told("first listing of all keys, s", fine),
+    told("resident at most then, MiB", whole),
+    told("second listing, s", fine),
+    told("resident at most then as well, MiB", whole),
+    told("stop, ms", whole),
+    told("start, from the process to the first object, ms", whole),
+    told("resident after the start, MiB", whole),
+];
 
-/// Fills a new store, asks of it what there is to ask, and removes it.
-pub(super) fn measure(programs: &Programs, options: &Options) -> Result<String> {
-    let objects = (OBJECTS / options.divisor).to_string();
-    let mut rows = Rows::new();
-    let running = programs.start(Engine::Fjall)?;
-    let id = running.server.id();
-    // As many clients as keep a batch of writes in flight on each flush of the disk.
-    let clients = ["--clients", "256", "--per-connection", "64", "--http2", "--objects", &objects];
-    let filled = programs.answers("fill", &running.server, &clients)?;
-    say(
-        &mut rows,
-        "objects written per second, each flushed before its answer",
-        thousands(filled.number("per_second")?),
-    );
-    let put = filled.within().next().context("objects were written")?.1;
-    say(
-        &mut rows,
-        "answers to PUT: p50, p99, p99.9, ms",
-        put.map(|micros| format!("{:.1}", micros / 1000.0)).join(", "),
-    );
-    say(&mut rows, "resident memory at most while writing, MiB", mebibytes(resident(id)?[1]));
-    say(&mut rows, "on disk, MiB", mebibytes(octets_in(running.data.path())?));
-    let reads = ["--clients", "12", "--steps", "5000", "--objects", &objects];
-    let read = programs.answers("read", &running.server, &reads)?;
-    say(&mut rows, "random objects read per second", thousands(read.number("per_second")?));
-    let get = read.within().next().context("objects were read")?.1;
-    say(&mut rows, "answers to GET: p50, p99, p99.9, µs", get.map(whole).join(", "));
-    list(programs, &running.server, &objects, &mut rows)?;
-    let stop = Instant::now();
-    running.server.stop(true)?;
-    say(&mut rows, "stop, ms", milliseconds(stop.elapsed()));
-    let start = Instant::now();
-    let server = programs.start_on(Engine::Fjall, running.data.path())?;
-    programs.answers("read", &server, &["--clients", "1", "--steps", "1", "--objects", &objects])?;
-    say(&mut rows, "start, from the process to the first object, ms", milliseconds(start.elapsed()));
-    say(&mut rows, "resident memory after the start, MiB", mebibytes(resident(server.id())?[0]));
-    server.stop(true)?;
-    markdown(&objects, &rows)
+/// Many objects on disk.
+pub(in crate::bench) struct Million<'p> {
+    playing: Playing<'p>,
+    objects: u64,
 }
 
-/// Lists all keys twice in a stream. Memory that the first listing adds may be blocks of files that are kept; the second adds none.
-fn list(programs: &Programs, server: &Server, objects: &str, rows: &mut Rows) -> Result<()> {
-    let mut memory = vec![resident(server.id())?[0]];
-    for _ in 0..2 {
+impl<'p> Million<'p> {
+    pub(in crate::bench) fn new(programs: &'p Programs, options: &Options) -> Self {
+        Self { playing: Playing::new(programs), objects: OBJECTS / options.divisor }
+    }
+
+    /// Lists all keys in a stream: the seconds, and the most memory meanwhile.
+    fn list(&self, server: &Server, objects: &str) -> Result<[f64; 2]> {
         fs::write(format!("/proc/{}/clear_refs", server.id()), "5")
             .context("the peak of memory is set back")?;
-        let listing = programs.load("list", server, &["--objects", objects])?;
+        let listing = self.playing.load("list", server, &flags(&["--objects", objects]))?;
         let (printed, _) = output_within(listing, LIST_MAX)?;
-        memory.push(resident(server.id())?[1]);
-        say(rows, "all keys listed in a stream", printed.trim_end().to_owned());
+        let seconds = printed.split(" keys in ").nth(1).and_then(|rest| rest.trim().strip_suffix(" s"));
+        let seconds = seconds.with_context(|| format!("the load told {printed}"))?.parse()?;
+        Ok([seconds, server.resident_most()? as f64 / MIB])
     }
-    let memory: Vec<String> = memory.into_iter().map(mebibytes).collect();
-    say(rows, "resident memory before these listings, and at most during each, MiB", memory.join(", "));
-    Ok(())
 }
 
-fn say(rows: &mut Rows, what: &'static str, figure: String) {
-    println!("  {what}: {figure}");
-    rows.push((what, figure));
-}
+impl Suite for Million<'_> {
+    type Work = ();
 
-fn markdown(objects: &str, rows: &Rows) -> Result<String> {
-    let objects = thousands(objects.parse()?);
-    let mut text = format!(
-        "{objects} objects of 1 KiB, once. {}. {}\n\n| measured | |\n| --- | ---: |\n",
-        works::machine()?,
-        versions::of_the_store()?
-    );
-    rows.iter().for_each(|(what, figure)| text += &format!("| {what} | {figure} |\n"));
-    Ok(text)
+    fn name(&self) -> &'static str {
+        "store-million"
+    }
+
+    fn measures(&self) -> &'static [Measure] {
+        &MEASURES
+    }
+
+    fn contests(&self) -> Vec<Contest<()>> {
+        vec![Contest::new(format!("{} objects of 1 KiB", thousands(self.objects as f64)), (), alone())]
+    }
+
+    /// Fills a new store, asks of it all there is to ask, and removes it.
+    fn measure(&mut self, _: &Contest<()>, _: &Entry, _: usize) -> Result<Vec<f64>> {
+        let objects = &*self.objects.to_string();
+        let running = self.playing.start(Engine::Fjall)?;
+        let server = &running.server;
+        let mut figures = Vec::new();
+        // As many clients as keep a batch of writes in flight on each flush of the disk.
+        let clients = ["--clients", "256", "--per-connection", "64", "--http2", "--objects", objects];
+        let filled = self.playing.answers("fill", server, &flags(&clients))?;
+        figures.push(filled.number("per_second")?);
+        figures.extend(filled.within("put"));
+        figures.push(server.resident_most()? as f64 / MIB);
+        figures.push(bytes_in(running.data.path())? as f64 / MIB);
+        let reads = ["--clients", "12", "--steps", "5000", "--objects", objects];
+        let read = self.playing.answers("read", server, &flags(&reads))?;
+        figures.push(read.number("per_second")?);
+        figures.extend(read.within("get"));
+        // Memory that the first listing adds may be blocks of files that are kept; the second adds none.
+        figures.push(server.resident()? as f64 / MIB);
+        figures.extend(self.list(server, objects)?);
+        figures.extend(self.list(server, objects)?);
+        let stop = Instant::now();
+        running.server.stop(true)?;
+        figures.push(stop.elapsed().as_secs_f64() * 1000.0);
+        let start = Instant::now();
+        let server = self.playing.start_on(Engine::Fjall, running.data.path())?;
+        let one = ["--clients", "1", "--steps", "1", "--objects", objects];
+        self.playing.answers("read", &server, &flags(&one))?;
+        figures.push(start.elapsed().as_secs_f64() * 1000.0);
+        figures.push(server.resident()? as f64 / MIB);
+        server.stop(true)?;
+        Ok(figures)
+    }
+
+    fn heading(&self) -> Result<String> {
+        heading()
+    }
 }
 
 /// The blocks of all files below a folder.
-fn octets_in(folder: &Path) -> Result<u64> {
-    let mut octets = 0;
+fn bytes_in(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let data = entry.metadata()?;
-        octets += if data.is_dir() { octets_in(&entry.path())? } else { data.blocks() * 512 };
+        bytes += if data.is_dir() { bytes_in(&entry.path())? } else { data.blocks() * 512 };
     }
-    Ok(octets)
-}
-
-fn mebibytes(octets: u64) -> String {
-    thousands(octets as f64 / MIB)
-}
-
-fn milliseconds(time: Duration) -> String {
-    thousands(time.as_secs_f64() * 1000.0)
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -126,6 +140,6 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("inner")).expect("a folder in it");
         fs::write(folder.path().join("inner/file"), vec![1; 100_000]).expect("a file");
-        assert!(octets_in(folder.path()).expect("files") >= 100_000);
+        assert!(bytes_in(folder.path()).expect("files") >= 100_000);
     }
 }

@@ -1,5 +1,5 @@
-//! Reads of objects on the worker of their connection, and in a pool of threads: what each costs, and what others on the same worker wait
-//! while the disk is read.
+//! Reads of objects on the worker of their connection, and in a pool of threads: the costs of each, and the time that others on the same
+//! worker wait while the disk is read.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,95 +11,95 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use super::super::options::Options;
-use super::super::program::{Core, Server, Under, args};
-use super::super::table::{fine, whole};
-use super::super::{versions, works};
-use super::answers::Answers;
-use super::cells::Engine;
-use super::markdown::of;
-use super::running::Programs;
+use super::play::{Engine, Playing, flags};
+use super::{Programs, heading};
+use crate::bench::program::{Core, Server, Under, args};
+use crate::bench::report::measure::{Measure, fine, told, whole};
+use crate::bench::suite::{By, Contest, Entry, Suite};
 use crate::costs::table::thousands;
 
 /// Objects of 1 KiB: more than the cache of blocks takes.
 const OBJECTS: u64 = 200_000;
 
-/// Octets of the cache of blocks: a 25th of the objects.
+/// Bytes of the cache of blocks: a 25th of the objects.
 const CACHE: &str = "8388608";
 
-/// The kernel forgets what files hold so often while reads are to come from the disk.
+/// The kernel forgets the content of files so often while reads are to come from the disk.
 const DROP_EACH: Duration = Duration::from_millis(50);
 
-const WAYS: [Way; 4] = [
-    Way { how: "inline", is_cold: false },
-    Way { how: "pooled", is_cold: false },
-    Way { how: "inline", is_cold: true },
-    Way { how: "pooled", is_cold: true },
+static MEASURES: [Measure; 6] = [
+    told("CPU, µs", fine),
+    told("reads per second", thousands),
+    told("read p50, µs", whole),
+    told("read p99, µs", whole),
+    told("ping p50, µs", whole),
+    told("ping p99, µs", whole),
 ];
 
-/// The place where reads are made, and the one that they read.
-#[derive(Clone, Copy)]
-struct Way {
-    how: &'static str,
-    is_cold: bool,
+/// A store that was filled once.
+pub(in crate::bench) struct Reads<'p> {
+    playing: Playing<'p>,
+    data: TempDir,
 }
 
-/// The figures of a run: reads per second, CPU per request, half and 99 % of reads, and of pings.
-type Figures = [f64; 6];
+impl<'p> Reads<'p> {
+    pub(in crate::bench) fn new(programs: &'p Programs) -> Result<Self> {
+        let playing = Playing::new(programs);
+        let running = playing.start(Engine::Fjall)?;
+        let objects = OBJECTS.to_string();
+        let all = ["--clients", "256", "--per-connection", "64", "--http2", "--objects", &objects];
+        playing.answers("fill", &running.server, &flags(&all))?;
+        running.server.stop(true)?;
+        Ok(Self { playing, data: running.data })
+    }
+}
 
-/// Fills a store once; then every way in every round.
-pub(super) fn measure(programs: &Programs, options: &Options) -> Result<String> {
-    let data = fill(programs)?;
-    let mut rounds = WAYS.map(|way| (way, Vec::<Figures>::new()));
-    for round in 1..=options.rounds {
-        println!("round {round} of {}", options.rounds);
-        for (way, figures) in &mut rounds {
-            let run = run(programs, &data, *way)?;
-            println!("  {}: {run:.1?}", way.label());
-            figures.push(run);
+impl Suite for Reads<'_> {
+    /// True if files are read from the disk.
+    type Work = bool;
+
+    fn name(&self) -> &'static str {
+        "store-reads"
+    }
+
+    fn measures(&self) -> &'static [Measure] {
+        &MEASURES
+    }
+
+    fn contests(&self) -> Vec<Contest<bool>> {
+        let both = [("on the worker", "inline"), ("in the pool", "pooled")]
+            .map(|(label, how)| Entry::new(label, "alula", By::Alula, how));
+        [("from the kernel's memory", false), ("from the disk", true)]
+            .map(|(title, is_cold)| Contest::new(title, is_cold, both.to_vec()))
+            .into()
+    }
+
+    fn measure(&mut self, contest: &Contest<bool>, entry: &Entry, _: usize) -> Result<Vec<f64>> {
+        let (is_cold, programs) = (contest.work, self.playing.programs);
+        if !is_cold {
+            read_files(self.data.path())?;
         }
+        let core = Core::last()?;
+        let mut all = args([&entry.work]);
+        all.extend([self.data.path().into(), CACHE.into()]);
+        let command = Under::OneCore.command(&programs.example("reads")?, &all, core)?;
+        let server = Server::start(command, None, programs.folder.join("reads.log"), core)?;
+        let steps = if is_cold { "1000" } else { "5000" };
+        let all = flags(&["--clients", "4", "--steps", steps, "--pings", "--objects", &OBJECTS.to_string()]);
+        let before = server.cpu_time()?;
+        let read = || self.playing.answers("read", &server, &all);
+        let answers = if is_cold { with_cold_files(read)? } else { read()? };
+        let cpu = (server.cpu_time()? - before).as_secs_f64();
+        server.stop(false)?;
+        let (seconds, requests) = (answers.number("seconds")?, answers.number("requests")?);
+        let ([get, get_most, _], [ping, ping_most, _]) = (answers.within("get"), answers.within("ping"));
+        let per_second = answers.count("get")? / seconds;
+        Ok(vec![cpu * 1e6 / requests, per_second, get, get_most, ping, ping_most])
     }
-    markdown(&rounds, options)
-}
 
-fn fill(programs: &Programs) -> Result<TempDir> {
-    let running = programs.start(Engine::Fjall)?;
-    let objects = OBJECTS.to_string();
-    let flags = ["--clients", "256", "--per-connection", "64", "--http2", "--objects", &objects];
-    programs.answers("fill", &running.server, &flags)?;
-    running.server.stop(true)?;
-    Ok(running.data)
-}
-
-fn run(programs: &Programs, data: &TempDir, way: Way) -> Result<Figures> {
-    if !way.is_cold {
-        read_files(data.path())?;
+    fn heading(&self) -> Result<String> {
+        heading()
     }
-    let core = Core::last()?;
-    let mut all = args([way.how]);
-    all.extend([data.path().into(), CACHE.into()]);
-    let command = Under::OneCore.command(&programs.reads, &all, core)?;
-    let server = Server::start(command, None, programs.folder.join("reads.log"), core)?;
-    let steps = if way.is_cold { "1000" } else { "5000" };
-    let flags = ["--clients", "4", "--steps", steps, "--pings", "--objects", &OBJECTS.to_string()];
-    let before = server.cpu_time()?;
-    let answers = if way.is_cold {
-        with_cold_files(|| programs.answers("read", &server, &flags))?
-    } else {
-        programs.answers("read", &server, &flags)?
-    };
-    let cpu = (server.cpu_time()? - before).as_secs_f64();
-    server.stop(false)?;
-    figures(&answers, cpu)
-}
-
-fn figures(answers: &Answers, cpu: f64) -> Result<Figures> {
-    let seconds = answers.number("seconds")?;
-    let (all, reads) = (answers.number("requests")?, answers.count("get")?);
-    let of = |kind: &str| answers.within().find(|(name, _)| *name == kind).map(|(_, times)| times);
-    let [get, ping] = ["get", "ping"].map(of);
-    let (get, ping) = (get.context("reads")?, ping.context("pings")?);
-    Ok([reads / seconds, cpu * 1e6 / all, get[0], get[1], ping[0], ping[1]])
 }
 
 /// Has the kernel keep the files of a folder in memory: a way before this one may have had them forgotten.
@@ -131,35 +131,4 @@ fn with_cold_files<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
         is_done.store(true, Relaxed);
         dropping.join().expect("it does not panic").and(result)
     })
-}
-
-impl Way {
-    fn label(self) -> String {
-        let place = if self.is_cold { "the disk" } else { "the kernel's memory" };
-        let how = if self.how == "inline" { "on the worker" } else { "in the pool" };
-        format!("from {place}, {how}")
-    }
-}
-
-fn markdown(rounds: &[(Way, Vec<Figures>)], options: &Options) -> Result<String> {
-    let mut text = format!(
-        "n = {} rounds, all ways in turns in each; median (least–most). {}. {}\n\n\
-         | reads | per second | CPU, µs per request | read p50, µs | read p99, µs | ping p50, µs | ping p99, µs |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-        options.rounds,
-        works::machine()?,
-        versions::of_the_store()?
-    );
-    for (way, figures) in rounds {
-        let column = |place: usize| figures.iter().map(move |figures| figures[place]);
-        let times: Vec<String> = (2..6).map(|place| of(column(place), whole)).collect();
-        text += &format!(
-            "| {} | {} | {} | {} |\n",
-            way.label(),
-            of(column(0), thousands),
-            of(column(1), fine),
-            times.join(" | ")
-        );
-    }
-    Ok(text)
 }
