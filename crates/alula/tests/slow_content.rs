@@ -1,5 +1,5 @@
 //! Peers that are not hurried: content that nobody waits for, content that our own windows keep back, tunnels, and answers after which
-//! the handler allows a slow peer. `crates/conformance/tests/attacks_slow.rs` and `attacks_http1.rs` play those that are.
+//! the handler allows a slow peer. `crates/conformance/tests/attacks/slow.rs` and `http1.rs` play those that are.
 
 use std::{net::SocketAddr, time::Duration};
 

@@ -53,7 +53,8 @@ pub(crate) fn command() -> Result<ExitCode> {
 /// It cannot be made, or a test fails.
 pub(crate) fn check(tally: &mut Tally) -> Result<()> {
     build()?;
-    let mut tests = cargo(["test", "--release", "--package", "alula-conformance", "--test", "package"]);
+    let mut tests =
+        cargo(["test", "--release", "--package", "alula-conformance", "--test", "it", "package::"]);
     run_tests(tests.env("ALULA_DEB", package()), tally)
 }
 

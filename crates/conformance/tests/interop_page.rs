@@ -1,9 +1,0 @@
-//! `docs/interop.md` is what the matrix says. (That the matrix is what is checked, the other two files see to.)
-
-use alula_conformance::interop::{page, page_row};
-
-#[test]
-fn the_page_is_written_from_the_matrix() {
-    let page = std::fs::read_to_string(page_row::file()).expect("docs/interop.md can be read");
-    assert!(page == page::text(), "docs/interop.md is stale: `cargo xtask interop --write`");
-}

@@ -1,0 +1,71 @@
+//! Expectations (RFC 9110 §10.1.1).
+
+use crate::server_cases::case::{Case, ask, raw};
+
+/// A request that waits to be asked for its content of five octets.
+fn expecting(name: &'static str, section: &'static str, path: &str, expectation: &str) -> Case {
+    let head =
+        format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: {expectation}\r\n\r\n");
+    raw(name, section, head)
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        expecting("100 asks for content that is wanted", "9110 §10.1.1", "/echo", "100-continue")
+            .answers(100)
+            .sends("hello")
+            .answers(200)
+            .content("hello"),
+        expecting("the expectation is compared without case", "9110 §10.1.1", "/echo", "100-Continue")
+            .answers(100)
+            .sends("hello")
+            .answers(200)
+            .content("hello"),
+        expecting("no 100 for content that is not wanted", "9110 §10.1.1", "/unread", "100-continue")
+            .answers(200)
+            .content("not read")
+            .closes(),
+        expecting("no 100 for a path that is unknown", "9110 §10.1.1", "/none", "100-continue")
+            .answers(404)
+            .closes(),
+        expecting("no 100 for a method that is not allowed", "9110 §10.1.1", "/stream", "100-continue")
+            .answers(405)
+            .closes(),
+        raw(
+            "100 asks for chunks",
+            "9110 §10.1.1",
+            "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n",
+        )
+        .answers(100)
+        .sends("5\r\nhello\r\n0\r\n\r\n")
+        .answers(200)
+        .content("hello"),
+        raw(
+            "no 100 when the content has come",
+            "9110 §10.1.1",
+            "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
+        )
+        .answers(200)
+        .content("hello"),
+        raw(
+            "no 100 without content",
+            "9110 §10.1.1",
+            "GET /text HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n",
+        )
+        .answers(200)
+        .content("hello"),
+        raw(
+            "no 100 for HTTP/1.0",
+            "9110 §10.1.1",
+            "POST /echo HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
+        )
+        .answers(200)
+        .content("hello")
+        .closes(),
+        ask("an expectation through the client", "9110 §10.1.1", "POST", "/echo")
+            .with("expect", "100-continue")
+            .body("hello")
+            .answers(200)
+            .content("hello"),
+    ]
+}
