@@ -1,6 +1,6 @@
-//! An HTTP stack, client and server, in which a request costs its bytes and its system calls and next to nothing
-//! else: a plain or prepared request and its answer make no heap allocation once their connection is warm, routed or not,
-//! split or not. More than 256 requests in flight of a client do.
+//! An HTTP stack, client and server, in which a request costs its bytes and its system calls and next to
+//! nothing else: a plain or prepared request and its answer make no heap allocation once their connection is
+//! warm, routed or not, split or not. More than 256 requests in flight of a client do.
 //!
 //! A client:
 //!
@@ -26,8 +26,9 @@
 //! # }
 //! ```
 //!
-//! It speaks HTTP/1.1 and HTTP/2, over TLS as the two sides agree, in clear text HTTP/1.1 unless a client knows better.
-//! The machines without runtime or socket are in [`h1`], [`h2`] and [`hpack`]; [`machine`] is the contract that they keep.
+//! It speaks HTTP/1.1 and HTTP/2, over TLS as the two sides agree, in clear text HTTP/1.1 unless a client
+//! knows better. The machines without runtime or socket are in [`h1`], [`h2`] and [`hpack`]; [`machine`] is
+//! the contract that they keep.
 #![forbid(unsafe_code)]
 
 pub use alula_fields as fields;

@@ -1,8 +1,8 @@
 //! A client and a server that are joined in memory, for tests without a network.
 //!
 //! [`client`] is all that most tests need: every connection of the client that it returns leads to the handler, whatever host and
-//! port the URL names. Nothing is looked up and no socket is opened, so it works on a paused clock of tokio, and several tests
-//! never meet on a port.
+//! port the URL names. Nothing is looked up and no socket is opened, so it works on a paused clock of tokio,
+//! and several tests never meet on a port.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -20,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! A [`TestServer`] has settings: limits, the version, and a [`Wire`] for each direction, which cuts what is written into pieces and
-//! breaks where a test wants it.
+//! A [`TestServer`] has settings: limits, the version, and a [`Wire`] for each direction, which cuts what is
+//! written into pieces and breaks where a test wants it.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -51,7 +51,8 @@ use crate::{
     TransportFacts,
 };
 
-/// Returns a client whose every connection leads to this handler, or to the routes of a router, in HTTP/1.1. The same as `TestServer::new(handler).client()`.
+/// Returns a client whose every connection leads to this handler, or to the routes of a router, in HTTP/1.1.
+/// The same as `TestServer::new(handler).client()`.
 ///
 /// # Panics
 /// As [`TestServer::client`].
@@ -59,9 +60,11 @@ pub fn client(handler: impl IntoService) -> Client {
     TestServer::new(handler).client()
 }
 
-/// A server in memory: each connection of its clients is a task of its own on the runtime of the call that opens it.
+/// A server in memory: each connection of its clients is a task of its own on the runtime of the call that
+/// opens it.
 ///
-/// Once it was [stopped](ConnectionServer::stop), new connections are refused. Clients keep it alive; what is set applies to the clients that are made afterwards. A connection costs some allocations when it is
+/// Once it was [stopped](ConnectionServer::stop), new connections are refused. Clients keep it alive; what is
+/// set applies to the clients that are made afterwards. A connection costs some allocations when it is
 /// opened; requests on a warm one cost what they do over a socket, without the system calls.
 #[derive(Debug)]
 pub struct TestServer {
@@ -97,7 +100,8 @@ impl TestServer {
         Self { server: settings.build(handler), dialled, is_http2: false }
     }
 
-    /// Makes clients speak HTTP/2 with prior knowledge (RFC 9113 §3.3); they speak HTTP/1.1 unless this is called.
+    /// Makes clients speak HTTP/2 with prior knowledge (RFC 9113 §3.3); they speak HTTP/1.1 unless this is
+    /// called.
     #[must_use]
     pub fn http2(mut self) -> Self {
         self.is_http2 = true;
@@ -118,8 +122,9 @@ impl TestServer {
         self
     }
 
-    /// Sets what the server is told of its connections, such as the address of the peer or that the transport is secure. Unless an
-    /// address is among it, peers are at 127.0.0.1 with a port for each connection, from 49152 on.
+    /// Sets what the server is told of its connections, such as the address of the peer or that the transport
+    /// is secure. Unless an address is among it, peers are at 127.0.0.1 with a port for each connection, from
+    /// 49152 on.
     #[must_use]
     pub fn facts(mut self, facts: TransportFacts) -> Self {
         self.dialled.facts = facts;
@@ -134,7 +139,8 @@ impl TestServer {
         self.client_with(Client::builder()).expect("the default settings are in order")
     }
 
-    /// Returns a client with these settings. All its connections lead to this server; for `https://` the server needs an
+    /// Returns a client with these settings. All its connections lead to this server; for `https://` the
+    /// server needs an
     /// [identity](ServerBuilder::identity) that the client trusts.
     ///
     /// # Errors
@@ -160,8 +166,8 @@ impl TestServer {
         self.dialled.connect(&self.server)
     }
 
-    /// Returns the server, to look at its [ledger](ConnectionServer::ledger), to [stop](ConnectionServer::stop) it and to wait until
-    /// its connections have ended.
+    /// Returns the server, to look at its [ledger](ConnectionServer::ledger), to
+    /// [stop](ConnectionServer::stop) it and to wait until its connections have ended.
     pub fn server(&self) -> &ConnectionServer {
         &self.server
     }

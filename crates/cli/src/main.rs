@@ -1,7 +1,8 @@
 //! The `alula` command: what a newcomer runs first, and the first user of the library.
 //!
-//! Arguments are described once, in `args`; exit codes once, in `exit.rs`. Each subcommand has a file or a folder
-//! of its own and answers with an [`Outcome`], which becomes the exit code and at most one sentence on stderr.
+//! Arguments are described once, in `args`; exit codes once, in `exit.rs`. Each subcommand has a file or a
+//! folder of its own and answers with an [`Outcome`], which becomes the exit code and at most one sentence on
+//! stderr.
 #![forbid(unsafe_code)]
 
 mod args;

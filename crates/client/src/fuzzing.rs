@@ -1,5 +1,5 @@
-//! The parsers of what peers send, laid open for the fuzz targets in `crates/trials`. This is no API: it may change with any
-//! version.
+//! The parsers of what peers send, laid open for the fuzz targets in `crates/trials`. This is no API: it may
+//! change with any version.
 
 use std::{
     io,
@@ -34,7 +34,8 @@ pub struct Located {
     pub path: String,
 }
 
-/// Asks a SOCKS proxy that answers these octets, so many of them with each read; returns the octets after its answer.
+/// Asks a SOCKS proxy that answers these octets, so many of them with each read; returns the octets after its
+/// answer.
 ///
 /// # Errors
 /// The proxy refused, or broke off.

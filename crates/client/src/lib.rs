@@ -1,13 +1,14 @@
 //! Alula's HTTP client.
 //!
-//! A [`Client`] keeps one HTTP/2 connection per origin and runs many requests on it at once; over HTTP/1.1 each request under
-//! way has a connection of its own, which is used again. A request is a [`Call`]:
-//! built step by step, sent with [`Call::send`], [`Call::send_body`] or [`Call::open`]. A request that is sent often
-//! is worth a [`Prepared`]: checked and planned once, then sent with nothing but what changes.
+//! A [`Client`] keeps one HTTP/2 connection per origin and runs many requests on it at once; over HTTP/1.1
+//! each request under way has a connection of its own, which is used again. A request is a [`Call`]: built
+//! step by step, sent with [`Call::send`], [`Call::send_body`] or [`Call::open`]. A request that is sent
+//! often is worth a [`Prepared`]: checked and planned once, then sent with nothing but what changes.
 //!
-//! Files import downwards: the methods that send a call; the call and its parts; requests, prepared or built step by step; the
-//! client; origins and their pools; the routes on which connections are opened; settings. Methods stand in the file of the highest
-//! of these that they need, whatever the type is that they belong to.
+//! Files import downwards: the methods that send a call; the call and its parts; requests, prepared or built
+//! step by step; the client; origins and their pools; the routes on which connections are opened; settings.
+//! Methods stand in the file of the highest of these that they need, whatever the type is that they belong
+//! to.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "http")]

@@ -81,7 +81,8 @@ impl Coding {
 }
 
 impl Codings {
-    /// Returns what `content-encoding` says. The coding that is named last was applied last, and is undone first. Allocates nothing.
+    /// Returns what `content-encoding` says. The coding that is named last was applied last, and is undone
+    /// first. Allocates nothing.
     pub fn of(fields: &FieldSection) -> Self {
         let lists = fields.get_all(KnownName::CONTENT_ENCODING);
         let names = lists.flat_map(|list| list.split(|octet| *octet == b',')).map(<[u8]>::trim_ascii);

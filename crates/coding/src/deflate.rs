@@ -4,8 +4,8 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::stage::Coder;
 
-/// The method in the first octet of zlib (RFC 1950 §2.2). Deflate without zlib cannot begin so: it would be a stored block whose
-/// padding is not zero, which nobody makes.
+/// The method in the first octet of zlib (RFC 1950 §2.2). Deflate without zlib cannot begin so: it would be a
+/// stored block whose padding is not zero, which nobody makes.
 const ZLIB_METHOD: u8 = 8;
 
 pub(crate) struct Deflate {

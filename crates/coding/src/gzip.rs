@@ -1,7 +1,7 @@
 //! The coding `gzip` (RFC 1952): members, one after the other.
 //!
-//! Inflating and checking are a library's; the frame is ours, since the library makes a decoder anew for each member, and we
-//! want to use its memory again.
+//! Inflating and checking are a library's; the frame is ours, since the library makes a decoder anew for each
+//! member, and we want to use its memory again.
 
 use flate2::Crc;
 

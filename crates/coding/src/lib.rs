@@ -26,7 +26,8 @@ pub use budget::coded_octets_max;
 pub use codings::{ACCEPTED, Coding, Codings};
 pub use pool::DecoderPool;
 
-/// The reader of gzip headers, laid open for the fuzz targets in `crates/trials`. This is no API: it may change with any version.
+/// The reader of gzip headers, laid open for the fuzz targets in `crates/trials`. This is no API: it may
+/// change with any version.
 #[cfg(all(feature = "gzip", feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing {

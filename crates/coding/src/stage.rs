@@ -2,8 +2,8 @@
 
 /// Undoes a coding, step by step.
 pub(crate) trait Coder: Send + Sync {
-    /// Decodes from the front of `input` into the capacity that `out` has left; gives the octets taken. What comes out may be
-    /// kept back only for want of room.
+    /// Decodes from the front of `input` into the capacity that `out` has left; gives the octets taken. What
+    /// comes out may be kept back only for want of room.
     ///
     /// # Errors
     /// The octets are not in this coding; the text says why.

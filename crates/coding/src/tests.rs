@@ -225,7 +225,8 @@ fn damage_to_any_octet_is_an_error_or_changes_nothing() {
                 damaged[at] ^= flip;
                 match decode(&pool, names, [&damaged[..]], u64::MAX) {
                     Err(error) => assert!(is_coding_error(&error), "{error}"),
-                    // The second member of two, which is no member any more, is dropped as what follows the first.
+                    // The second member of two, which is no member any more, is dropped as what follows the
+                    // first.
                     Ok(back) => assert!(
                         !is_checked || back == text || back == text[..100],
                         "{names}: octet {at} changed by {flip:#x}"

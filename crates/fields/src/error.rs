@@ -6,8 +6,8 @@ use crate::text::octets;
 
 /// A name, value or piece of control data that was refused; whatever refused it has changed nothing.
 ///
-/// `Copy` and without allocation. It keeps the first forty octets of the name or the control data as far as they can hold no
-/// secret, and never the value, which may be one.
+/// `Copy` and without allocation. It keeps the first forty octets of the name or the control data as far as
+/// they can hold no secret, and never the value, which may be one.
 ///
 /// ```
 /// use alula::FieldSection;
@@ -60,8 +60,8 @@ impl FieldError {
         self.kind
     }
 
-    /// The offending name, or for control data its text: at most its first forty octets, and nothing that may be secret: no query,
-    /// no user information, nothing after the colon of a name.
+    /// The offending name, or for control data its text: at most its first forty octets, and nothing that may
+    /// be secret: no query, no user information, nothing after the colon of a name.
     #[inline]
     pub fn quoted(&self) -> &[u8] {
         self.quote.octets()

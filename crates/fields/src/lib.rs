@@ -1,8 +1,8 @@
 //! The parts of HTTP messages: field names, values and sections, and control data.
 //!
-//! The centre is [`FieldSection`], an ordered list of fields in two allocations that are used again and again: names are
-//! folded and checked once, names that are known become small numbers ([`KnownName`]), values stay octets. [`Head`] adds
-//! the control data of a request or response.
+//! The centre is [`FieldSection`], an ordered list of fields in two allocations that are used again and
+//! again: names are folded and checked once, names that are known become small numbers ([`KnownName`]),
+//! values stay octets. [`Head`] adds the control data of a request or response.
 //!
 //! Most people want the crate `alula`, which hands on what they need from here.
 //!

@@ -19,10 +19,11 @@ pub struct Config {
     pub spelling: Spelling,
     /// True if the names of what is received keep their spelling; costs their octets. Off by default.
     pub keep_spelling: bool,
-    /// True if requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2). Clients only.
+    /// True if requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2).
+    /// Clients only.
     pub absolute_targets: bool,
-    /// What requests say to the proxy of who asks: the value of `proxy-authorization` (RFC 9110 §11.7.2), which is written beside
-    /// the fields given; empty for nothing. Clients only.
+    /// What requests say to the proxy of who asks: the value of `proxy-authorization` (RFC 9110 §11.7.2),
+    /// which is written beside the fields given; empty for nothing. Clients only.
     pub proxy_authorization: String,
     /// The scheme of requests that do not say it: `http`, or `https` over TLS. Servers only.
     pub scheme: &'static str,
@@ -33,9 +34,9 @@ pub struct Config {
     /// as with other servers. What that means for a request under way is the driver's to say:
     /// [`Connection::ends_with_peer`](crate::Connection::ends_with_peer). Off by default. Servers only.
     pub half_close: bool,
-    /// Returns the present date as RFC 9110 §5.6.7 has it, `Sun, 06 Nov 1994 08:49:37 GMT`, for the `date` of the refusals that the
-    /// machine writes itself (RFC 9110 §6.6.1), such as 400, 408 and 431; it is called for nothing else. `None` for a server without
-    /// a clock, whose refusals have no date. Servers only.
+    /// Returns the present date as RFC 9110 §5.6.7 has it, `Sun, 06 Nov 1994 08:49:37 GMT`, for the `date` of
+    /// the refusals that the machine writes itself (RFC 9110 §6.6.1), such as 400, 408 and 431; it is called
+    /// for nothing else. `None` for a server without a clock, whose refusals have no date. Servers only.
     pub date: Option<fn() -> [u8; 29]>,
 }
 
@@ -76,21 +77,23 @@ impl fmt::Debug for Config {
 
 /// What a peer is forgiven, one by one; nothing by default.
 ///
-/// Each of these has been used to smuggle requests past one reader to another: allow what a peer that you know needs, and
-/// never on a server behind a proxy.
+/// Each of these has been used to smuggle requests past one reader to another: allow what a peer that you
+/// know needs, and never on a server behind a proxy.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Leniency {
-    /// Lines that end in a line feed alone (RFC 9112 §2.2): those of heads and of trailers, and those that frame chunks.
+    /// Lines that end in a line feed alone (RFC 9112 §2.2): those of heads and of trailers, and those that
+    /// frame chunks.
     pub bare_lf: bool,
-    /// Field lines that go on in the next line (RFC 9112 §5.2); the break becomes one space. Not for fields that say where
-    /// the message ends.
+    /// Field lines that go on in the next line (RFC 9112 §5.2); the break becomes one space. Not for fields
+    /// that say where the message ends.
     pub folded_lines: bool,
     /// White space before the colon (RFC 9112 §5.1); it is taken out.
     pub space_before_colon: bool,
-    /// `content-length` beside `transfer-encoding: chunked` (RFC 9112 §6.3): it is ignored and taken out, and the
-    /// connection is not used again.
+    /// `content-length` beside `transfer-encoding: chunked` (RFC 9112 §6.3): it is ignored and taken out, and
+    /// the connection is not used again.
     pub length_with_coding: bool,
-    /// `content-length` more than once with the same number in requests (RFC 9112 §6.3). Clients allow it in responses.
+    /// `content-length` more than once with the same number in requests (RFC 9112 §6.3). Clients allow it in
+    /// responses.
     pub repeated_length: bool,
 }
 

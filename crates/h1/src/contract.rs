@@ -229,7 +229,8 @@ impl ProtocolMachine for Connection {
         self.is_closed()
     }
 
-    /// The answer has to find room: content that nobody has read yet may take all there is, and the head of the answer would not be read.
+    /// The answer has to find room: content that nobody has read yet may take all there is, and the head of
+    /// the answer would not be read.
     #[inline]
     fn is_free(&self) -> bool {
         self.is_idle() && self.wants_read()

@@ -1,13 +1,15 @@
-//! HTTP/1.1 (RFC 9112) as a machine without sockets or clocks: octets in, events out; commands in, octets out.
+//! HTTP/1.1 (RFC 9112) as a machine without sockets or clocks: octets in, events out; commands in, octets
+//! out.
 //!
 //! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which makes it fit for
 //! tests, simulations, and drivers of all kinds. Who wants to fetch something uses the crate `alula` instead.
 //!
-//! It is strict: what RFC 9112 forbids is refused, since two readers of one message who forgive different things are how
-//! requests are smuggled. What a peer may be forgiven has a name each in [`Leniency`].
+//! It is strict: what RFC 9112 forbids is refused, since two readers of one message who forgive different
+//! things are how requests are smuggled. What a peer may be forgiven has a name each in [`Leniency`].
 //!
-//! Errors are sorted by who is at fault: [`ConnectionError`] and [`Violation`] are about the peer, and each names the rule
-//! and its section; [`SendError`] and [`UnknownStream`] are about the caller, and a refused command has changed nothing.
+//! Errors are sorted by who is at fault: [`ConnectionError`] and [`Violation`] are about the peer, and each
+//! names the rule and its section; [`SendError`] and [`UnknownStream`] are about the caller, and a refused
+//! command has changed nothing.
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;

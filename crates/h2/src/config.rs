@@ -21,16 +21,17 @@ use crate::frame::settings::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, Settings};
 pub struct Config {
     /// What the peer may make us hold or do.
     pub limits: Limits,
-    /// How fields are compressed; the table is as large as this, the limits' `encoder_table_bytes` and the peer allow. By
-    /// default the limit decides.
+    /// How fields are compressed; the table is as large as this, the limits' `encoder_table_bytes` and the
+    /// peer allow. By default the limit decides.
     pub encoder: EncoderConfig,
     /// True if a server takes extended CONNECT (RFC 8441); without effect on a client.
     pub connect_protocol: bool,
-    /// True if a server sends DATA in the order of priorities (RFC 9218 §10); without effect on a client. Its driver has to say
-    /// when a turn [ends](crate::Connection::end_turn).
+    /// True if a server sends DATA in the order of priorities (RFC 9218 §10); without effect on a client. Its
+    /// driver has to say when a turn [ends](crate::Connection::end_turn).
     pub schedule: bool,
-    /// The number of streams that a client opens before the server's SETTINGS say how many it may; default 100, which is usual.
-    /// Whoever knows the server knows better: streams beyond what it allows are refused. Without effect on a server.
+    /// The number of streams that a client opens before the server's SETTINGS say how many it may; default
+    /// 100, which is usual. Whoever knows the server knows better: streams beyond what it allows are refused.
+    /// Without effect on a server.
     pub streams_expected: u32,
     /// How long the peer may be silent, while streams are open, before it is pinged; `None` is never.
     pub keep_alive: Option<Duration>,
@@ -42,7 +43,8 @@ pub struct Config {
     pub leniency: Leniency,
     /// True if [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
     pub trace: bool,
-    /// True if [`sent_head`](crate::Connection::sent_head) tells of the last field section that was sent; costs a second decoder.
+    /// True if [`sent_head`](crate::Connection::sent_head) tells of the last field section that was sent;
+    /// costs a second decoder.
     pub keep_sent_head: bool,
 }
 

@@ -8,7 +8,8 @@ pub use alula_machine::Awaited;
 /// The reason for which a connection ended.
 pub type ConnectionError = alula_machine::ConnectionError<Violation>;
 
-/// The reason for which a command was refused. Nothing has changed: no counter, window or table, and nothing was written.
+/// The reason for which a command was refused. Nothing has changed: no counter, window or table, and nothing
+/// was written.
 pub type SendError = alula_machine::SendError<Violation>;
 
 impl ErrorCode {

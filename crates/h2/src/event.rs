@@ -7,7 +7,8 @@ pub use alula_machine::Farewell;
 /// The outcome of [`Connection::receive`](crate::Connection::receive).
 pub type Received<'i> = alula_machine::Received<'i, Fact>;
 
-/// The meaning of a frame, for one stream or for the connection. Borrows from the input and never from the machine.
+/// The meaning of a frame, for one stream or for the connection. Borrows from the input and never from the
+/// machine.
 pub type Event<'i> = alula_machine::Event<'i, Fact>;
 
 /// An effect of a frame, a timeout or a command beside the event: for several streams, or for the connection.

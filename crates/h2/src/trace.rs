@@ -1,5 +1,5 @@
-//! One line per frame, both directions, and the head that was sent last, for those who want to watch; nothing is kept when nobody
-//! does.
+//! One line per frame, both directions, and the head that was sent last, for those who want to watch; nothing
+//! is kept when nobody does.
 
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -9,9 +9,9 @@ use crate::frame::priority::Priority;
 use crate::frame::{FrameHeader, FrameKind, flag};
 use crate::head::sent_head::SentHead;
 
-/// A frame that came or went. Its `Display` is one line: the direction, the kind, the stream, the length of the payload, the
-/// names of the flags that are set and mean something, and what a small frame says. Kinds that nobody has defined have lines,
-/// too: `recv UNKNOWN(0x16) stream=3 length=9`.
+/// A frame that came or went. Its `Display` is one line: the direction, the kind, the stream, the length of
+/// the payload, the names of the flags that are set and mean something, and what a small frame says. Kinds
+/// that nobody has defined have lines, too: `recv UNKNOWN(0x16) stream=3 length=9`.
 ///
 /// ```
 /// use alula::h2::{Config, Connection};
@@ -39,8 +39,8 @@ pub struct FrameSummary {
 }
 
 impl FrameSummary {
-    /// Reads a frame as it lies on the wire: its header, and as much of its payload as is there (RFC 9113 §4.1). `None` for fewer
-    /// octets than the nine of a header. Allocates nothing.
+    /// Reads a frame as it lies on the wire: its header, and as much of its payload as is there (RFC 9113
+    /// §4.1). `None` for fewer octets than the nine of a header. Allocates nothing.
     ///
     /// ```
     /// use alula::h2::FrameSummary;

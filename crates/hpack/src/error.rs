@@ -4,8 +4,8 @@ use core::fmt::{self, Debug};
 
 /// A rule of RFC 7541 that a block broke, or a limit of ours that a string in it exceeds.
 ///
-/// After one the two tables may differ, so the connection ends with COMPRESSION_ERROR (RFC 9113 §4.3). One octet, and made
-/// without allocating.
+/// After one the two tables may differ, so the connection ends with COMPRESSION_ERROR (RFC 9113 §4.3). One
+/// octet, and made without allocating.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct DecodeError {
     rule: Rule,

@@ -2,10 +2,12 @@
 //!
 //! For those who write HTTP/2 or measure it. Who only wants to send requests takes the crate `alula`.
 //!
-//! An [`Encoder`] turns fields into blocks, a [`Decoder`] turns blocks, whole or in fragments, into fields that a
+//! An [`Encoder`] turns fields into blocks, a [`Decoder`] turns blocks, whole or in fragments, into fields
+//! that a
 //! [`Visitor`] sees; [`Collect`] is one that stores them. A [`PreparedBlock`] is made once and written many times by any
-//! number of encoders. A [`Memo`] knows blocks it has seen before. The codec carries any octets, empty names included,
-//! and reports in [`Class`] which rules of HTTP they keep: refusing is for those who know what the fields are for.
+//! number of encoders. A [`Memo`] knows blocks it has seen before. The codec carries any octets, empty names
+//! included, and reports in [`Class`] which rules of HTTP they keep: refusing is for those who know what the
+//! fields are for.
 //!
 //! ```
 //! use alula::{KnownName, Limits, fields::Head, machine::OutBuf};
@@ -36,8 +38,9 @@
 //! ```
 //!
 //! What was decided: an encoder that is told nothing enters a field when it comes for the second time
-//! ([`Policy::Repeat`]); integers have up to five continuation octets, zeroes included; a peer that owes a table size
-//! update must send it; a string above the limit ends the connection, a list above the limit only its message.
+//! ([`Policy::Repeat`]); integers have up to five continuation octets, zeroes included; a peer that owes a
+//! table size update must send it; a string above the limit ends the connection, a list above the limit only
+//! its message.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -80,8 +80,8 @@ impl MemoryBudget {
         self.held.load(Relaxed)
     }
 
-    /// Returns true if as much is charged as the soft bound allows, or more: new work is to be refused until some is given back. A
-    /// soft bound that is the bound itself refuses nothing.
+    /// Returns true if as much is charged as the soft bound allows, or more: new work is to be refused until
+    /// some is given back. A soft bound that is the bound itself refuses nothing.
     #[inline]
     pub fn is_used_up(&self) -> bool {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft
@@ -103,13 +103,14 @@ impl MemoryBudget {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft / 3 * 2
     }
 
-    /// Charges octets that the program holds; `None` if that would pass the soft bound. Costs one compare-and-swap and the clone
-    /// of an `Arc`.
+    /// Charges octets that the program holds; `None` if that would pass the soft bound. Costs one
+    /// compare-and-swap and the clone of an `Arc`.
     pub fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
         self.charge_up_to(bytes, self.bytes_soft).then(|| Reservation { bytes, budget: Arc::clone(self) })
     }
 
-    /// Charges octets that are held already and cannot be refused, whatever the bounds say; what comes later finds less.
+    /// Charges octets that are held already and cannot be refused, whatever the bounds say; what comes later
+    /// finds less.
     pub fn hold(self: &Arc<Self>, bytes: u64) -> Reservation {
         self.held.fetch_add(bytes, Relaxed);
         Reservation { bytes, budget: Arc::clone(self) }
@@ -139,8 +140,8 @@ impl Reservation {
         self.bytes
     }
 
-    /// Charges another number of octets instead. Returns false, with the old number still charged, if more was asked for and
-    /// that would pass the soft bound of the budget; less is always granted.
+    /// Charges another number of octets instead. Returns false, with the old number still charged, if more
+    /// was asked for and that would pass the soft bound of the budget; less is always granted.
     #[must_use = "the octets may have been refused"]
     pub fn resize(&mut self, bytes: u64) -> bool {
         let is_granted = match bytes.checked_sub(self.bytes) {

@@ -22,8 +22,8 @@ pub enum ConnectionError<R: Rule> {
         /// The highest stream it may have acted on; requests above it are safe to send again.
         last: u64,
     },
-    /// The peer closed the connection without a word of an answer: a request that was sent on a connection that had been
-    /// used before was not acted on (RFC 9112 §9.3.1).
+    /// The peer closed the connection without a word of an answer: a request that was sent on a connection
+    /// that had been used before was not acted on (RFC 9112 §9.3.1).
     Unanswered {
         /// True if the connection had answered before.
         is_reused: bool,

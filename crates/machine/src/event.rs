@@ -4,41 +4,47 @@ use core::convert::Infallible;
 
 use crate::stream_key::StreamKey;
 
-/// The outcome of giving octets to a machine. `F` is the type of the facts that its version has beside messages.
+/// The outcome of giving octets to a machine. `F` is the type of the facts that its version has beside
+/// messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Received<'i, F = Infallible> {
-    /// The number of octets that were used up, from the front. The others are to be given again, with more after them.
+    /// The number of octets that were used up, from the front. The others are to be given again, with more
+    /// after them.
     pub consumed: usize,
     /// The event; without one the input was used up as far as it goes, and more is wanted.
     pub event: Option<Event<'i, F>>,
 }
 
-/// The meaning of a piece of the input, for one stream or for the connection. Borrows from the input and never from the machine.
+/// The meaning of a piece of the input, for one stream or for the connection. Borrows from the input and
+/// never from the machine.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Event<'i, F = Infallible> {
-    /// A request (server), or the final response (client), has begun. `exchange_head` of the machine gives the head.
+    /// A request (server), or the final response (client), has begun. `exchange_head` of the machine gives
+    /// the head.
     Head {
         /// The stream; to a server it is new.
         stream: StreamKey,
         /// True if that was all: no content and no trailers follow.
         end: bool,
     },
-    /// An interim response, 1xx but not 101 (client only). `exchange_head` gives its head, which the next head replaces.
+    /// An interim response, 1xx but not 101 (client only). `exchange_head` gives its head, which the next
+    /// head replaces.
     Interim {
         /// The stream.
         stream: StreamKey,
     },
-    /// A new request has more fields than we take (server only), on a connection that goes on. It is well-formed as far as it was
-    /// looked at, and nothing of it was kept: answer it, with 431 say, or reset the stream.
+    /// A new request has more fields than we take (server only), on a connection that goes on. It is
+    /// well-formed as far as it was looked at, and nothing of it was kept: answer it, with 431 say, or reset
+    /// the stream.
     HeadTooLarge {
         /// The stream, which is new.
         stream: StreamKey,
         /// True if the request has no content.
         end: bool,
     },
-    /// Content, as much of it as is here. Give the octets back with `release_capacity` when they are consumed. In a tunnel, after 101
-    /// or CONNECT, these are the octets of the other protocol.
+    /// Content, as much of it as is here. Give the octets back with `release_capacity` when they are
+    /// consumed. In a tunnel, after 101 or CONNECT, these are the octets of the other protocol.
     Data {
         /// The stream.
         stream: StreamKey,

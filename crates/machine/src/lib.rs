@@ -4,7 +4,8 @@
 //! a [`SendError`], ends a [`ConnectionError`], both over the [`Rule`]s of a version.
 //!
 //! [`Limits`] is what a peer may make a connection hold or do. [`Time`] and [`OutBuf`] are how machines know time and hand out octets without
-//! knowing a clock or a socket. [`MemoryAccount`] is what the memory of a connection is charged to, [`StreamKey`] names a stream to both sides.
+//! knowing a clock or a socket. [`MemoryAccount`] is what the memory of a connection is charged to,
+//! [`StreamKey`] names a stream to both sides.
 //!
 //! Most people want the crate `alula`, which hands on what they need from here.
 //!

@@ -16,8 +16,8 @@ pub struct Limits {
     /// 256 KiB on
     /// [clients](Self::client).
     ///
-    /// A value in the HPACK table is referred to by one byte, so what counts is the size decoded. Announced as
-    /// SETTINGS_MAX_HEADER_LIST_SIZE; four times as much ends the connection.
+    /// A value in the HPACK table is referred to by one byte, so what counts is the size decoded. Announced
+    /// as SETTINGS_MAX_HEADER_LIST_SIZE; four times as much ends the connection.
     pub field_section_bytes: u32,
     /// The bytes of a field section, decoded, that each byte of its block on the wire pays for; default 32.
     /// The first 16 KiB are free.
@@ -43,8 +43,8 @@ pub struct Limits {
     /// KiB, and 256 KiB on [clients](Self::client), as much as HTTP/2 takes. Beyond it a request is answered
     /// 431.
     ///
-    /// RFC 9112 §3 asks for 8000 for the request line alone; common servers stop between 8 and 80 KiB. Trailers have the same
-    /// limit.
+    /// RFC 9112 §3 asks for 8000 for the request line alone; common servers stop between 8 and 80 KiB.
+    /// Trailers have the same limit.
     pub head_bytes: u32,
     /// The bytes of a head that a server takes from a connection of which it has answered no request yet,
     /// while a quarter of
@@ -77,12 +77,12 @@ pub struct Limits {
     /// [`linger_timeout`](Self::linger_timeout); with more to come it is reset with NO_ERROR (RFC 9113 §8.1), by which clients
     /// that are still sending may lose the answer.
     pub drain_bytes: u32,
-    /// The longest time without a stream that a server keeps a connection, of either version, from the moment it was accepted;
-    /// on HTTP/1.1 also the longest wait for what is left of content that nobody wants. Default 75 s, as the most common server
-    /// has it.
+    /// The longest time without a stream that a server keeps a connection, of either version, from the moment
+    /// it was accepted; on HTTP/1.1 also the longest wait for what is left of content that nobody wants.
+    /// Default 75 s, as the most common server has it.
     ///
-    /// PING, SETTINGS and WINDOW_UPDATE do not count as use. The connection is closed within two seconds after that; over HTTP/2
-    /// a GOAWAY with NO_ERROR comes first.
+    /// PING, SETTINGS and WINDOW_UPDATE do not count as use. The connection is closed within two seconds
+    /// after that; over HTTP/2 a GOAWAY with NO_ERROR comes first.
     pub idle_timeout: Duration,
     /// The streams the peer may have open, announced as SETTINGS_MAX_CONCURRENT_STREAMS; default 100.
     ///
@@ -97,22 +97,23 @@ pub struct Limits {
     /// The bytes to which `stream_window` may grow while a peer uses it up in one round trip and the reader
     /// catches up; default 1 MiB.
     ///
-    /// As large as all streams may have together, so that one of them alone can use it: growing takes no more memory than a
-    /// connection may hold anyway. Where paths are long and fast, raise it together with
+    /// As large as all streams may have together, so that one of them alone can use it: growing takes no more
+    /// memory than a connection may hold anyway. Where paths are long and fast, raise it together with
     /// [`connection_window_max`](Self::connection_window_max): a gigabit per second over 100 ms needs 12 MiB. Windows never
     /// become smaller; a value below the initial window switches growing off.
     pub stream_window_max: u32,
     /// The bytes a peer may send on all streams ahead of consumption; default 1 MiB, and 16 MiB on
     /// [clients](Self::client).
     ///
-    /// A server's handlers read what they are sent or refuse it. A client's caller may hold responses unread for as long as it
-    /// likes; what they hold of this window is missing for all other calls on the connection.
+    /// A server's handlers read what they are sent or refuse it. A client's caller may hold responses unread
+    /// for as long as it likes; what they hold of this window is missing for all other calls on the
+    /// connection.
     pub connection_window: u32,
-    /// The bytes to which `connection_window` may grow, likewise; default 1 MiB, and 16 MiB on clients, which is
-    /// not at all.
+    /// The bytes to which `connection_window` may grow, likewise; default 1 MiB, and 16 MiB on clients, which
+    /// is not at all.
     ///
-    /// This is what a peer can make us hold when readers stop: what a connection may hold stands beside twice of it
-    /// ([`connection_memory_bytes`](Self::connection_memory_bytes)).
+    /// This is what a peer can make us hold when readers stop: what a connection may hold stands beside twice
+    /// of it ([`connection_memory_bytes`](Self::connection_memory_bytes)).
     pub connection_window_max: u32,
     /// The payload of one frame, announced as SETTINGS_MAX_FRAME_SIZE; default 16 KiB, the smallest allowed.
     pub frame_bytes: u32,
@@ -146,8 +147,8 @@ pub struct Limits {
     pub reset_rate: u32,
     /// The entries of one SETTINGS frame; default 32. There are eight settings that we know.
     pub settings_entries: u32,
-    /// The acknowledgements of SETTINGS and PING that wait to be written; default 64. A peer that asks and does not read
-    /// would grow them for ever.
+    /// The acknowledgements of SETTINGS and PING that wait to be written; default 64. A peer that asks and
+    /// does not read would grow them for ever.
     pub queued_acks: u32,
     /// The interim responses before the final one; default 16, and 100 on [clients](Self::client).
     ///
@@ -156,19 +157,19 @@ pub struct Limits {
     pub interim_responses: u32,
     /// The overhead of DATA frames, in bytes, that need not be paid for by payload; default 25 600.
     ///
-    /// A DATA frame costs [`frame_cost_bytes`](Self::frame_cost_bytes) and earns its payload, so that many tiny frames run
-    /// dry.
+    /// A DATA frame costs [`frame_cost_bytes`](Self::frame_cost_bytes) and earns its payload, so that many
+    /// tiny frames run dry.
     pub frame_budget_bytes: u32,
     /// The cost of a DATA frame from `frame_budget_bytes`; default 256.
     pub frame_cost_bytes: u32,
     /// The bytes of output that may wait for the socket of a connection; default 256 KiB. Less than 16 KiB
     /// counts as 16 KiB.
     ///
-    /// Content is taken as far as there is room and again once all of it was written, however large the peer's windows are;
-    /// while output of this size waits, a server reads nothing more from the connection. Heads and control frames are
-    /// written beyond it. A larger value is memory that each peer that does not read can make us hold: once in clear text, twice
-    /// over TLS. With 256 KiB an answer of 100 KiB leaves with one system call; with 64 KiB it takes two, and a fifth more time of
-    /// the processor.
+    /// Content is taken as far as there is room and again once all of it was written, however large the
+    /// peer's windows are; while output of this size waits, a server reads nothing more from the connection.
+    /// Heads and control frames are written beyond it. A larger value is memory that each peer that does not
+    /// read can make us hold: once in clear text, twice over TLS. With 256 KiB an answer of 100 KiB leaves
+    /// with one system call; with 64 KiB it takes two, and a fifth more time of the processor.
     pub output_soft_bytes: u32,
     /// The bound on that output while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in
     /// use, in bytes; default 16 KiB. Less than 16 KiB counts as 16 KiB, and more than
@@ -177,35 +178,37 @@ pub struct Limits {
     /// Peers that read nothing hold little then, and those that read get as much as before, in more
     /// pieces: what is on its way to them is in the buffer of their socket.
     pub crowded_output_bytes: u32,
-    /// The real memory of one connection, buffers included, beside twice its window, as far as that may grow: what the
-    /// window lets in may be held by who reads it while as much comes again; default 2 MiB.
+    /// The real memory of one connection, buffers included, beside twice its window, as far as that may grow:
+    /// what the window lets in may be held by who reads it while as much comes again; default 2 MiB.
     ///
     /// A hundred requests with the largest heads, and their buffers.
     pub connection_memory_bytes: u64,
-    /// The real memory of all connections of a server, or of a client; default 1 GiB. No connection is taken, and none may
-    /// grow, when it is used up.
+    /// The real memory of all connections of a server, or of a client; default 1 GiB. No connection is taken,
+    /// and none may grow, when it is used up.
     pub process_memory_bytes: u64,
-    /// The part of [`process_memory_bytes`](Self::process_memory_bytes), in percent, with which a server takes no new requests;
-    /// default 75, and 100 or more switches it off. HTTP/1.1 answers 503 with `retry-after: 5`, HTTP/2 resets the stream with
-    /// REFUSED_STREAM (RFC 9113 §8.7); no handler runs.
+    /// The part of [`process_memory_bytes`](Self::process_memory_bytes), in percent, with which a server
+    /// takes no new requests; default 75, and 100 or more switches it off. HTTP/1.1 answers 503 with
+    /// `retry-after: 5`, HTTP/2 resets the stream with REFUSED_STREAM (RFC 9113 §8.7); no handler runs.
     ///
-    /// Without it the first to be refused would be connections that serve requests under way and happen to grow. A quarter is left
-    /// for those: it holds a hundred connections that hold all they may. What a program
+    /// Without it the first to be refused would be connections that serve requests under way and happen to
+    /// grow. A quarter is left for those: it holds a hundred connections that hold all they may. What a
+    /// program
     /// [reserves](crate::MemoryBudget::reserve) for itself stays below this bound as well. 100 refuses no request.
     pub process_memory_soft_percent: u32,
-    /// The connections that a server has open at once; by default the soft limit of descriptors at the time it binds, less a
-    /// reserve of an eighth, at least 32 and at most half, for what else the process opens.
+    /// The connections that a server has open at once; by default the soft limit of descriptors at the time
+    /// it binds, less a reserve of an eighth, at least 32 and at most half, for what else the process opens.
     ///
-    /// Running out of descriptors stops everything in the process. At the bound the connection is closed that has been idle longest,
-    /// for at least a second, among those of the address or network that has most: an IPv4 address or an IPv6 /64, or a /24 or
-    /// /48 that has more than four times as many as any of these. While none is idle, newcomers wait in the backlog of the
-    /// listener. There is no bound per address, since behind one there may be a proxy or a whole office.
+    /// Running out of descriptors stops everything in the process. At the bound the connection is closed that
+    /// has been idle longest, for at least a second, among those of the address or network that has most: an
+    /// IPv4 address or an IPv6 /64, or a /24 or /48 that has more than four times as many as any of these.
+    /// While none is idle, newcomers wait in the backlog of the listener. There is no bound per address,
+    /// since behind one there may be a proxy or a whole office.
     pub connections_max: Option<u32>,
-    /// The connections whose handshakes are in progress: TLS, the preface of HTTP/2, the first head of HTTP/1.1; by default half
-    /// of [`connections_max`](Self::connections_max).
+    /// The connections whose handshakes are in progress: TLS, the preface of HTTP/2, the first head of
+    /// HTTP/1.1; by default half of [`connections_max`](Self::connections_max).
     ///
-    /// Beyond that, the one that has waited longest is closed among those of the address or network that has most of them, as
-    /// above; what it has sent is read first, and may complete the handshake.
+    /// Beyond that, the one that has waited longest is closed among those of the address or network that has
+    /// most of them, as above; what it has sent is read first, and may complete the handshake.
     pub handshakes: Option<u32>,
     /// The time that the TLS handshake and the preface may take together; default 30 s.
     ///
@@ -214,16 +217,16 @@ pub struct Limits {
     /// The time for which a server reads on, and drops all that comes, after it has closed its side of a
     /// connection, or over HTTP/2 after it has answered a stream; default 5 s.
     ///
-    /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a reset if the socket
-    /// were closed at once.
+    /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a
+    /// reset if the socket were closed at once.
     pub linger_timeout: Duration,
     /// The bytes that are dropped within `linger_timeout`; default 16 MiB, which is more than a path of
     /// 1 Gbit/s and 100 ms holds. With more to come the connection is reset.
     pub linger_bytes: u32,
     /// The time that a head, or a frame other than DATA, may take from its first byte on; default 10 s.
     pub head_timeout: Duration,
-    /// The longest time in which no content moves while a handler waits for it, while it is read and dropped, or while our output
-    /// waits for the peer; default 60 s. What frames content does not count.
+    /// The longest time in which no content moves while a handler waits for it, while it is read and dropped,
+    /// or while our output waits for the peer; default 60 s. What frames content does not count.
     ///
     /// A client applies it to the socket of a connection that nobody uses any more, and to nothing else: how
     /// long a request may take is for its caller to say.

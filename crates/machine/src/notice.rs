@@ -6,8 +6,8 @@ use crate::{error::ConnectionError, rule::Rule, stream_key::StreamKey};
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Notice<R: Rule> {
-    /// The stream was reset, and nothing more comes or goes. Its slot is kept, and on a server counted against the limit of streams,
-    /// until `reset` or `forget` is called for it.
+    /// The stream was reset, and nothing more comes or goes. Its slot is kept, and on a server counted
+    /// against the limit of streams, until `reset` or `forget` is called for it.
     Reset {
         /// The stream.
         stream: StreamKey,
@@ -19,12 +19,14 @@ pub enum Notice<R: Rule> {
         /// The stream.
         stream: StreamKey,
     },
-    /// The connection takes another request: a client may send one that was refused for want of room, a server of HTTP/1.1 reads on.
+    /// The connection takes another request: a client may send one that was refused for want of room, a
+    /// server of HTTP/1.1 reads on.
     Room,
-    /// The connection takes no further requests, and ends with the messages under way. Requests that the peer has certainly not
-    /// acted on were reset; the peer's words, if it said any.
+    /// The connection takes no further requests, and ends with the messages under way. Requests that the peer
+    /// has certainly not acted on were reset; the peer's words, if it said any.
     Last(Option<Farewell<R::Code>>),
-    /// The peer broke a rule that brought down no more than a stream, which need not be one we know of: for those who count.
+    /// The peer broke a rule that brought down no more than a stream, which need not be one we know of: for
+    /// those who count.
     Breach(R),
     /// The connection has ended by an error or a timeout; all its messages have ended with it.
     Closed(ConnectionError<R>),
@@ -61,7 +63,8 @@ pub enum Origin<R> {
     Us(R),
 }
 
-/// The reason for which this side resets a stream or closes a connection; each machine has its table of codes for them.
+/// The reason for which this side resets a stream or closes a connection; each machine has its table of codes
+/// for them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reason {
     /// Nothing is wrong: the rest is not wanted.

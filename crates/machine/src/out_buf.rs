@@ -1,8 +1,9 @@
 //! Output on its way to a socket: initialised octets and two cursors.
 //!
-//! `sent..end` is what is still to be written. Behind `end` lie initialised octets, so that an encoder can take room for
-//! the worst case, write plainly, and keep what it used. Marks count from the first unsent octet, so that growing and
-//! moving up leave them valid; only [`OutBuf::consume`] and [`OutBuf::clear`] make them void.
+//! `sent..end` is what is still to be written. Behind `end` lie initialised octets, so that an encoder can
+//! take room for the worst case, write plainly, and keep what it used. Marks count from the first unsent
+//! octet, so that growing and moving up leave them valid; only [`OutBuf::consume`] and [`OutBuf::clear`] make
+//! them void.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -14,8 +15,8 @@ const OCTETS_MIN: usize = 128;
 
 /// A buffer that encoders append to and a socket takes from.
 ///
-/// Allocates when it grows, at least to twice its size, and never otherwise. Consumed octets are used again without
-/// being moved as long as everything gets sent.
+/// Allocates when it grows, at least to twice its size, and never otherwise. Consumed octets are used again
+/// without being moved as long as everything gets sent.
 ///
 /// ```
 /// use alula::machine::OutBuf;
@@ -144,7 +145,8 @@ impl OutBuf {
         &self.octets[self.sent + mark..self.end]
     }
 
-    /// Returns the octets that were appended since the mark, to be changed, such as a length that is known only now.
+    /// Returns the octets that were appended since the mark, to be changed, such as a length that is known
+    /// only now.
     ///
     /// # Panics
     /// When the mark is behind the end.

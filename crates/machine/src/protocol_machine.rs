@@ -17,10 +17,12 @@ use crate::{
     time::Time,
 };
 
-/// One end of a connection as a machine: octets in, events out; commands in, octets out. It has no socket and no clock.
+/// One end of a connection as a machine: octets in, events out; commands in, octets out. It has no socket and
+/// no clock.
 ///
-/// The methods that have a body are those of which not every version has a notion; the answer is then as if it never came to that. A command
-/// that is refused has changed nothing. A version may have more methods of its own, for those who know it.
+/// The methods that have a body are those of which not every version has a notion; the answer is then as if
+/// it never came to that. A command that is refused has changed nothing. A version may have more methods of
+/// its own, for those who know it.
 pub trait ProtocolMachine {
     /// The rules that a peer can break.
     type Rule: Rule;
@@ -77,7 +79,8 @@ pub trait ProtocolMachine {
         out: &mut OutBuf,
     ) -> Result<(), SendError<Self::Rule>>;
 
-    /// Sends as much content as can be sent now, and says how much that was. If not all, [`Notice::Writable`] says when to go on.
+    /// Sends as much content as can be sent now, and says how much that was. If not all, [`Notice::Writable`]
+    /// says when to go on.
     ///
     /// # Errors
     /// When there may be none, or no more.
@@ -117,7 +120,8 @@ pub trait ProtocolMachine {
         now: Time,
     ) -> Result<Received<'i, Self::Fact>, ConnectionError<Self::Rule>>;
 
-    /// Takes the end of what comes; `is_truncated` says that TLS did not end before. It may end a message, and gives that event.
+    /// Takes the end of what comes; `is_truncated` says that TLS did not end before. It may end a message,
+    /// and gives that event.
     ///
     /// # Errors
     /// The connection has ended with it.
@@ -146,8 +150,8 @@ pub trait ProtocolMachine {
     /// The oldest of what happened beside the events.
     fn poll_notice(&mut self) -> Option<Notice<Self::Rule>>;
 
-    /// Takes [`Notice::Room`] if that is all there is to tell; returns false, and takes nothing, otherwise. It spares those who hear of little
-    /// else from asking until there is nothing more.
+    /// Takes [`Notice::Room`] if that is all there is to tell; returns false, and takes nothing, otherwise.
+    /// It spares those who hear of little else from asking until there is nothing more.
     fn take_only_room(&mut self) -> bool {
         false
     }
@@ -165,8 +169,8 @@ pub trait ProtocolMachine {
     /// When the stream is gone.
     fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> Result<(), UnknownStream>;
 
-    /// Gives octets of content back that were consumed. True when the peer's octets are wanted from now on that were not before; windows
-    /// say that to the peer by themselves.
+    /// Gives octets of content back that were consumed. True when the peer's octets are wanted from now on
+    /// that were not before; windows say that to the peer by themselves.
     fn release_capacity(&mut self, stream: StreamKey, octets: u32) -> bool;
 
     /// Returns true if the transport is to be read; a version with windows says it by these.
@@ -204,8 +208,8 @@ pub trait ProtocolMachine {
     /// The octets of content that the peer is still to send, where it has stated a length.
     fn content_left(&self, stream: StreamKey) -> Option<u64>;
 
-    /// A number for the exchange whose content is read and dropped, and the octets that were dropped so far over all exchanges; `None`
-    /// while nobody waits for the end of such content.
+    /// A number for the exchange whose content is read and dropped, and the octets that were dropped so far
+    /// over all exchanges; `None` while nobody waits for the end of such content.
     fn discarding(&self) -> Option<(u32, u64)> {
         None
     }
@@ -316,7 +320,8 @@ pub trait ProtocolMachine {
     /// Does what the time is ripe for.
     fn handle_timeout(&mut self, now: Time);
 
-    /// Waits for the next request anew when it did not come by `now`, and returns true then; for a version without pings.
+    /// Waits for the next request anew when it did not come by `now`, and returns true then; for a version
+    /// without pings.
     fn await_request_anew(&mut self, now: Time) -> bool {
         let _ = now;
         false

@@ -16,9 +16,11 @@ pub enum Scope {
 
 /// A row of a version's table of rules: it names the rule, and says what comes of it when a peer breaks it.
 ///
-/// Its `Display` is the rule in words, ending in its section. `Copy` and free of allocation, as it is built on hostile paths.
+/// Its `Display` is the rule in words, ending in its section. `Copy` and free of allocation, as it is built
+/// on hostile paths.
 pub trait Rule: Copy + Debug + Eq + Error + 'static {
-    /// The numbers by which the two ends tell each other their reasons; a type without values in a version that has none.
+    /// The numbers by which the two ends tell each other their reasons; a type without values in a version
+    /// that has none.
     type Code: Copy + Debug + Display + Eq;
 
     /// The name of the version, as in `the peer broke HTTP/2`.

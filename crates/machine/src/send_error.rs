@@ -4,7 +4,8 @@ use core::{error::Error, fmt};
 
 use crate::stream_key::UnknownStream;
 
-/// The reason for which a command was refused. Nothing has changed: no counter, window or table, and nothing was written.
+/// The reason for which a command was refused. Nothing has changed: no counter, window or table, and nothing
+/// was written.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SendError<R> {
@@ -60,10 +61,12 @@ pub enum SendError<R> {
         /// The rule.
         rule: R,
     },
-    /// The content would be more, or end with less, than `content-length` says; or it is stated where there is no content: in 1xx
-    /// and 204 (RFC 9110 §8.6), and in CONNECT and the answer that opens its tunnel (RFC 9110 §9.3.6).
+    /// The content would be more, or end with less, than `content-length` says; or it is stated where there
+    /// is no content: in 1xx and 204 (RFC 9110 §8.6), and in CONNECT and the answer that opens its tunnel
+    /// (RFC 9110 §9.3.6).
     ContentLength,
-    /// A status that cannot be used here: 1xx as a final response, another as an interim one, or 101 over HTTP/2 (RFC 9113 §8.6).
+    /// A status that cannot be used here: 1xx as a final response, another as an interim one, or 101 over
+    /// HTTP/2 (RFC 9113 §8.6).
     Status,
     /// Trailers after content of a stated length, which HTTP/1.1 has no place for (RFC 9112 §7.1.2).
     Trailers,

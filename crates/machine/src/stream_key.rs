@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// Names a stream of a machine for as long as its slot is kept. Eight octets; keys of freed slots are told apart and find
-/// nothing.
+/// Names a stream of a machine for as long as its slot is kept. Eight octets; keys of freed slots are told
+/// apart and find nothing.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct StreamKey {
     slot: u32,
@@ -17,7 +17,8 @@ impl StreamKey {
         Self { slot, generation }
     }
 
-    /// The slot's number, below the largest number of streams held at once: an index for tables beside the machine.
+    /// The slot's number, below the largest number of streams held at once: an index for tables beside the
+    /// machine.
     ///
     /// ```
     /// # use alula::machine::StreamKey;

@@ -5,7 +5,8 @@ use core::time::Duration;
 
 /// Nanoseconds since an origin that the caller chose, such as the start of the process; lasts 584 years.
 ///
-/// The protocol machines have no clock: whoever drives them says what time it is, so tests run on simulated time.
+/// The protocol machines have no clock: whoever drives them says what time it is, so tests run on simulated
+/// time.
 ///
 /// ```
 /// use alula::machine::Time;

@@ -30,8 +30,8 @@ impl<T> Few<T> {
         }
     }
 
-    /// Makes room for so many items at once, so that it is not chance, which decides how many come together, that decides when
-    /// memory is needed.
+    /// Makes room for so many items at once, so that it is not chance, which decides how many come together,
+    /// that decides when memory is needed.
     #[inline]
     pub(crate) fn expect(&mut self, most: usize) {
         if self.more.capacity() < most {

@@ -1,5 +1,5 @@
-//! The table of routes, laid open for the fuzz targets in `crates/trials` and the workloads in `crates/bench`. This is no API:
-//! it may change with any version.
+//! The table of routes, laid open for the fuzz targets in `crates/trials` and the workloads in
+//! `crates/bench`. This is no API: it may change with any version.
 
 use std::{borrow::Cow, ops::Range};
 

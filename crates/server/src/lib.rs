@@ -1,8 +1,8 @@
 //! Alula's HTTP server.
 //!
-//! A [`Server`] listens; each request becomes an [`Exchange`] for a [`Handler`], which is any
-//! `Fn(Exchange) -> Future`. Handlers of one connection run in its task, in slots that are used again: a request
-//! costs no box and no task.
+//! A [`Server`] listens; each request becomes an [`Exchange`] for a [`Handler`], which is any `Fn(Exchange)
+//! -> Future`. Handlers of one connection run in its task, in slots that are used again: a request costs no
+//! box and no task.
 #![forbid(unsafe_code)]
 
 mod adapters;

@@ -13,18 +13,21 @@ use crate::engine::Durability;
 pub struct Config {
     /// Bucket types, by name, with the properties in which they differ from the defaults of types.
     pub types: Vec<(String, Map<String, Value>)>,
-    /// The octets that all contents of an object may take together, attributes included; default 51 MiB: 50 MiB, with room for attributes.
+    /// The octets that all contents of an object may take together, attributes included; default 51 MiB: 50
+    /// MiB, with room for attributes.
     pub object_octets_max: u64,
     /// The contents that an object may have; default 100.
     pub siblings_max: usize,
-    /// The octets of all requests and responses under way together; default 192 MiB. A request waits for its part.
+    /// The octets of all requests and responses under way together; default 192 MiB. A request waits for its
+    /// part.
     pub octets_in_flight_max: u64,
     /// The longest time that a request may ask for by `timeout`, which what is longer and 0 mean; default 5
     /// minutes.
     pub timeout_max: Duration,
     /// The time after which a deleted object is removed; default 3 s. `None` keeps it.
     pub reap_after: Option<Duration>,
-    /// The durability of a write, when it is answered, whose bucket has `sync_on_write` at `backend`; default [`Durability::Flushed`].
+    /// The durability of a write, when it is answered, whose bucket has `sync_on_write` at `backend`; default
+    /// [`Durability::Flushed`].
     pub durability: Durability,
     /// Lists of keys and of buckets are answered; default true.
     pub lists: bool,

@@ -1,5 +1,5 @@
-//! The parsers of the JSON that clients send, laid open for the fuzz targets in `crates/trials`, and the look-up of properties for a test
-//! of its allocations. This is no API: it may change with any version.
+//! The parsers of the JSON that clients send, laid open for the fuzz targets in `crates/trials`, and the
+//! look-up of properties for a test of its allocations. This is no API: it may change with any version.
 
 use alula::FieldSection;
 

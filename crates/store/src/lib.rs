@@ -1,6 +1,7 @@
 //! An object store that speaks Riak's HTTP API, on Alula.
 //!
-//! A [`Store`] is an engine with the properties of its buckets; [`Store::routes`] are what a server answers by.
+//! A [`Store`] is an engine with the properties of its buckets; [`Store::routes`] are what a server answers
+//! by.
 //!
 //! - [`model`]: objects, their siblings and what writes do to them, as pure functions over octets.
 //! - [`engine`]: what keeps them, in memory or on disk.

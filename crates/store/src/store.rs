@@ -59,7 +59,8 @@ pub enum OpenError {
 }
 
 impl<E: Engine> Store<E> {
-    /// Reads the properties that an engine keeps and adds the types of the configuration. A task on the runtime removes what was deleted.
+    /// Reads the properties that an engine keeps and adds the types of the configuration. A task on the
+    /// runtime removes what was deleted.
     ///
     /// # Errors
     /// An [`OpenError`].

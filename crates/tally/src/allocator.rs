@@ -26,8 +26,8 @@ impl<A> Tally<A> {
     }
 }
 
-// SAFETY: every call is passed on unchanged to an allocator that keeps the contract of `GlobalAlloc`, and its answer is
-// returned unchanged. Counting neither allocates nor unwinds (see `local.rs`).
+// SAFETY: every call is passed on unchanged to an allocator that keeps the contract of `GlobalAlloc`, and its
+// answer is returned unchanged. Counting neither allocates nor unwinds (see `local.rs`).
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Tally<A> {
     /// # Safety
     /// As [`GlobalAlloc::alloc`]: the layout is not empty.
@@ -59,11 +59,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Tally<A> {
     }
 
     /// # Safety
-    /// As [`GlobalAlloc::realloc`]: as `dealloc`, and the new size is neither zero nor too large for the alignment.
+    /// As [`GlobalAlloc::realloc`]: as `dealloc`, and the new size is neither zero nor too large for the
+    /// alignment.
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the block came from the inner allocator through this one, with the same layout; the caller keeps the
-        // contract for the new size.
+        // SAFETY: the block came from the inner allocator through this one, with the same layout; the caller
+        // keeps the contract for the new size.
         let moved = unsafe { self.inner.realloc(block, layout, new_size) };
         if !moved.is_null() {
             local::freed(layout.size());

@@ -1,15 +1,17 @@
 //! The counting allocator: how many heap allocations a piece of code makes, and who made them.
 //!
-//! A binary installs it as the global allocator; then every call to the allocator is counted for the thread that made it,
-//! for that thread's *side* (a label such as client or server, to tell the two apart in one process), and for the whole
-//! process. Counts are read without allocating. In a binary that does not install it, all counts are zero and
+//! A binary installs it as the global allocator; then every call to the allocator is counted for the thread
+//! that made it, for that thread's *side* (a label such as client or server, to tell the two apart in one
+//! process), and for the whole process. Counts are read without allocating. In a binary that does not install
+//! it, all counts are zero and
 //! [`is_installed`] says so: a test should ask before it trusts a zero.
 //!
-//! A count that is not zero says that something allocates, not what: [`watch`] keeps the call stacks of one side's allocations,
-//! and [`stacks`] folds them.
+//! A count that is not zero says that something allocates, not what: [`watch`] keeps the call stacks of one
+//! side's allocations, and [`stacks`] folds them.
 //!
-//! What is counted: a call to `alloc` or `alloc_zeroed` is an allocation, a call to `realloc` is an allocation and a
-//! deallocation, and a call that fails is nothing. Allocators hidden behind a crate's own calls to `malloc` are not seen.
+//! What is counted: a call to `alloc` or `alloc_zeroed` is an allocation, a call to `realloc` is an
+//! allocation and a deallocation, and a call that fails is nothing. Allocators hidden behind a crate's own
+//! calls to `malloc` are not seen.
 //!
 //! ```
 //! use alula_tally::{Side, Tally};
@@ -29,8 +31,8 @@
 //! assert_eq!((alula_tally::side(Side::SERVER) - before).deallocations, 1);
 //! ```
 //!
-//! This is the one crate of Alula that starts with unsafe code: an allocator cannot be written without. It needs `std` for
-//! the system's allocator and for thread-locals.
+//! This is the one crate of Alula that starts with unsafe code: an allocator cannot be written without. It
+//! needs `std` for the system's allocator and for thread-locals.
 
 mod allocator;
 mod counts;

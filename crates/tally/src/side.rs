@@ -1,4 +1,5 @@
-//! Sides: labels of threads, so that the client's allocations and the server's can be told apart in one process.
+//! Sides: labels of threads, so that the client's allocations and the server's can be told apart in one
+//! process.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,7 +1,7 @@
 //! The call stacks of the allocations that one side makes while it is watched.
 //!
-//! A count says that something allocates, a stack says what. While a stack is taken, the thread neither counts nor is watched,
-//! since taking it allocates.
+//! A count says that something allocates, a stack says what. While a stack is taken, the thread neither
+//! counts nor is watched, since taking it allocates.
 
 use std::{
     backtrace::Backtrace,
@@ -27,8 +27,8 @@ thread_local! {
     static TAKES_STACK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps the call stack of every allocation of this side from now on, up to 4,096 of them, until [`stacks`] is called. Allocates
-/// an unwound stack per allocation, which is counted nowhere.
+/// Keeps the call stack of every allocation of this side from now on, up to 4,096 of them, until [`stacks`]
+/// is called. Allocates an unwound stack per allocation, which is counted nowhere.
 ///
 /// ```
 /// use alula_tally::{Side, Tally};
@@ -46,8 +46,8 @@ pub fn watch(side: Side) {
     WATCHED.store(side.index(), Relaxed);
 }
 
-/// Returns the call stacks of the allocations since [`watch`], each with how often it was seen, the rarest first, and ends
-/// the watch. Resolves names, which takes seconds.
+/// Returns the call stacks of the allocations since [`watch`], each with how often it was seen, the rarest
+/// first, and ends the watch. Resolves names, which takes seconds.
 pub fn stacks() -> Vec<(usize, String)> {
     WATCHED.store(NOBODY, Relaxed);
     let mut seen = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Every command and every flag, described once: parsing, help, errors, completions and the manual come from here.
+//! Every command and every flag, described once: parsing, help, errors, completions and the manual come from
+//! here.
 //!
 //! The flags of requests are grouped as the help groups them, a file for each group.
 
@@ -56,7 +57,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Those of this process, one after the other where --next stands between them; what is wrong with them ends it.
+    /// Those of this process, one after the other where --next stands between them; what is wrong with them
+    /// ends it.
     pub(crate) fn of_process() -> Vec<Self> {
         let mut lines = Vec::new();
         let named = parse::words::named(env::args_os().collect());
@@ -75,7 +77,8 @@ impl Args {
         all
     }
 
-    /// Those of each run. A run without a URL ends nothing: its flags are those of the next one, as with curl.
+    /// Those of each run. A run without a URL ends nothing: its flags are those of the next one, as with
+    /// curl.
     fn of_runs(runs: Vec<Vec<OsString>>) -> Result<Vec<Self>, Error> {
         let (mut all, mut before) = (Vec::new(), Vec::new());
         let last = runs.len().saturating_sub(1);
@@ -122,7 +125,8 @@ fn expanded(given: Vec<OsString>, lines: &mut Vec<parse::config::Line>) -> Resul
     }
 }
 
-/// The error with the place in a file that it comes from, if there is a line that leads to the same one alone.
+/// The error with the place in a file that it comes from, if there is a line that leads to the same one
+/// alone.
 fn located(error: Error, command: &[OsString], lines: &[parse::config::Line]) -> Error {
     let argument = error.get(ContextKind::InvalidArg);
     let url = [OsString::from("localhost")];
@@ -152,7 +156,8 @@ fn located(error: Error, command: &[OsString], lines: &[parse::config::Line]) ->
     }
 }
 
-/// The arguments of each run: what --next or -: parts, with the program's name and the command before each part.
+/// The arguments of each run: what --next or -: parts, with the program's name and the command before each
+/// part.
 fn runs(given: Vec<OsString>) -> Vec<Vec<OsString>> {
     let command: Vec<OsString> = given.iter().take(2).cloned().collect();
     let mut runs = given.split(|arg| arg == "--next" || arg == "-:").map(<[OsString]>::to_vec);
@@ -283,39 +288,41 @@ pub(crate) enum Command {
     Request(AnyArgs),
     /// Run a debugging server that sends back what it gets.
     ///
-    /// Each request is read to its end, then answered with 200. Content is sent back with its content-type; a request
-    /// without content is described as JSON: version, method, target, fields in order, peer. CONNECT and TRACE are
-    /// answered with 405.
+    /// Each request is read to its end, then answered with 200. Content is sent back with its content-type; a
+    /// request without content is described as JSON: version, method, target, fields in order, peer. CONNECT
+    /// and TRACE are answered with 405.
     ///
-    /// Some paths have an answer of their own, as httpbin has them: /get, /post, /put, /patch, /delete, /anything, /headers, /ip,
-    /// /user-agent, /status/CODE, /delay/SECONDS, /redirect/N, /redirect-to, /bytes/N, /stream/N, /stream-bytes/N, /range/N, /drip,
-    /// /gzip, /deflate, /brotli, /zstd, /cookies, /basic-auth/USER/PASSWORD, /digest-auth/QOP/USER/PASSWORD, /bearer, /cache, /etag/ETAG,
-    /// /response-headers, /json, /html, /xml, /image/png, /links/N, /uuid, /base64/TEXT and more; docs/command.md has the list.
+    /// Some paths have an answer of their own, as httpbin has them: /get, /post, /put, /patch, /delete,
+    /// /anything, /headers, /ip, /user-agent, /status/CODE, /delay/SECONDS, /redirect/N, /redirect-to,
+    /// /bytes/N, /stream/N, /stream-bytes/N, /range/N, /drip, /gzip, /deflate, /brotli, /zstd, /cookies,
+    /// /basic-auth/USER/PASSWORD, /digest-auth/QOP/USER/PASSWORD, /bearer, /cache, /etag/ETAG,
+    /// /response-headers, /json, /html, /xml, /image/png, /links/N, /uuid, /base64/TEXT and more;
+    /// docs/command.md has the list.
     ///
     /// SIGINT or SIGTERM lets open requests end; a second one does not.
     #[command(after_help = examples(ECHO_EXAMPLES))]
     Echo(EchoArgs),
     /// Serve the files of a folder.
     ///
-    /// GET and HEAD, with ranges (also several at once) and conditional requests; OPTIONS says so, and anything else is
-    /// answered with 405, unless --upload is given. The media type follows from the name; text is said to be UTF-8. A folder is answered with
-    /// its index.html or with a list of what is in it.
+    /// GET and HEAD, with ranges (also several at once) and conditional requests; OPTIONS says so, and
+    /// anything else is answered with 405, unless --upload is given. The media type follows from the name;
+    /// text is said to be UTF-8. A folder is answered with its index.html or with a list of what is in it.
     ///
-    /// Links within the folder are followed; those that are absolute or lead out of it, fifos, devices and names that
-    /// begin with a dot are answered with 404.
+    /// Links within the folder are followed; those that are absolute or lead out of it, fifos, devices and
+    /// names that begin with a dot are answered with 404.
     ///
-    /// Files up to 64 KiB are held in memory and larger ones open, within 64 MiB and 128 files; what is held is looked at
-    /// again once a second. The etag of a small file is made of its content, that of a larger one of its inode, size and
-    /// times; it is weak while the file was changed less than three seconds ago.
+    /// Files up to 64 KiB are held in memory and larger ones open, within 64 MiB and 128 files; what is held
+    /// is looked at again once a second. The etag of a small file is made of its content, that of a larger
+    /// one of its inode, size and times; it is weak while the file was changed less than three seconds ago.
     ///
     /// SIGINT or SIGTERM lets open requests end; a second one does not.
     #[command(after_help = examples(SERVE_EXAMPLES))]
     Serve(ServeArgs),
     /// Keep objects, with siblings, indexes and data types, and answer Riak's HTTP API.
     ///
-    /// Objects have a bucket and a key: PUT /buckets/BUCKET/keys/KEY stores one, GET reads it, DELETE removes it. Writes that do not
-    /// know of each other leave siblings where the bucket keeps them. docs/store.md has the flags, the limits and where it differs from
-    /// Riak.
+    /// Objects have a bucket and a key: PUT /buckets/BUCKET/keys/KEY stores one, GET reads it, DELETE removes
+    /// it. Writes that do not know of each other leave siblings where the bucket keeps them. docs/store.md
+    /// has the flags, the limits and where it differs from Riak.
     ///
     /// SIGINT or SIGTERM lets open requests end; a second one does not.
     #[command(after_help = examples(STORE_EXAMPLES))]
@@ -325,19 +332,20 @@ pub(crate) enum Command {
     Hpack(HpackCommand),
     /// Explain a recorded connection of HTTP/2: its frames, header blocks and dynamic tables, line by line.
     ///
-    /// Lines of the client begin with `>` and the place of a frame in octets, those of the server with `<`, and faults with `!`. Behind
-    /// each field stand the octets that it came as, and what they mean (RFC 7541 §6). A recording may begin anywhere between two frames;
-    /// fields of entries that were made before cannot be known then.
+    /// Lines of the client begin with `>` and the place of a frame in octets, those of the server with `<`,
+    /// and faults with `!`. Behind each field stand the octets that it came as, and what they mean (RFC 7541
+    /// §6). A recording may begin anywhere between two frames; fields of entries that were made before cannot
+    /// be known then.
     #[command(after_help = examples(INSPECT_EXAMPLES), after_long_help = inspect_closing())]
     Inspect(InspectArgs),
     /// Run a server and a client in one process and show what a request costs.
     ///
-    /// The two have a thread each and talk over loopback: a prepared GET with 10 fields, answered by 200 with 10
-    /// fields, at 1, 10 and 100 in flight, in clear text and over TLS.
+    /// The two have a thread each and talk over loopback: a prepared GET with 10 fields, answered by 200 with
+    /// 10 fields, at 1, 10 and 100 in flight, in clear text and over TLS.
     ///
-    /// Allocations are calls to the allocator while warm, per request: on the client's thread, on the server's thread,
-    /// and in the whole process, the display included. Octets on the wire are counted by a relay between the two in a
-    /// short run of their own.
+    /// Allocations are calls to the allocator while warm, per request: on the client's thread, on the
+    /// server's thread, and in the whole process, the display included. Octets on the wire are counted by a
+    /// relay between the two in a short run of their own.
     Demo(DemoArgs),
     /// Print completions of commands and flags for a shell.
     #[command(after_help = examples(COMPLETIONS_EXAMPLES))]

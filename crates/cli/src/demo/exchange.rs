@@ -13,7 +13,8 @@ pub(super) fn awaiting(all: usize) -> String {
     format!("{AWAITING}{all}")
 }
 
-/// The number of requests that are to be there before one for this path is answered; nothing when it is answered at once.
+/// The number of requests that are to be there before one for this path is answered; nothing when it is
+/// answered at once.
 pub(super) fn awaited(path: &str) -> Option<usize> {
     path.strip_prefix(AWAITING)?.parse().ok()
 }

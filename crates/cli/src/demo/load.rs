@@ -1,4 +1,5 @@
-//! The demo's client: so many requests in flight on one connection, each sent again as soon as it is answered.
+//! The demo's client: so many requests in flight on one connection, each sent again as soon as it is
+//! answered.
 
 use std::{
     sync::Arc,
@@ -122,8 +123,9 @@ impl Load {
         })
     }
 
-    /// Has requests under way at once, and answered at once, time and again: what comes later needs no more room. They are twice as many
-    /// as in the run if the server takes so many, since an answer may be there before all of its request is put away.
+    /// Has requests under way at once, and answered at once, time and again: what comes later needs no more
+    /// room. They are twice as many as in the run if the server takes so many, since an answer may be there
+    /// before all of its request is put away.
     async fn meet_largest_load(&self, sender: &Arc<Sender>) -> Result<(), Failure> {
         let all = self.in_flight.max(Limits::default().streams as usize).min(2 * self.in_flight);
         send_each(sender, all, LARGEST_LOADS, Some(&exchange::awaiting(all))).await

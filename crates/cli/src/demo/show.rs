@@ -1,4 +1,5 @@
-//! How the demo looks: a table that fills row by row, the row being measured drawn again and again on a terminal.
+//! How the demo looks: a table that fills row by row, the row being measured drawn again and again on a
+//! terminal.
 //!
 //! Rule: [`Show::draw`] allocates nothing, since the process it is part of is being counted.
 
@@ -54,7 +55,8 @@ impl Show {
         Ok(())
     }
 
-    /// Draws the row of a run that goes on, on a terminal. One that has gone away is noticed when the row is whole.
+    /// Draws the row of a run that goes on, on a terminal. One that has gone away is noticed when the row is
+    /// whole.
     pub(super) fn draw(&mut self, transport: Transport, in_flight: usize, figures: &Option<Figures>) {
         if self.is_live {
             self.line.clear();
@@ -140,7 +142,8 @@ const ALLOCATIONS_HEADINGS: &str = concat!(
     "\x1b[0m",
 );
 
-/// Writes one row; without figures it says that they are to come. Allocates nothing while the string has room.
+/// Writes one row; without figures it says that they are to come. Allocates nothing while the string has
+/// room.
 fn write_row(
     line: &mut String,
     transport: Transport,

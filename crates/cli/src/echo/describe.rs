@@ -6,8 +6,8 @@ use alula::Request;
 
 use crate::text::json;
 
-/// Appends the description of a request, ending in a newline. Any octets may be in it. Allocates nothing when the
-/// buffer is large enough.
+/// Appends the description of a request, ending in a newline. Any octets may be in it. Allocates nothing when
+/// the buffer is large enough.
 pub(super) fn describe(request: &Request, peer: SocketAddr, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"version\":\"");
     super::write(out, format_args!("{}", request.version()));

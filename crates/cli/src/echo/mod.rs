@@ -1,5 +1,5 @@
-//! `alula echo`: a debugging server. What it answers costs no allocation once it is warm: contents, descriptions and
-//! whatever is copied on the way lie in buffers that are lent and given back.
+//! `alula echo`: a debugging server. What it answers costs no allocation once it is warm: contents,
+//! descriptions and whatever is copied on the way lie in buffers that are lent and given back.
 
 mod describe;
 mod paths;
@@ -19,7 +19,8 @@ use crate::{
 use scratch::{Pool, Scratch};
 use terms::{RETRY_AFTER, Terms};
 
-/// What a target can be asked (RFC 9110 §10.2.1): anything but a tunnel, and TRACE, which would show credentials.
+/// What a target can be asked (RFC 9110 §10.2.1): anything but a tunnel, and TRACE, which would show
+/// credentials.
 const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS";
 
 /// Serves until it is told to stop.

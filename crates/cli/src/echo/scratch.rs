@@ -58,7 +58,8 @@ impl Pool {
 }
 
 impl Scratch {
-    /// Appends to the content, of which there may be `octets_max`. False when there is no memory for more; nothing has changed then.
+    /// Appends to the content, of which there may be `octets_max`. False when there is no memory for more;
+    /// nothing has changed then.
     pub(super) fn append(&mut self, chunk: &[u8], octets_max: usize, ledger: &Ledger) -> bool {
         let octets = self.content.len() + chunk.len();
         if octets > self.content.capacity() {

@@ -8,7 +8,8 @@ use alula_tally::Side;
 use super::*;
 use crate::args::{Args, Command};
 
-/// Requests of one round; rounds without an allocation that are wanted one after the other, and among how many.
+/// Requests of one round; rounds without an allocation that are wanted one after the other, and among how
+/// many.
 const ROUND: usize = 200;
 const ROUNDS_QUIET: usize = 4;
 const ROUNDS_MAX: usize = 30;

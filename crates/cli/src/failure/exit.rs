@@ -66,7 +66,8 @@ pub(crate) fn table() -> String {
     format!("Exit codes:\n{}", rows.concat())
 }
 
-/// The same with the code of curl beside each; curl has several for most, as its failures are divided further.
+/// The same with the code of curl beside each; curl has several for most, as its failures are divided
+/// further.
 pub(crate) fn table_beside_curl() -> String {
     let columns = columns();
     let rows = TABLE.map(|(exit, meaning, curl)| {
@@ -220,7 +221,8 @@ impl Failure {
         self.is_of_proxy
     }
 
-    /// The number of OpenSSL for what is wrong with the server's certificate; 0 when it is nothing, or nothing that has one.
+    /// The number of OpenSSL for what is wrong with the server's certificate; 0 when it is nothing, or
+    /// nothing that has one.
     pub(crate) fn verify_result(&self) -> u16 {
         self.verify_result
     }
@@ -275,12 +277,14 @@ fn advice(error: &Error) -> &'static str {
     }
 }
 
-/// Returns true if there is no certificate that a server's could lead to; the library has no cause of its own for that.
+/// Returns true if there is no certificate that a server's could lead to; the library has no cause of its own
+/// for that.
 fn is_without_roots(error: &Error) -> bool {
     matches!(error.cause(), Cause::Usage(rule) if rule.contains("no root to trust"))
 }
 
-/// Returns true if it matters whether the request was carried out: whoever asks with GET sends it again without a second thought.
+/// Returns true if it matters whether the request was carried out: whoever asks with GET sends it again
+/// without a second thought.
 fn is_doubtful(error: &Error) -> bool {
     error.asked().is_some_and(|asked| matches!(asked.method(), "POST" | "PATCH" | "CONNECT"))
 }
@@ -318,7 +322,8 @@ fn asks_for_certificate(error: &Error) -> bool {
     matches!(**error, rustls::Error::AlertReceived(AlertDescription::CertificateRequired))
 }
 
-/// The result of verification as OpenSSL numbers it (`X509_V_ERR_…`). That the name is another one it does not count.
+/// The result of verification as OpenSSL numbers it (`X509_V_ERR_…`). That the name is another one it does
+/// not count.
 fn verify_result(error: &Error) -> u16 {
     let error = match error.cause() {
         Cause::Tls(error) => error,
@@ -339,8 +344,8 @@ fn verify_result(error: &Error) -> u16 {
     }
 }
 
-/// Returns true if the server has no protocol in common with us and says so by an alert (RFC 7301 §3.2): the same thing as a
-/// server that chooses none, which ends as [`Cause::Protocol`].
+/// Returns true if the server has no protocol in common with us and says so by an alert (RFC 7301 §3.2): the
+/// same thing as a server that chooses none, which ends as [`Cause::Protocol`].
 fn is_refused_by_alpn(error: &Error) -> bool {
     let Cause::Tls(error) = error.cause() else { return false };
     matches!(**error, rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol))

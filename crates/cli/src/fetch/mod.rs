@@ -1,8 +1,9 @@
 //! `alula get` and its sisters: a request, its response written as it comes.
 //!
-//! What is asked for is worked out first (`plan.rs`), so that a slip in the arguments costs no connection. Content goes out
-//! and comes in at the same time, so a peer that answers while it still reads stalls nothing. What is held in memory is a
-//! window's worth, whatever the length, but for JSON that is laid out for the eye.
+//! What is asked for is worked out first (`plan.rs`), so that a slip in the arguments costs no connection.
+//! Content goes out and comes in at the same time, so a peer that answers while it still reads stalls
+//! nothing. What is held in memory is a window's worth, whatever the length, but for JSON that is laid out
+//! for the eye.
 
 mod content;
 mod output;
@@ -59,21 +60,22 @@ fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
         let_tasks_run().await;
         outcome
     });
-    // Connections that are left write their last octets with this. A thread that still waits for stdin is not waited for.
+    // Connections that are left write their last octets with this. A thread that still waits for stdin is not
+    // waited for.
     runtime.shutdown_background();
     outcome
 }
 
-/// Lets the connections' tasks read and answer what has come, and write that they end. No time passes: what servers have to say
-/// to that is not waited for.
+/// Lets the connections' tasks read and answer what has come, and write that they end. No time passes: what
+/// servers have to say to that is not waited for.
 async fn let_tasks_run() {
     for _ in 0..2 {
         tokio::task::yield_now().await;
     }
 }
 
-/// One after the other, or some at once; the first failure decides how the program ends, and does not keep the others from being
-/// tried.
+/// One after the other, or some at once; the first failure decides how the program ends, and does not keep
+/// the others from being tried.
 ///
 /// With --fail-early it does: none is begun after it.
 async fn all(session: &Session<'_>, options: &Options, is_quiet: bool) -> Outcome {

@@ -55,7 +55,8 @@ impl OpenLog {
         self.0.log.clone()
     }
 
-    /// Sees to the log from now on, in a task: opens a file again after a signal, and tells of lines that were lost.
+    /// Sees to the log from now on, in a task: opens a file again after a signal, and tells of lines that
+    /// were lost.
     ///
     /// # Errors
     /// The signals cannot be awaited.

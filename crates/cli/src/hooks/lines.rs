@@ -1,7 +1,8 @@
 //! Lines about requests on stderr.
 //!
-//! Lines are gathered in memory and written by a thread of their own, so that a slow reader of the log slows no request.
-//! When it is too slow, lines are left out and counted. A line allocates nothing once the buffers are warm.
+//! Lines are gathered in memory and written by a thread of their own, so that a slow reader of the log slows
+//! no request. When it is too slow, lines are left out and counted. A line allocates nothing once the buffers
+//! are warm.
 //!
 //! Rule: all text of peers in a line is [`Escaped`], so that it ends neither its quotes nor the line.
 

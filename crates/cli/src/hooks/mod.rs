@@ -19,7 +19,8 @@ use crate::{
     failure::exit::{Exit, Failure, Outcome},
 };
 
-/// Fields of requests beside the safelisted that a page may send, and of answers that it may read: all of them.
+/// Fields of requests beside the safelisted that a page may send, and of answers that it may read: all of
+/// them.
 const ALL: [&str; 1] = ["*"];
 
 /// Returns a router with the hooks that were asked for, and what they note requests in.
@@ -50,7 +51,8 @@ pub(crate) fn check_paths(paths: &[(&str, &Option<String>)]) -> Outcome {
     Ok(())
 }
 
-/// Returns a router with the hooks and routes that were asked for, and the text of other metrics behind those of the requests.
+/// Returns a router with the hooks and routes that were asked for, and the text of other metrics behind those
+/// of the requests.
 ///
 /// # Errors
 /// None that is known: the fields of answers were checked when they were read.

@@ -6,8 +6,9 @@ use alula::{Ended, Hook, Status};
 
 use super::lines::{Escaped, Lines};
 
-/// Writes a line for each request that took this long or longer: what was asked for, by whom, the time it took and the status, such as
-/// `alula: slow: GET /buckets/b/keys/k from 127.0.0.1 took 1.204 s (200)`. Less than a second is in milliseconds.
+/// Writes a line for each request that took this long or longer: what was asked for, by whom, the time it
+/// took and the status, such as `alula: slow: GET /buckets/b/keys/k from 127.0.0.1 took 1.204 s (200)`. Less
+/// than a second is in milliseconds.
 pub(crate) struct SlowLog {
     lines: Lines,
     at_least: Duration,

@@ -34,7 +34,8 @@ impl Blocks {
         Self { decoder, show }
     }
 
-    /// Appends a line for each representation of a block, and one for the table. After a fault the table is as new.
+    /// Appends a line for each representation of a block, and one for the table. After a fault the table is
+    /// as new.
     pub(super) fn explain(&mut self, block: &[u8], indent: &str, lines: &mut Lines) {
         if let Err(error) = self.representations(block, indent, lines) {
             lines.push_fault(&format!("the header block is malformed: {}", error.rule()));

@@ -1,7 +1,7 @@
 //! The forms in which octets are recorded: as they are, and as text in hexadecimal digits.
 //!
-//! Text is what `curl --trace`, `xxd`, `xxd -p` and `hexdump -C` write. Lines that begin with `=>` or `<=` say that what follows was
-//! sent by the client or by the server; lines that begin with `==` are passed over.
+//! Text is what `curl --trace`, `xxd`, `xxd -p` and `hexdump -C` write. Lines that begin with `=>` or `<=`
+//! say that what follows was sent by the client or by the server; lines that begin with `==` are passed over.
 
 use std::fmt;
 

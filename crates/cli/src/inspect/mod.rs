@@ -1,6 +1,8 @@
-//! `alula inspect`: the frames and header blocks of a recorded connection, line by line; and `alula hpack explain`.
+//! `alula inspect`: the frames and header blocks of a recorded connection, line by line; and `alula hpack
+//! explain`.
 //!
-//! Rule: whatever the octets are, each of them is read once and nothing panics; what is wrong has a line that begins with `!`.
+//! Rule: whatever the octets are, each of them is read once and nothing panics; what is wrong has a line that
+//! begins with `!`.
 
 mod block;
 mod frames;

@@ -1,4 +1,5 @@
-//! The representations of a header block (RFC 7541 §6), read for their form alone: the decoder says whether they are right.
+//! The representations of a header block (RFC 7541 §6), read for their form alone: the decoder says whether
+//! they are right.
 
 use std::fmt;
 
@@ -39,7 +40,8 @@ pub(super) struct Text {
 }
 
 impl Representation {
-    /// Reads the first representation, and says how many octets it takes; nothing when it is cut or has a number that none may be.
+    /// Reads the first representation, and says how many octets it takes; nothing when it is cut or has a
+    /// number that none may be.
     pub(super) fn read(block: &[u8]) -> Option<(Self, usize)> {
         let first = *block.first()?;
         let (indexing, bits) = match first {

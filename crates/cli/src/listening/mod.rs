@@ -25,8 +25,8 @@ use crate::{
     terminal,
 };
 
-/// Threads for work that blocks, such as reading files: more than disks carry out at a time, and few enough that no peer can make
-/// the program hold many stacks. What finds none free waits.
+/// Threads for work that blocks, such as reading files: more than disks carry out at a time, and few enough
+/// that no peer can make the program hold many stacks. What finds none free waits.
 const BLOCKING_THREADS_MAX: usize = 32;
 
 /// The time that requests under way have after a signal.

@@ -1,5 +1,5 @@
-//! A file as it is held between requests: its content when that is small, else its descriptor, and with it all that is
-//! said about it.
+//! A file as it is held between requests: its content when that is small, else its descriptor, and with it
+//! all that is said about it.
 
 use std::{
     fs::File,
@@ -74,7 +74,8 @@ impl Entry {
     /// Reads or opens a file. May block.
     ///
     /// # Errors
-    /// As [`Folder::open_file`], and when too many large files are open or there is no memory left for another.
+    /// As [`Folder::open_file`], and when too many large files are open or there is no memory left for
+    /// another.
     pub(super) fn load(
         folder: &Folder,
         open_files: &OpenFiles,
@@ -110,8 +111,9 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Takes the page of a folder, for the memory of which `held` stands. Its entity-tag is made of its content; there is no date,
-    /// since the length of a file in the folder can change without any date of the folder telling.
+    /// Takes the page of a folder, for the memory of which `held` stands. Its entity-tag is made of its
+    /// content; there is no date, since the length of a file in the folder can change without any date of the
+    /// folder telling.
     ///
     /// # Errors
     /// None that is known: its fields are valid.
@@ -174,7 +176,8 @@ impl Entry {
         self.modified.map_or(validators, |modified| validators.modified(modified))
     }
 
-    /// Returns true if it is still good when the file is in this state: the same, and nothing could have changed unnoticed.
+    /// Returns true if it is still good when the file is in this state: the same, and nothing could have
+    /// changed unnoticed.
     pub(super) fn is_good_for(&self, stamp: &Stamp) -> bool {
         self.is_settled && self.stamp == *stamp
     }
@@ -214,8 +217,8 @@ fn give_back_rest(held: &mut Reservation, content: &Content) {
     let _ = held.resize(octets + ENTRY_OCTETS);
 }
 
-/// Reads a file if it is small. One that changes meanwhile is read again, and in the end taken as it was read: nothing
-/// is made of its stamp then, since it is not settled.
+/// Reads a file if it is small. One that changes meanwhile is read again, and in the end taken as it was
+/// read: nothing is made of its stamp then, since it is not settled.
 fn read(file: File, path: &Path, mut stamp: Stamp, open_files: &OpenFiles) -> io::Result<(Content, Stamp)> {
     if stamp.length() > HELD_OCTETS_MAX {
         return open(file, path, open_files);

@@ -1,4 +1,5 @@
-//! One look at a time for each path: of several requests that want the same, one looks, and the others wait for its result.
+//! One look at a time for each path: of several requests that want the same, one looks, and the others wait
+//! for its result.
 
 use std::{
     collections::HashMap,
@@ -12,7 +13,8 @@ pub(super) struct Flights<T> {
     under_way: Mutex<HashMap<String, Arc<OnceCell<T>>>>,
 }
 
-/// One request's part in a look; when the last one is dropped, or there is a result, the look is no longer under way.
+/// One request's part in a look; when the last one is dropped, or there is a result, the look is no longer
+/// under way.
 struct Part<'a, T> {
     flights: &'a Flights<T>,
     key: &'a str,
@@ -26,8 +28,8 @@ impl<T> Default for Flights<T> {
 }
 
 impl<T: Clone> Flights<T> {
-    /// Returns the result of the look that is under way for this key; if there is none, looks. Should the request that looks be
-    /// dropped, another one of those that wait looks instead.
+    /// Returns the result of the look that is under way for this key; if there is none, looks. Should the
+    /// request that looks be dropped, another one of those that wait looks instead.
     pub(super) async fn share(&self, key: &str, look: impl Future<Output = T>) -> T {
         let part = self.take_part(key);
         part.result.get_or_init(|| look).await.clone()

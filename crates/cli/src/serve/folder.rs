@@ -1,7 +1,7 @@
 //! The folder that is served, as the system sees it. Everything here may block.
 //!
-//! Rule: every path goes through [`Dir`], which resolves each link within the folder and refuses what leads out of it or
-//! is absolute, whoever moves things about meanwhile.
+//! Rule: every path goes through [`Dir`], which resolves each link within the folder and refuses what leads
+//! out of it or is absolute, whoever moves things about meanwhile.
 
 use std::{ffi::OsString, fs::File, io, path::Path, time::SystemTime};
 

@@ -17,7 +17,8 @@ pub(super) struct Form {
     delimiter: Vec<u8>,
     /// Octets that have come and are not read.
     buffer: Vec<u8>,
-    /// Octets at the beginning of the buffer in which no head ends: a head that comes octet by octet is looked through once.
+    /// Octets at the beginning of the buffer in which no head ends: a head that comes octet by octet is
+    /// looked through once.
     searched: usize,
     state: State,
 }

@@ -84,7 +84,8 @@ impl Hidden {
 }
 
 impl Hidden {
-    /// Gives the file a second name, which fails where the name is taken, whoever was quicker; the hidden one goes with the value.
+    /// Gives the file a second name, which fails where the name is taken, whoever was quicker; the hidden one
+    /// goes with the value.
     fn place_new(&self, name: &Path) -> io::Result<()> {
         match self.folder.hard_link(&self.name, &self.folder, name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => self.place_reserved(name),

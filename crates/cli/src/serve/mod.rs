@@ -1,14 +1,17 @@
 //! `alula serve`: the files of a folder.
 //!
-//! A request is either answered from what is held ([`cache`]), without leaving its thread or allocating, or looked up
-//! by the threads for blocking work ([`look`](Site::look)). What is held is believed for a second; then one request has its
-//! file looked at while the others that want it wait. So it is with what is not held yet ([`flights`]).
+//! A request is either answered from what is held ([`cache`]), without leaving its thread or allocating, or
+//! looked up by the threads for blocking work ([`look`](Site::look)). What is held is believed for a second;
+//! then one request has its file looked at while the others that want it wait. So it is with what is not held
+//! yet ([`flights`]).
 //!
-//! The page of a folder is held like a small file. Its version is its content: after a second the folder is listed and the page
-//! made again, and if it is the same, the one that is held stays. What a page shows is therefore a second old at most, and answers
-//! that are sent slowly share the pages of as many versions as they were begun with.
+//! The page of a folder is held like a small file. Its version is its content: after a second the folder is
+//! listed and the page made again, and if it is the same, the one that is held stays. What a page shows is
+//! therefore a second old at most, and answers that are sent slowly share the pages of as many versions as
+//! they were begun with.
 //!
-//! All that is held is charged to the memory of all connections (`Ledger::reserve`), and answered 503 when there is no room.
+//! All that is held is charged to the memory of all connections (`Ledger::reserve`), and answered 503 when
+//! there is no room.
 
 mod advice;
 mod cache;
@@ -57,7 +60,8 @@ const ALLOW: &str = "GET, HEAD, OPTIONS";
 const ALLOW_UPLOAD: &str = "GET, HEAD, OPTIONS, POST, PUT";
 /// The time for which what is held is believed without looking.
 const FRESH_FOR: Duration = Duration::from_secs(1);
-/// Pages that are made at once: each takes some times its size meanwhile, and a thread for as long as the folder is large.
+/// Pages that are made at once: each takes some times its size meanwhile, and a thread for as long as the
+/// folder is large.
 const PAGES_AT_ONCE: usize = 2;
 /// Files that are being uploaded at once: each has a descriptor.
 const UPLOADS_AT_ONCE: usize = 64;
@@ -140,8 +144,8 @@ enum Found {
 
 /// Answers one request.
 ///
-/// What is held and fresh is sent from here. All else has a box of its own, so that no other request carries the room for
-/// it about.
+/// What is held and fresh is sent from here. All else has a box of its own, so that no other request carries
+/// the room for it about.
 async fn answer(site: Arc<Site>, exchange: Exchange) -> Result<Sent, Error> {
     match site.fresh(exchange.request()) {
         Some(entry) => match send::at_once(exchange, &entry) {
@@ -235,7 +239,8 @@ impl Site {
         found
     }
 
-    /// What is held of the path, if it is as it was. Of several who ask at once, one looks and the others wait.
+    /// What is held of the path, if it is as it was. Of several who ask at once, one looks and the others
+    /// wait.
     async fn held(self: &Arc<Self>, path: &str) -> Option<Arc<Entry>> {
         let entry = self.cache.find_lent(path)?;
         let gate = entry.gate.lock().await;
@@ -320,7 +325,8 @@ impl Site {
         Ok(self.hold(key, entry, clock))
     }
 
-    /// A page of what is in the folder: the one that is held if it would be the same, else a new one, held from now on.
+    /// A page of what is in the folder: the one that is held if it would be the same, else a new one, held
+    /// from now on.
     fn show(&self, key: &str, target: &Target) -> io::Result<Found> {
         let clock = self.cache.clock();
         let held = entry::reserve(&self.ledger, PAGE_OCTETS_MAX as u64)?;
@@ -342,8 +348,8 @@ impl Site {
     }
 }
 
-/// The status of a path that cannot be served: what is not there, what may not be had and what is elsewhere look the
-/// same from outside.
+/// The status of a path that cannot be served: what is not there, what may not be had and what is elsewhere
+/// look the same from outside.
 fn absent(error: &io::Error) -> Found {
     Found::Nothing(match error.kind() {
         _ if is_out_of_descriptors(error) => Status::SERVICE_UNAVAILABLE,

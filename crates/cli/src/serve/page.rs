@@ -9,10 +9,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use super::folder::Listed;
 
-/// What stands for itself in a segment of a reference (RFC 3986 §2.3); a colon would make a scheme of what is before it.
+/// What stands for itself in a segment of a reference (RFC 3986 §2.3); a colon would make a scheme of what is
+/// before it.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Octets of a page, beyond which no more is shown: 10 000 names that are as long as names are take a quarter of it.
+/// Octets of a page, beyond which no more is shown: 10 000 names that are as long as names are take a quarter
+/// of it.
 pub(super) const PAGE_OCTETS_MAX: usize = 4 * 1024 * 1024;
 
 /// A page of HTML that leads to what is in the folder.
@@ -73,7 +75,8 @@ const FORM: &str = "\
 </form>
 ";
 
-/// Sorts the rows by a column when its heading is chosen, and the other way round the next time; folders have the least size.
+/// Sorts the rows by a column when its heading is chosen, and the other way round the next time; folders have
+/// the least size.
 const SCRIPT: &str = r#"<script>
 let last = 0, sign = 1;
 document.querySelectorAll("th button").forEach((button, at) => button.onclick = () => {

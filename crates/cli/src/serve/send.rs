@@ -62,7 +62,8 @@ pub(super) async fn file(site: &Arc<Site>, exchange: Exchange, entry: &Entry) ->
     }
 }
 
-/// The answer and its content, if that is all of a held file, or none; else the exchange comes back. Allocates nothing.
+/// The answer and its content, if that is all of a held file, or none; else the exchange comes back.
+/// Allocates nothing.
 pub(super) fn at_once(exchange: Exchange, entry: &Entry) -> Result<(Reply, &[u8]), Exchange> {
     let (method, fields) = (exchange.request().method(), exchange.request().headers());
     let (status, content) = match (evaluate(method, fields, &entry.validators()), &entry.content) {
@@ -165,7 +166,8 @@ async fn write(
     }
 }
 
-/// Sends part of a large file. Whatever ends it early, the file is looked at again before the next answer is made of it.
+/// Sends part of a large file. Whatever ends it early, the file is looked at again before the next answer is
+/// made of it.
 async fn read(
     site: &Arc<Site>,
     entry: &Entry,

@@ -1,7 +1,8 @@
 //! `--spa`: a program in one page, which shows something for each path by itself.
 //!
-//! Rule: the page stands for a path only if nothing is there, no segment of it is refused or hidden, its last segment has no dot, and
-//! the request takes HTML. A script or picture that is missing stays missing: a page in its place would be an error that is hard to find.
+//! Rule: the page stands for a path only if nothing is there, no segment of it is refused or hidden, its last
+//! segment has no dot, and the request takes HTML. A script or picture that is missing stays missing: a page
+//! in its place would be an error that is hard to find.
 
 use alula::{FieldSection, KnownName, Request};
 
@@ -17,8 +18,8 @@ pub(super) fn is_of_page(request: &Request, dot_files: bool) -> bool {
     Target::parse(path, dot_files).is_some_and(|target| !name(target).unwrap_or_default())
 }
 
-/// Returns true if a request with these fields takes HTML: by the most specific range of `accept` that contains it
-/// (RFC 9110 §12.5.1), or for want of any `accept`.
+/// Returns true if a request with these fields takes HTML: by the most specific range of `accept` that
+/// contains it (RFC 9110 §12.5.1), or for want of any `accept`.
 pub(super) fn takes_html(fields: &FieldSection) -> bool {
     let mut values = fields.get_all(KnownName::ACCEPT).peekable();
     if values.peek().is_none() {
@@ -29,7 +30,8 @@ pub(super) fn takes_html(fields: &FieldSection) -> bool {
     best.is_some_and(|(_, is_taken)| is_taken)
 }
 
-/// Returns how precisely a range of `accept` names HTML, and whether it takes it; nothing if it does not contain it.
+/// Returns how precisely a range of `accept` names HTML, and whether it takes it; nothing if it does not
+/// contain it.
 fn range(range: &[u8]) -> Option<(u8, bool)> {
     let mut parts = range.split(|octet| *octet == b';').map(<[u8]>::trim_ascii);
     let precision = match parts.next()? {

@@ -1,7 +1,7 @@
 //! From the path of a request to a path within the folder, or to nothing.
 //!
-//! Rule: no segment that comes out of here is empty, `.`, `..` or hidden, or holds a separator or a NUL, whatever was
-//! encoded how. That links do not lead out either is the care of `folder.rs`.
+//! Rule: no segment that comes out of here is empty, `.`, `..` or hidden, or holds a separator or a NUL,
+//! whatever was encoded how. That links do not lead out either is the care of `folder.rs`.
 
 use std::{borrow::Cow, path::PathBuf};
 
@@ -33,9 +33,9 @@ impl Target {
         Some(Self { path: found, is_folder })
     }
 
-    /// The one key of all paths that name this, of which `path` is one: as it is without escapes. It holds no `%`, so it is not
-    /// taken for a path that means something else. A name with a `%` of its own, or that is no text, has no such key: there each
-    /// spelling is one.
+    /// The one key of all paths that name this, of which `path` is one: as it is without escapes. It holds no
+    /// `%`, so it is not taken for a path that means something else. A name with a `%` of its own, or that is
+    /// no text, has no such key: there each spelling is one.
     pub(super) fn key<'p>(&self, path: &'p str) -> Cow<'p, str> {
         match self.path.to_str() {
             Some(names) if path.contains('%') && !names.contains('%') => {
@@ -54,8 +54,8 @@ pub(super) fn is_fit(name: &[u8], dot_files: bool) -> bool {
     !is_special && !is_hidden && !name.iter().any(|octet| is_refused(*octet))
 }
 
-/// Returns true if a name has no control characters, which terminals obey and lists of names are broken by. Files that are there may
-/// have them; new ones are given none.
+/// Returns true if a name has no control characters, which terminals obey and lists of names are broken by.
+/// Files that are there may have them; new ones are given none.
 pub(super) fn is_plain(name: &[u8]) -> bool {
     !String::from_utf8_lossy(name).contains(char::is_control)
 }
@@ -78,7 +78,8 @@ fn name(segment: &str, dot_files: bool) -> Option<PathBuf> {
     from_octets(name)
 }
 
-/// What no name may hold: separators of any system, NUL, and what means a drive or a stream where it means anything.
+/// What no name may hold: separators of any system, NUL, and what means a drive or a stream where it means
+/// anything.
 const fn is_refused(octet: u8) -> bool {
     matches!(octet, b'/' | b'\\' | 0) || (cfg!(windows) && octet == b':')
 }

@@ -1,4 +1,5 @@
-//! A small file that is held is sent without allocating and without leaving the thread, counted on the server's thread.
+//! A small file that is held is sent without allocating and without leaving the thread, counted on the
+//! server's thread.
 
 use std::{
     fs,
@@ -15,7 +16,8 @@ use alula_tally::Side;
 use super::*;
 use crate::args::{Args, Command};
 
-/// Requests of one round; rounds without an allocation that are wanted one after the other, and among how many.
+/// Requests of one round; rounds without an allocation that are wanted one after the other, and among how
+/// many.
 const ROUND: usize = 200;
 const ROUNDS_QUIET: usize = 4;
 const ROUNDS_MAX: usize = 30;
@@ -46,7 +48,8 @@ fn site(files: &Files, fresh_for: Duration) -> Arc<Site> {
     Arc::new(Site::new(Folder::open(&files.0, false).unwrap(), choices, ledger))
 }
 
-/// Serves the site under these flags on a thread of its own, labelled as the server's; its address and what stops it.
+/// Serves the site under these flags on a thread of its own, labelled as the server's; its address and what
+/// stops it.
 fn start(site: Arc<Site>, flags: &[&str]) -> (SocketAddr, Stop) {
     let Command::Serve(args) = Args::tried(&[&["serve"], flags].concat()).unwrap().command else {
         panic!("these are flags of serve")

@@ -1,6 +1,7 @@
 //! `--upload`: files that are stored, by PUT under their path and by a form in their folder.
 //!
-//! Rule 1: a file is stored where it could be served from and nowhere else: its path is read by [`Target`], and its folder opened by
+//! Rule 1: a file is stored where it could be served from and nowhere else: its path is read by [`Target`],
+//! and its folder opened by
 //! [`Folder`](super::folder::Folder).
 //! Rule 2: nobody sees a file before it is whole.
 
@@ -178,7 +179,8 @@ fn target(site: &Site, path: &str) -> Result<Target, Fault> {
     Target::parse(path, site.folder.shows_dot_files()).ok_or_else(malformed)
 }
 
-/// Holds the conditions of a request against the file that is there (RFC 9110 §13.2), and refuses it where there is one.
+/// Holds the conditions of a request against the file that is there (RFC 9110 §13.2), and refuses it where
+/// there is one.
 async fn judge(site: &Arc<Site>, exchange: &Exchange, path: &str, terms: UploadTerms) -> Result<(), Fault> {
     let taken = || Fault::from(io::Error::from(io::ErrorKind::AlreadyExists));
     let found = site.find(path).await;

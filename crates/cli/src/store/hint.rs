@@ -7,7 +7,8 @@ use std::{
 
 use crate::args::ListenArgs;
 
-/// Three commands for a shell, after a line that says what they are for. They store an object, read it and delete it.
+/// Three commands for a shell, after a line that says what they are for. They store an object, read it and
+/// delete it.
 pub(super) fn hint(args: &ListenArgs, address: SocketAddr) -> String {
     let program = env::args().next().unwrap_or_else(|| "alula".to_owned());
     hint_for(&quoted(&program), args.http2_only, address)

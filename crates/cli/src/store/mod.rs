@@ -172,7 +172,8 @@ fn page_guard(args: &StoreArgs) -> OriginGuard {
     named.fold(OriginGuard::new(), OriginGuard::trust)
 }
 
-/// The types by name. Of several of one name, such as one of the file and one of the command line, the last counts.
+/// The types by name. Of several of one name, such as one of the file and one of the command line, the last
+/// counts.
 fn types(made: &[BucketType]) -> Vec<(String, Map<String, Value>)> {
     let is_last = |at: usize| made[at + 1..].iter().all(|later| later.name != made[at].name);
     let last = made.iter().enumerate().filter(|(at, _)| is_last(*at));

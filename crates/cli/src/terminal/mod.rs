@@ -1,8 +1,9 @@
 //! The gate to terminals: text in which nothing is left that a terminal obeys.
 //!
-//! Rule: octets that a peer has a say in reach a terminal through [`escaped`], [`Escaper`], [`Painted`] or [`tell`] only. Shown
-//! as `\x1b` or `\u{9b}` are the controls of C0 but tab and newline, DEL, those of C1, and octets that are no UTF-8: a terminal
-//! may obey them one by one. A pipe or a file gets every octet as it came.
+//! Rule: octets that a peer has a say in reach a terminal through [`escaped`], [`Escaper`], [`Painted`] or
+//! [`tell`] only. Shown as `\x1b` or `\u{9b}` are the controls of C0 but tab and newline, DEL, those of C1,
+//! and octets that are no UTF-8: a terminal may obey them one by one. A pipe or a file gets every octet as it
+//! came.
 
 pub(crate) mod wrapping;
 
@@ -20,8 +21,8 @@ use indicatif::ProgressBar;
 
 use crate::terminal::wrapping::wrapped;
 
-/// The beginnings of lines that a terminal has broken at words, with what goes on on the next line. Others are data, which is shown as
-/// it is.
+/// The beginnings of lines that a terminal has broken at words, with what goes on on the next line. Others
+/// are data, which is shown as it is.
 const BROKEN: [(&[u8], &str); 2] = [(b"alula: ", "  "), (b"* ", "*   ")];
 
 /// Octets of an unfinished character, at most.
@@ -39,8 +40,9 @@ pub(crate) fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns JSON that means the same and holds nothing that a terminal obeys. It is known to be valid, so that DEL and C1 stand in
-/// strings only, where escapes may, and carriage returns between tokens only, where nothing need stand.
+/// Returns JSON that means the same and holds nothing that a terminal obeys. It is known to be valid, so that
+/// DEL and C1 stand in strings only, where escapes may, and carriage returns between tokens only, where
+/// nothing need stand.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_obeyed) {
         return Cow::Borrowed(json);
@@ -177,8 +179,8 @@ fn above_live_line(write: impl FnOnce()) {
     }
 }
 
-/// Writes text from anywhere to stderr, in this style where there are styles. A stderr that has gone away is no reason to stop. On a
-/// terminal, sentences are broken at words.
+/// Writes text from anywhere to stderr, in this style where there are styles. A stderr that has gone away is
+/// no reason to stop. On a terminal, sentences are broken at words.
 pub(crate) fn tell(style: Style, text: &[u8]) {
     let stderr = io::stderr();
     let is_coloured = style != Style::new() && has_colours(&stderr);
@@ -198,8 +200,8 @@ pub(crate) fn tell(style: Style, text: &[u8]) {
     });
 }
 
-/// Writes text with the styles of [`BOLD`] to stderr, where a terminal has it broken at words and others have no styles in it. Any
-/// other order to the terminal comes from the arguments in the text, and is escaped.
+/// Writes text with the styles of [`BOLD`] to stderr, where a terminal has it broken at words and others have
+/// no styles in it. Any other order to the terminal comes from the arguments in the text, and is escaped.
 pub(crate) fn tell_styled(text: &str) {
     let mut text = Cow::Borrowed(text);
     if io::stderr().is_terminal() {

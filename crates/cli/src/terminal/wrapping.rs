@@ -1,7 +1,8 @@
 //! Text broken at words, for terminals that have few columns.
 
-/// Breaks the lines of a text that have more columns than there are, at spaces; what goes on begins with `indent`. A word that is
-/// longer than a line stays whole. Styles (`ESC [ … m`) take no columns, and any other character takes one.
+/// Breaks the lines of a text that have more columns than there are, at spaces; what goes on begins with
+/// `indent`. A word that is longer than a line stays whole. Styles (`ESC [ … m`) take no columns, and any
+/// other character takes one.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for line in text.split_inclusive('\n') {

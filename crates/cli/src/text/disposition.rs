@@ -3,8 +3,8 @@
 //!
 //! The fuzz target `content_disposition` includes this file: nothing but `percent_encoding` is used here.
 
-/// Returns the parameter `filename*` in UTF-8, else `filename` (RFC 6266 §4.3). It may be any text: whether it is a name for a
-/// file is for the caller to check.
+/// Returns the parameter `filename*` in UTF-8, else `filename` (RFC 6266 §4.3). It may be any text: whether
+/// it is a name for a file is for the caller to check.
 pub(crate) fn filename(disposition: &str) -> Option<String> {
     let extended = parameter(disposition, "filename*").and_then(|value| {
         let (charset, rest) = value.split_once('\'')?;

@@ -2,7 +2,8 @@
 //!
 //! Written by hand into a buffer that is used again, so that nothing is allocated once it is warm.
 
-/// Appends the octets as a JSON string in ASCII: what JSON does not take, or is not ASCII, as `\u00XX` (RFC 8259 §7).
+/// Appends the octets as a JSON string in ASCII: what JSON does not take, or is not ASCII, as `\u00XX` (RFC
+/// 8259 §7).
 pub(crate) fn push_string(out: &mut Vec<u8>, octets: &[u8]) {
     out.push(b'"');
     let mut rest = octets;
@@ -38,7 +39,8 @@ pub(crate) fn latin1_text(octets: &[u8]) -> String {
     octets.iter().copied().map(char::from).collect()
 }
 
-/// The same JSON in visible ASCII: in JSON other characters, and DEL, stand in strings only, where escapes may.
+/// The same JSON in visible ASCII: in JSON other characters, and DEL, stand in strings only, where escapes
+/// may.
 pub(crate) fn to_ascii(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
     for character in json.chars() {

@@ -1,5 +1,5 @@
-//! Parameters of field values: `name=value` or `name="value"`, as `content-type`, `content-disposition` and `authorization` have them
-//! (RFC 9110 §5.6.6, §11.4).
+//! Parameters of field values: `name=value` or `name="value"`, as `content-type`, `content-disposition` and
+//! `authorization` have them (RFC 9110 §5.6.6, §11.4).
 
 /// Returns the parameters of a value in their order, names in lower case; what is none is passed over.
 pub(crate) fn parse(mut text: &str, separator: char) -> Vec<(String, String)> {

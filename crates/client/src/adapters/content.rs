@@ -13,8 +13,8 @@ use crate::response::Response;
 
 /// The content of a response, as it arrives; the trailers come with it.
 ///
-/// What is left of the request's content is sent while this is read. Dropping it before its end cancels the request. Its
-/// pieces are those of [`Body`](crate::Body), which says what they cost.
+/// What is left of the request's content is sent while this is read. Dropping it before its end cancels the
+/// request. Its pieces are those of [`Body`](crate::Body), which says what they cost.
 pub struct ResponseContent {
     response: Response,
     upload: Option<Upload>,
@@ -66,7 +66,8 @@ impl Body for ResponseContent {
         self.has_failed || (self.upload.is_none() && self.response.content().is_end_stream())
     }
 
-    /// The octets that are left, where the server has stated them and unless the content is decoded on its way.
+    /// The octets that are left, where the server has stated them and unless the content is decoded on its
+    /// way.
     fn size_hint(&self) -> SizeHint {
         match self.has_failed {
             true => SizeHint::with_exact(0),

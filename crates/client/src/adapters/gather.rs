@@ -1,4 +1,5 @@
-//! Content of a request that is short: gathered, so that it goes out with the head, and again where that is safe.
+//! Content of a request that is short: gathered, so that it goes out with the head, and again where that is
+//! safe.
 
 use std::{
     future::poll_fn,

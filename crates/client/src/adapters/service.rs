@@ -11,8 +11,8 @@ use tower_service::Service;
 use super::{content::ResponseContent, error::ExecuteError};
 use crate::client::Client;
 
-/// As [`Client::execute`], with one allocation more, for the future. It is always ready: what waits for connections and streams is
-/// the call. By name it is `Service::call`: [`Client::call`] is another.
+/// As [`Client::execute`], with one allocation more, for the future. It is always ready: what waits for
+/// connections and streams is the call. By name it is `Service::call`: [`Client::call`] is another.
 ///
 /// ```no_run
 /// use tower_service::Service;

@@ -21,10 +21,12 @@ impl<'a> Body<'a> {
         Self { driver, body }
     }
 
-    /// The next octets, or nothing once the content is whole. The previous chunk is given back. Allocates nothing once warm.
+    /// The next octets, or nothing once the content is whole. The previous chunk is given back. Allocates
+    /// nothing once warm.
     ///
     /// # Errors
-    /// As [`Body::chunk`](crate::Body::chunk); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    /// As [`Body::chunk`](crate::Body::chunk); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio
+    /// runtime.
     pub fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
         self.driver.wait(self.body.chunk())
     }

@@ -35,7 +35,8 @@ impl<'a> Call<'a> {
         &self.call
     }
 
-    /// Makes it the call that `change` makes of it: for every setting of the [async call](crate::Call) that has no name here.
+    /// Makes it the call that `change` makes of it: for every setting of the [async call](crate::Call) that
+    /// has no name here.
     pub fn with(
         mut self,
         change: impl FnOnce(crate::request::call::Call<'a>) -> crate::request::call::Call<'a>,
@@ -49,7 +50,8 @@ impl<'a> Call<'a> {
         self.with(|call| call.path(path))
     }
 
-    /// Makes a CONNECT an extended one, for this protocol (RFC 8441 §4); see [`Call::protocol`](crate::Call::protocol).
+    /// Makes a CONNECT an extended one, for this protocol (RFC 8441 §4); see
+    /// [`Call::protocol`](crate::Call::protocol).
     pub fn protocol(self, protocol: &'a str) -> Self {
         self.with(|call| call.protocol(protocol))
     }
@@ -127,7 +129,8 @@ impl<'a> Call<'a> {
         self.with(crate::request::call::Call::timed)
     }
 
-    /// The number of redirects that this call follows before it fails, 0 for none, in place of what its client says.
+    /// The number of redirects that this call follows before it fails, 0 for none, in place of what its
+    /// client says.
     pub fn redirects(self, max: u16) -> Self {
         self.with(|call| call.redirects(max))
     }
@@ -150,13 +153,15 @@ impl<'a> Call<'a> {
     /// Sends the request without content and waits for the head of the response. Allocates nothing once warm.
     ///
     /// # Errors
-    /// As [`Call::send`](crate::Call::send); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    /// As [`Call::send`](crate::Call::send); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio
+    /// runtime.
     pub fn send(self) -> Result<Response, Error> {
         let response = self.driver.wait_for_call(self.call.send())?;
         Ok(Response::new(self.driver, response))
     }
 
-    /// Sends the request with this content, octets or text, and waits for the head of the response. Allocates nothing once warm.
+    /// Sends the request with this content, octets or text, and waits for the head of the response. Allocates
+    /// nothing once warm.
     ///
     /// # Errors
     /// As [`Self::send`].

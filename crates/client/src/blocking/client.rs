@@ -14,10 +14,11 @@ use crate::{
     url::url_text::IntoUrl,
 };
 
-/// An HTTP client whose calls wait. Cloning it is cheap; clones share connections and runtime, on as many threads as you like.
+/// An HTTP client whose calls wait. Cloning it is cheap; clones share connections and runtime, on as many
+/// threads as you like.
 ///
-/// Dropping the last clone, with the responses that came by it, closes the connections. See [the module](super) for what that
-/// means while nobody calls.
+/// Dropping the last clone, with the responses that came by it, closes the connections. See [the
+/// module](super) for what that means while nobody calls.
 #[derive(Clone)]
 pub struct Client {
     pub(super) driver: Arc<Driver>,
@@ -82,8 +83,8 @@ impl Client {
         self.request("DELETE", url)
     }
 
-    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method that is no token is
-    /// reported by `send`.
+    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method
+    /// that is no token is reported by `send`.
     pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
         Call::new(&self.driver, self.driver.client().request(method, url))
     }

@@ -1,4 +1,5 @@
-//! The runtime of a blocking client, and who drives it: tokio hands a runtime for one thread on from caller to caller.
+//! The runtime of a blocking client, and who drives it: tokio hands a runtime for one thread on from caller
+//! to caller.
 //!
 //! Rule 1: nobody waits here inside of a runtime: tokio would panic.
 //! Rule 2: who comes after a time in which nobody drove looks at the connections before it sends.
@@ -21,8 +22,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use super::resolver::OnCallersThread;
 use crate::{builder::ClientBuilder, client::Client};
 
-/// How long nobody may have driven for the connections to be as they were left. An end that comes within this time of the
-/// last call meets the next one under way, as it may on any connection.
+/// How long nobody may have driven for the connections to be as they were left. An end that comes within this
+/// time of the last call meets the next one under way, as it may on any connection.
 const REST: Duration = Duration::from_millis(1);
 
 const INSIDE: &str = "a blocking client cannot wait inside of a tokio runtime, which would stand still: use the async client there";
@@ -69,8 +70,8 @@ impl Driver {
         runtime.block_on(pin!(work))
     }
 
-    /// Waits for `work`, which sends a request. If nobody has driven for a while, it first notices what has become of the
-    /// connections.
+    /// Waits for `work`, which sends a request. If nobody has driven for a while, it first notices what has
+    /// become of the connections.
     pub(super) fn wait_for_call<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let has_rested = self.has_rested();
         self.wait(async move {
@@ -104,7 +105,8 @@ impl Driver {
         })
     }
 
-    /// Tells peers at once what was given up, where it is allowed to wait; else it is told with the next call.
+    /// Tells peers at once what was given up, where it is allowed to wait; else it is told with the next
+    /// call.
     pub(super) fn settle(&self) {
         let _ = self.wait(async {
             all_tasks_ran().await;
@@ -148,7 +150,8 @@ impl Drop for Caller<'_> {
     }
 }
 
-/// Returns true if this thread belongs to no runtime. One whose thread-local values are gone must not wait either.
+/// Returns true if this thread belongs to no runtime. One whose thread-local values are gone must not wait
+/// either.
 fn may_wait() -> bool {
     Handle::try_current().is_err_and(|error| error.is_missing_context())
 }
@@ -163,7 +166,8 @@ async fn all_tasks_ran() {
     }
 }
 
-/// Lets the connections' tasks run, then those that the sockets wake. Tokio's own way to yield would allocate.
+/// Lets the connections' tasks run, then those that the sockets wake. Tokio's own way to yield would
+/// allocate.
 async fn let_tasks_run() {
     for _ in 0..2 {
         let mut has_yielded = false;

@@ -73,8 +73,8 @@ impl Response {
         self.response().remote_address()
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates; none in clear text.
-    /// Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates;
+    /// none in clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<alula_net::TlsFacts> {
         self.response().tls()
@@ -90,8 +90,8 @@ impl Response {
         self.response().final_url()
     }
 
-    /// Returns the times of the steps, if they [were asked for](super::Call::timed), as far as the content was read. Allocates
-    /// nothing.
+    /// Returns the times of the steps, if they [were asked for](super::Call::timed), as far as the content
+    /// was read. Allocates nothing.
     pub fn timing(&self) -> Option<Timing> {
         self.response().timing()
     }
@@ -114,10 +114,12 @@ impl Response {
         }
     }
 
-    /// Returns all that is left of the content, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
+    /// Returns all that is left of the content, up to [`content_max`](crate::ClientBuilder::content_max),
+    /// which is 64 MiB unless set.
     ///
     /// # Errors
-    /// As [`Response::bytes`](crate::Response::bytes); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    /// As [`Response::bytes`](crate::Response::bytes); and [`Cause::Usage`](crate::Cause::Usage) inside of a
+    /// tokio runtime.
     #[doc(alias = "read_to_end")]
     pub fn bytes(&mut self) -> Result<Bytes, Error> {
         let (driver, response) = self.parts();
@@ -134,10 +136,12 @@ impl Response {
         driver.wait(response.bytes_max(octets_max))
     }
 
-    /// Returns all that is left of the content as text, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
+    /// Returns all that is left of the content as text, up to
+    /// [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
     ///
     /// # Errors
-    /// As [`Response::text`](crate::Response::text); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    /// As [`Response::text`](crate::Response::text); and [`Cause::Usage`](crate::Cause::Usage) inside of a
+    /// tokio runtime.
     pub fn text(&mut self) -> Result<String, Error> {
         let (driver, response) = self.parts();
         driver.wait(response.text())
@@ -152,10 +156,12 @@ impl Response {
         driver.wait(response.text_max(octets_max))
     }
 
-    /// Reads all that is left of the content as JSON, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
+    /// Reads all that is left of the content as JSON, up to
+    /// [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
     ///
     /// # Errors
-    /// As `Response::json` of the async client; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    /// As `Response::json` of the async client; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio
+    /// runtime.
     #[cfg(feature = "json")]
     pub fn json<T: serde_core::de::DeserializeOwned>(&mut self) -> Result<T, Error> {
         let (driver, response) = self.parts();
@@ -175,7 +181,8 @@ impl Response {
     /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6).
     ///
     /// # Errors
-    /// The urgency is above 7, or the stream is gone; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
+    /// The urgency is above 7, or the stream is gone; and [`Cause::Usage`](crate::Cause::Usage) inside of a
+    /// tokio runtime.
     pub fn reprioritise(&self, priority: Priority) -> Result<(), Error> {
         self.driver.wait(async { self.response().reprioritise(priority) })
     }
@@ -226,7 +233,8 @@ impl PendingResponse {
         Self { driver: driver.clone(), pending: Some(pending) }
     }
 
-    /// Waits until the server asks for the content or answers; see [`PendingResponse::go_ahead`](crate::PendingResponse::go_ahead).
+    /// Waits until the server asks for the content or answers; see
+    /// [`PendingResponse::go_ahead`](crate::PendingResponse::go_ahead).
     ///
     /// # Errors
     /// How the stream ended; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.

@@ -12,7 +12,8 @@ use super::{driver::Driver, to_io};
 
 /// Sends the content of a request piece by piece.
 ///
-/// Dropping it before [`finish`](Self::finish) resets the stream, so that the server never takes half a message for a whole one.
+/// Dropping it before [`finish`](Self::finish) resets the stream, so that the server never takes half a
+/// message for a whole one.
 pub struct BodyWriter {
     driver: Arc<Driver>,
     /// There until the message is ended.
@@ -27,8 +28,8 @@ impl BodyWriter {
     /// Ends the message.
     ///
     /// # Errors
-    /// The stream was reset, the connection broke or a deadline passed; and [`Cause::Usage`](crate::Cause::Usage) inside of a
-    /// tokio runtime.
+    /// The stream was reset, the connection broke or a deadline passed; and
+    /// [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
     pub fn finish(self) -> Result<Sent, Error> {
         self.finish_content([])
     }
@@ -57,7 +58,8 @@ impl BodyWriter {
 const ENDED: &str = "the message was ended";
 
 impl Write for BodyWriter {
-    /// Sends all of `data`, waiting while the server's windows or the output have no room. Allocates nothing once warm.
+    /// Sends all of `data`, waiting while the server's windows or the output have no room. Allocates nothing
+    /// once warm.
     ///
     /// # Errors
     /// As [`BodyWriter::finish`], within an [`io::Error`].

@@ -73,7 +73,8 @@ impl Connecting {
 }
 
 impl ClientBuilder {
-    /// The time that opening a connection may take, from looking up the host to the end of TLS; 10 seconds unless set.
+    /// The time that opening a connection may take, from looking up the host to the end of TLS; 10 seconds
+    /// unless set.
     ///
     /// An address that takes the connection, and then closes it, says something else or fails by itself in
     /// the handshake of TLS, is followed by the host's next one within that time. One that is silent there
@@ -101,16 +102,17 @@ impl ClientBuilder {
         self
     }
 
-    /// The time that a host's next address waits for an answer from the one before it (RFC 8305 §5); 250 milliseconds unless set,
-    /// and 10 at least. An address that fails is followed at once.
+    /// The time that a host's next address waits for an answer from the one before it (RFC 8305 §5); 250
+    /// milliseconds unless set, and 10 at least. An address that fails is followed at once.
     #[must_use]
     pub fn attempt_delay(mut self, delay: Duration) -> Self {
         self.settings.connect.attempt_delay = delay.max(DELAY_MIN);
         self
     }
 
-    /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time between them; `None`
-    /// sends none. Default 15 s. Whole seconds count, from 1 to 32,767. It holds for connections over TCP that the client dials itself, to proxies as well.
+    /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time
+    /// between them; `None` sends none. Default 15 s. Whole seconds count, from 1 to 32,767. It holds for
+    /// connections over TCP that the client dials itself, to proxies as well.
     #[doc(alias = "tcp_keepalive")]
     #[must_use]
     pub fn tcp_keep_alive(mut self, after: Option<Duration>) -> Self {
@@ -126,8 +128,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects to these addresses, with the ports they have, wherever this host and port are asked for; no resolver is asked.
-    /// TLS and `host` still name the host. What is said of the same host and port later counts.
+    /// Connects to these addresses, with the ports they have, wherever this host and port are asked for; no
+    /// resolver is asked. TLS and `host` still name the host. What is said of the same host and port later
+    /// counts.
     ///
     /// ```
     /// use std::net::{Ipv4Addr, SocketAddr};
@@ -144,8 +147,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Opens connections over TCP, to proxies as well, from the first of these addresses that is free and of the other end's family;
-    /// an unspecified address or the port 0 leaves that to the system. If none can be used, the attempt fails.
+    /// Opens connections over TCP, to proxies as well, from the first of these addresses that is free and of
+    /// the other end's family; an unspecified address or the port 0 leaves that to the system. If none can be
+    /// used, the attempt fails.
     ///
     /// ```
     /// use std::net::{Ipv4Addr, SocketAddr};
@@ -163,8 +167,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Opens connections over TCP, to proxies as well, by this network interface (`SO_BINDTODEVICE`). If there is none of this
-    /// name, the attempt fails.
+    /// Opens connections over TCP, to proxies as well, by this network interface (`SO_BINDTODEVICE`). If
+    /// there is none of this name, the attempt fails.
     #[doc(alias = "bind_device")]
     #[cfg(target_os = "linux")]
     #[must_use]
@@ -173,8 +177,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Opens all connections to this Unix socket, whatever the URL names: no host is looked up and no proxy is asked. Takes
-    /// the place of a [connector](Self::connector).
+    /// Opens all connections to this Unix socket, whatever the URL names: no host is looked up and no proxy
+    /// is asked. Takes the place of a [connector](Self::connector).
     ///
     /// ```no_run
     /// # async fn version() -> Result<(), alula::Error> {
@@ -201,13 +205,14 @@ impl ClientBuilder {
 
 /// Proxies.
 impl ClientBuilder {
-    /// Sends requests through this proxy, in place of those of the environment. Of several, the first one counts that is for
-    /// the URL's scheme and does not except its host.
+    /// Sends requests through this proxy, in place of those of the environment. Of several, the first one
+    /// counts that is for the URL's scheme and does not except its host.
     ///
-    /// Unless this or [`Self::no_proxy`] is called, the environment says which proxies there are when the client is built:
-    /// `http_proxy` and `https_proxy` for URLs of these schemes, `all_proxy` for those that have none of their own, and
-    /// `no_proxy` for what is [excepted](Proxy::except); or the same in upper case, but for `HTTP_PROXY` in a CGI program
-    /// (where there is `REQUEST_METHOD`), since its client could set that.
+    /// Unless this or [`Self::no_proxy`] is called, the environment says which proxies there are when the
+    /// client is built: `http_proxy` and `https_proxy` for URLs of these schemes, `all_proxy` for those that
+    /// have none of their own, and `no_proxy` for what is [excepted](Proxy::except); or the same in upper
+    /// case, but for `HTTP_PROXY` in a CGI program (where there is `REQUEST_METHOD`), since its client could
+    /// set that.
     ///
     /// A Unix socket or a connector has no proxies.
     #[must_use]

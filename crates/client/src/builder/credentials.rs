@@ -27,9 +27,9 @@ impl Bound {
 
 /// The credentials of requests, by origin.
 impl ClientBuilder {
-    /// Says by name and password who asks (RFC 7617 §2) in every request to the origin of this URL that has no `authorization`
-    /// of its own, also when a redirect leads there. [`build`](Self::build) fails when the URL cannot be used, the user holds a
-    /// colon, or either a control character.
+    /// Says by name and password who asks (RFC 7617 §2) in every request to the origin of this URL that has
+    /// no `authorization` of its own, also when a redirect leads there. [`build`](Self::build) fails when the
+    /// URL cannot be used, the user holds a colon, or either a control character.
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
@@ -45,8 +45,8 @@ impl ClientBuilder {
         self.bind(origin, Credentials::basic(user.as_bytes(), password.as_bytes()))
     }
 
-    /// Says by a token who asks (RFC 6750 §2.1); else as [`Self::basic_auth`]. [`build`](Self::build) fails when the URL cannot be
-    /// used or the token cannot stand in a field.
+    /// Says by a token who asks (RFC 6750 §2.1); else as [`Self::basic_auth`]. [`build`](Self::build) fails
+    /// when the URL cannot be used or the token cannot stand in a field.
     #[must_use]
     pub fn bearer_auth(self, origin: &str, token: &str) -> Self {
         let credentials = Credentials::bearer(token);

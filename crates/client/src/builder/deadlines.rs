@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::ClientBuilder;
 
-/// The time that a call waits for one of its origin's connections. Those that are held by responses which nobody reads are never
-/// free again.
+/// The time that a call waits for one of its origin's connections. Those that are held by responses which
+/// nobody reads are never free again.
 const QUEUE: Duration = Duration::from_secs(30);
 
 /// The deadlines of every call, unless it has its own.
@@ -31,16 +31,18 @@ impl Default for Deadlines {
 
 /// The time that calls may take.
 impl ClientBuilder {
-    /// The time that a call may wait until one of the connections to its origin is free, when there may be no more, or until the
-    /// server allows another stream; 30 seconds unless set, and without bound with [`Duration::MAX`]. Opening a connection has
+    /// The time that a call may wait until one of the connections to its origin is free, when there may be no
+    /// more, or until the server allows another stream; 30 seconds unless set, and without bound with
+    /// [`Duration::MAX`]. Opening a connection has
     /// [a deadline of its own](Self::connect_timeout).
     ///
     /// The call then fails in [`Phase::Queue`](crate::Phase::Queue); nothing was sent. The error
     /// [says](crate::Error::occupied) what holds the connections: a response holds one, or a stream of one, until its content
     /// was read to its end or it is dropped.
     ///
-    /// A call over HTTP/2 that has its response waits as long for content that cannot come, since responses that are not read
-    /// hold the whole window of the connection. It fails in [`Phase::Content`](crate::Phase::Content) then.
+    /// A call over HTTP/2 that has its response waits as long for content that cannot come, since responses
+    /// that are not read hold the whole window of the connection. It fails in
+    /// [`Phase::Content`](crate::Phase::Content) then.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -69,8 +71,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the longest time without progress on content, of the request or of the response; without bound unless set.
-    /// Content that nobody asks for may take its time.
+    /// Sets the longest time without progress on content, of the request or of the response; without bound
+    /// unless set. Content that nobody asks for may take its time.
     ///
     /// It is looked at four times within that time, so it may be a quarter more. The call then fails in
     /// [`Phase::Send`](crate::Phase::Send) or [`Phase::Content`](crate::Phase::Content).
@@ -80,8 +82,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets whether it is noted for every call how long what takes, for [`Response::timing`](crate::Response::timing); off unless
-    /// switched on. It reads the clock a few times per call, and allocates nothing.
+    /// Sets whether it is noted for every call how long what takes, for
+    /// [`Response::timing`](crate::Response::timing); off unless switched on. It reads the clock a few times
+    /// per call, and allocates nothing.
     #[must_use]
     pub fn timing(mut self, on: bool) -> Self {
         self.settings.deadlines.timing = on;

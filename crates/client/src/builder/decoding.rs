@@ -23,12 +23,13 @@ pub(crate) struct Decoding {
 
 #[cfg(feature = "decoding")]
 impl ClientBuilder {
-    /// Asks for content in the codings this client was built with, and decodes it while it comes (RFC 9110 §8.4); off unless
-    /// switched on, and [to be overruled by each call](crate::Call::decompress).
+    /// Asks for content in the codings this client was built with, and decodes it while it comes (RFC 9110
+    /// §8.4); off unless switched on, and [to be overruled by each call](crate::Call::decompress).
     ///
-    /// Which codings they are is up to the cargo features: `gzip` (gzip, x-gzip and deflate), `brotli` (br) and `zstd`.
-    /// `accept-encoding` is sent unless the call has one, or asks for a `range`: what is a range of coded content cannot be decoded,
-    /// and nor is 206 (Partial Content). A [prepared](crate::Client::prepare) request says itself what it accepts.
+    /// Which codings they are is up to the cargo features: `gzip` (gzip, x-gzip and deflate), `brotli` (br)
+    /// and `zstd`. `accept-encoding` is sent unless the call has one, or asks for a `range`: what is a range
+    /// of coded content cannot be decoded, and nor is 206 (Partial Content). A
+    /// [prepared](crate::Client::prepare) request says itself what it accepts.
     ///
     /// Decoded are up to two codings, one in the other; content with three or more is an error when it is
     /// read. Content with a coding that is not known is left as it came, and
@@ -36,10 +37,10 @@ impl ClientBuilder {
     /// `content-encoding` and `content-length`, which told of the coded content;
     /// [`received_headers`](crate::Response::received_headers) has both.
     ///
-    /// Content that ends before its coding does is an error, whatever its framing says, and so is content that decodes to more
-    /// than a hundred times its octets once that is more than 1 MiB ([`Cause::Growth`](crate::Cause::Growth)), and zstd with a window
-    /// over 8 MiB (RFC 9659 §3).
-    /// What follows the last member of gzip, or the end of deflate, is dropped, as others do.
+    /// Content that ends before its coding does is an error, whatever its framing says, and so is content
+    /// that decodes to more than a hundred times its octets once that is more than 1 MiB
+    /// ([`Cause::Growth`](crate::Cause::Growth)), and zstd with a window over 8 MiB (RFC 9659 §3). What
+    /// follows the last member of gzip, or the end of deflate, is dropped, as others do.
     ///
     /// Takes a decoder's memory from the client's earlier responses; gzip allocates nothing once warm.
     ///
@@ -58,7 +59,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Bounds the octets that content may have once it is decoded; without bound unless set. More is an error when it is read,
+    /// Bounds the octets that content may have once it is decoded; without bound unless set. More is an error
+    /// when it is read,
     /// [`Cause::TooLong`](crate::Cause::TooLong), and so is content that comes as more than twice as many octets and 64 KiB.
     #[must_use]
     pub fn decoded_max(mut self, octets: u64) -> Self {

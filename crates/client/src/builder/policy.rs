@@ -46,11 +46,13 @@ impl Policy {
 
 /// The fields that are sent by themselves.
 impl ClientBuilder {
-    /// Sends this field, of octets or text, with every call that has none of this name, and with every request that is
+    /// Sends this field, of octets or text, with every call that has none of this name, and with every
+    /// request that is
     /// [prepared](crate::Client::prepare) so. Fields of the same name are sent all, in their order.
     ///
-    /// It goes to every origin that is called: for credentials there are [`Self::basic_auth`] and [`Self::bearer_auth`]. A
-    /// call costs a look at its own fields and the copy. The first mistake is kept for [`build`](Self::build).
+    /// It goes to every origin that is called: for credentials there are [`Self::basic_auth`] and
+    /// [`Self::bearer_auth`]. A call costs a look at its own fields and the copy. The first mistake is kept
+    /// for [`build`](Self::build).
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
@@ -68,7 +70,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends these fields with every call, in place of those of the same names that were given before; else as [`Self::header`].
+    /// Sends these fields with every call, in place of those of the same names that were given before; else
+    /// as [`Self::header`].
     #[doc(alias = "default_headers")]
     #[must_use]
     pub fn headers(mut self, headers: &FieldSection) -> Self {
@@ -85,10 +88,10 @@ impl ClientBuilder {
     /// limit](crate::Call::redirects). One that leads back to a request that the call has sent before, with
     /// the same method, URL and fields, cookies included, is a loop and fails at once.
     ///
-    /// 301, 302, 303, 307 and 308 are followed (RFC 9110 §15.4) when they say where to. After 303, and after 301 or 302 to a
-    /// POST, the next request is a GET without content; else method and content stay. What is meant for one origin is not
-    /// sent to another: when scheme, host or port change, `authorization`, `cookie`, `proxy-authorization`, `host` and every
-    /// field marked sensitive are left out.
+    /// 301, 302, 303, 307 and 308 are followed (RFC 9110 §15.4) when they say where to. After 303, and after
+    /// 301 or 302 to a POST, the next request is a GET without content; else method and content stay. What is
+    /// meant for one origin is not sent to another: when scheme, host or port change, `authorization`,
+    /// `cookie`, `proxy-authorization`, `host` and every field marked sensitive are left out.
     ///
     /// A call whose content is streamed ([`Call::open`](crate::Call::open)) follows none.
     ///
@@ -105,25 +108,26 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets whether a redirect from `https` to `http` is followed; it is refused unless allowed here, since whoever is on the way
-    /// could then read and change what was asked for in secret.
+    /// Sets whether a redirect from `https` to `http` is followed; it is refused unless allowed here, since
+    /// whoever is on the way could then read and change what was asked for in secret.
     #[must_use]
     pub fn redirects_to_clear_text(mut self, allowed: bool) -> Self {
         self.settings.policy.redirects.to_clear_text = allowed;
         self
     }
 
-    /// Sets whether credentials and cookies that a call was given go along to other origins that it is redirected to; they stay
-    /// where they were sent unless allowed here, since any server could ask for them by a redirect.
+    /// Sets whether credentials and cookies that a call was given go along to other origins that it is
+    /// redirected to; they stay where they were sent unless allowed here, since any server could ask for them
+    /// by a redirect.
     #[must_use]
     pub fn redirects_with_credentials(mut self, allowed: bool) -> Self {
         self.settings.policy.redirects.trusts_all = allowed;
         self
     }
 
-    /// Sets whether a request that follows a redirect says in `referer` which URL led to it, without that URL's fragment
-    /// (RFC 9110 §10.1.3), in the place of a `referer` that the call was given. After a redirect from `https` to `http` none is sent.
-    /// Unless set, what the call was given goes along.
+    /// Sets whether a request that follows a redirect says in `referer` which URL led to it, without that
+    /// URL's fragment (RFC 9110 §10.1.3), in the place of a `referer` that the call was given. After a
+    /// redirect from `https` to `http` none is sent. Unless set, what the call was given goes along.
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
@@ -137,8 +141,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Tries failures again that may pass, by these rules; unless set, only requests that the peer cannot have acted on are sent
-    /// again, up to three times. A call may have [rules of its own](crate::Call::retries).
+    /// Tries failures again that may pass, by these rules; unless set, only requests that the peer cannot
+    /// have acted on are sent again, up to three times. A call may have [rules of its
+    /// own](crate::Call::retries).
     #[must_use]
     pub fn retries(mut self, retries: Retries) -> Self {
         self.settings.policy.retries = Some(retries);

@@ -44,8 +44,9 @@ impl Pooling {
         }
     }
 
-    /// The time that the next connection is kept, and a caller waits on it for others to be read. Connections that were opened
-    /// together do not end together: a life is shorter than the longest by up to a tenth of it.
+    /// The time that the next connection is kept, and a caller waits on it for others to be read. Connections
+    /// that were opened together do not end together: a life is shorter than the longest by up to a tenth of
+    /// it.
     pub(crate) fn keep(&self, unread: Option<Duration>) -> Keep {
         let life = self.lifetime.map(|longest| longest - longest / 10 * random_byte() / 255);
         let or_ever = |time: Option<Duration>| time.unwrap_or(Duration::MAX);
@@ -60,8 +61,9 @@ fn random_byte() -> u32 {
 
 /// The settings for connections that are kept for later calls.
 impl ClientBuilder {
-    /// Sets the number of connections of HTTP/1.1 to one origin that may be open on one runtime, each of which takes one request
-    /// at a time; 100 unless set, and one at least. Calls beyond that wait in the order in which they came, for
+    /// Sets the number of connections of HTTP/1.1 to one origin that may be open on one runtime, each of
+    /// which takes one request at a time; 100 unless set, and one at least. Calls beyond that wait in the
+    /// order in which they came, for
     /// [as long as they may](Self::queue_timeout). A response holds its connection until its content was read to its end or it is
     /// dropped.
     #[must_use]
@@ -70,13 +72,13 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the number of connections of HTTP/2 to one origin that may be open on one runtime, each of which takes as many
-    /// requests as the server allows; one unless set, and one at least.
+    /// Sets the number of connections of HTTP/2 to one origin that may be open on one runtime, each of which
+    /// takes as many requests as the server allows; one unless set, and one at least.
     ///
-    /// With more than one, another is opened when no connection has room for a request, one at a time; requests go to the one
-    /// with most room, and those for which there is none wait for the first that has. RFC 9113 §9.1 asks clients for one
-    /// connection, which compresses fields better and shares what the network gives; so more is for servers that allow too few
-    /// streams.
+    /// With more than one, another is opened when no connection has room for a request, one at a time;
+    /// requests go to the one with most room, and those for which there is none wait for the first that has.
+    /// RFC 9113 §9.1 asks clients for one connection, which compresses fields better and shares what the
+    /// network gives; so more is for servers that allow too few streams.
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
@@ -90,8 +92,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the number of connections of HTTP/1.1 to one origin that are kept unused; 100 unless set. When there is one more,
-    /// the one that was not used for longest is closed.
+    /// Sets the number of connections of HTTP/1.1 to one origin that are kept unused; 100 unless set. When
+    /// there is one more, the one that was not used for longest is closed.
     #[doc(alias = "pool_max_idle_per_host")]
     #[must_use]
     pub fn idle_max(mut self, connections: usize) -> Self {
@@ -99,10 +101,11 @@ impl ClientBuilder {
         self
     }
 
-    /// The time that a connection is kept that no request uses; 90 seconds unless set, and for ever with [`Duration::MAX`].
+    /// The time that a connection is kept that no request uses; 90 seconds unless set, and for ever with
+    /// [`Duration::MAX`].
     ///
-    /// It is looked at now and then: the connection is closed up to a second later, or up to an eighth of the time when that is
-    /// less.
+    /// It is looked at now and then: the connection is closed up to a second later, or up to an eighth of the
+    /// time when that is less.
     ///
     /// A server of HTTP/1.1 that states a shorter time (`keep-alive: timeout=5`) is left a second before
     /// that, half a second where it states one, and its connection is not used again after `timeout=0` and
@@ -122,19 +125,21 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the age up to which a connection takes requests; without bound unless set. One that is older takes no further
-    /// request, and is closed when its last has ended: so that load spreads to new servers, and names are looked up anew.
+    /// Sets the age up to which a connection takes requests; without bound unless set. One that is older
+    /// takes no further request, and is closed when its last has ended: so that load spreads to new servers,
+    /// and names are looked up anew.
     ///
-    /// Each connection is given up to a tenth less, at random: what was opened together does not close together.
+    /// Each connection is given up to a tenth less, at random: what was opened together does not close
+    /// together.
     #[must_use]
     pub fn lifetime(mut self, longest: Duration) -> Self {
         self.settings.pool.lifetime = Some(longest);
         self
     }
 
-    /// The number of origins that are remembered; 1024 unless set, and one at least. When there is one more, one is forgotten
-    /// that no call and no prepared request holds: without connections if there is such a one, and of these the one that was not
-    /// called for longest.
+    /// The number of origins that are remembered; 1024 unless set, and one at least. When there is one more,
+    /// one is forgotten that no call and no prepared request holds: without connections if there is such a
+    /// one, and of these the one that was not called for longest.
     #[must_use]
     pub fn origins_max(mut self, origins: usize) -> Self {
         self.settings.pool.origins_max = origins.max(1);

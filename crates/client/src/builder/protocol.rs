@@ -10,8 +10,9 @@ use alula_net::{
 
 use super::ClientBuilder;
 
-/// The octets of a response that are gathered unless another limit is named: more than nearly every page, picture or document, and a
-/// sixteenth of what all connections may hold (`Limits::process_memory_bytes`). What is longer is read piece by piece.
+/// The octets of a response that are gathered unless another limit is named: more than nearly every page,
+/// picture or document, and a sixteenth of what all connections may hold (`Limits::process_memory_bytes`).
+/// What is longer is read piece by piece.
 const CONTENT_MAX: usize = 64 << 20;
 
 /// The settings of both machines.
@@ -39,10 +40,11 @@ impl Default for Protocol {
 }
 
 impl ClientBuilder {
-    /// Sends a PING after this long without a frame from the peer while calls are under way, and gives up on the
-    /// connection when it is not answered within `answer_within`. Off unless set.
+    /// Sends a PING after this long without a frame from the peer while calls are under way, and gives up on
+    /// the connection when it is not answered within `answer_within`. Off unless set.
     ///
-    /// A connection without calls is left in peace; when it turns out to be dead, the next call opens another.
+    /// A connection without calls is left in peace; when it turns out to be dead, the next call opens
+    /// another.
     ///
     /// Over TCP, of either version, the system ends the connection when the peer takes nothing of what was
     /// sent for both times together (TCP_USER_TIMEOUT, on Linux alone). Otherwise a call without a deadline
@@ -54,8 +56,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are not unless switched on, but in
-    /// HTTP/1.1.
+    /// Sets whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are not unless
+    /// switched on, but in HTTP/1.1.
     #[must_use]
     pub fn http2_prior_knowledge(mut self, on: bool) -> Self {
         self.settings.protocol.prior_knowledge = on;
@@ -79,8 +81,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Forgives servers of HTTP/1.1 these mistakes; none unless set. Each leniency that is named there has been used to make two
-    /// readers of one message see two different ones: allow what a server needs that you know.
+    /// Forgives servers of HTTP/1.1 these mistakes; none unless set. Each leniency that is named there has
+    /// been used to make two readers of one message see two different ones: allow what a server needs that
+    /// you know.
     #[must_use]
     pub fn http1_leniency(mut self, leniency: h1::Leniency) -> Self {
         self.settings.protocol.http1.leniency = leniency;
@@ -102,26 +105,27 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the spelling of field names in requests of HTTP/1.1: their usual spelling (`Content-Type`) unless set, but for those
-    /// that were given with [`Call::header_spelled`](crate::Call::header_spelled). They mean the same in any case (RFC 9110 §5.1).
+    /// Sets the spelling of field names in requests of HTTP/1.1: their usual spelling (`Content-Type`) unless
+    /// set, but for those that were given with [`Call::header_spelled`](crate::Call::header_spelled). They
+    /// mean the same in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
         self.settings.protocol.http1.spelling = spelling;
         self
     }
 
-    /// Sets whether the fields of responses of HTTP/1.1 keep the spelling in which they came, beside the lower-case names by
-    /// which they are found, for [`Field::spelling`](alula_fields::Field::spelling); costs the octets of the names. Off unless
-    /// switched on.
+    /// Sets whether the fields of responses of HTTP/1.1 keep the spelling in which they came, beside the
+    /// lower-case names by which they are found, for [`Field::spelling`](alula_fields::Field::spelling);
+    /// costs the octets of the names. Off unless switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.settings.protocol.http1.keep_spelling = on;
         self
     }
 
-    /// Accepts a response of HTTP/1.1 without a stated length, and the end of a tunnel, as whole when TLS ends without
-    /// close_notify (RFC 9112 §9.8). Off unless switched on: such an end is an error then, after every octet that came, since
-    /// anyone on the path can cause it.
+    /// Accepts a response of HTTP/1.1 without a stated length, and the end of a tunnel, as whole when TLS
+    /// ends without close_notify (RFC 9112 §9.8). Off unless switched on: such an end is an error then, after
+    /// every octet that came, since anyone on the path can cause it.
     ///
     /// It changes nothing for content whose end the server states: by a length, the last chunk or END_STREAM.
     #[must_use]
@@ -147,12 +151,13 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the octets of a response's content that [`Response::bytes`](crate::Response::bytes), [`text`](crate::Response::text) and
-    /// `json` gather; longer content is an error. Default 64 MiB.
+    /// Sets the octets of a response's content that [`Response::bytes`](crate::Response::bytes),
+    /// [`text`](crate::Response::text) and `json` gather; longer content is an error. Default 64 MiB.
     ///
-    /// More than 4 GiB count as 4 GiB. It is the default of each [`Body`](crate::Body), which [`set_content_max`](crate::Body::set_content_max) changes; `bytes_max`,
-    /// `text_max` and `json_max` take a limit of their own. Content that is read piece by piece is not bounded: what is not read
-    /// stays with the server.
+    /// More than 4 GiB count as 4 GiB. It is the default of each [`Body`](crate::Body), which
+    /// [`set_content_max`](crate::Body::set_content_max) changes; `bytes_max`, `text_max` and `json_max` take
+    /// a limit of their own. Content that is read piece by piece is not bounded: what is not read stays with
+    /// the server.
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {

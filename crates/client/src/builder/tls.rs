@@ -11,9 +11,10 @@ use crate::tls::trust::server_name;
 /// TLS.
 #[cfg(feature = "tls")]
 impl ClientBuilder {
-    /// Trusts these certificates (PEM) beside the platform's, or alone if those are [left out](Self::platform_roots). A certificate that
-    /// a server shows as its own is trusted as well if it is one of these, for the names in it while it holds. An authority's is taken
-    /// as a root whether or not it has expired.
+    /// Trusts these certificates (PEM) beside the platform's, or alone if those are [left
+    /// out](Self::platform_roots). A certificate that a server shows as its own is trusted as well if it is
+    /// one of these, for the names in it while it holds. An authority's is taken as a root whether or not it
+    /// has expired.
     ///
     /// # Errors
     /// The text is empty, holds no certificate, or one that cannot be read.
@@ -24,8 +25,9 @@ impl ClientBuilder {
         Ok(self)
     }
 
-    /// Trusts the platform's certificates or leaves them out; trusts them unless set. They are read when the first of them is
-    /// needed: from where the environment's `SSL_CERT_FILE` and `SSL_CERT_DIR` say, or where the system has them.
+    /// Trusts the platform's certificates or leaves them out; trusts them unless set. They are read when the
+    /// first of them is needed: from where the environment's `SSL_CERT_FILE` and `SSL_CERT_DIR` say, or where
+    /// the system has them.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -43,10 +45,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Trusts no certificate that one of these lists revokes (PEM, RFC 5280 §5), and none of which no list says whether it is
-    /// revoked: each authority between the server and the root has to have its list here, signed by it and not expired. A call that
-    /// ends so has [`Cause::Revoked`](crate::Cause::Revoked), or [`Cause::Tls`](crate::Cause::Tls) for a list that is missing or
-    /// cannot be used.
+    /// Trusts no certificate that one of these lists revokes (PEM, RFC 5280 §5), and none of which no list
+    /// says whether it is revoked: each authority between the server and the root has to have its list here,
+    /// signed by it and not expired. A call that ends so has [`Cause::Revoked`](crate::Cause::Revoked), or
+    /// [`Cause::Tls`](crate::Cause::Tls) for a list that is missing or cannot be used.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -75,9 +77,10 @@ impl ClientBuilder {
         Ok(self)
     }
 
-    /// Trusts a server only if its own certificate has one of these public keys, beside all else that is wanted of it: each is the
-    /// SHA-256 of a `SubjectPublicKeyInfo` in DER, as curl's `--pinnedpubkey` and RFC 7469 §2.4 have it. Further calls add
-    /// to them; none at all match no server. It counts for proxies over TLS, with [`trust_anything`](Self::trust_anything) and a
+    /// Trusts a server only if its own certificate has one of these public keys, beside all else that is
+    /// wanted of it: each is the SHA-256 of a `SubjectPublicKeyInfo` in DER, as curl's `--pinnedpubkey` and
+    /// RFC 7469 §2.4 have it. Further calls add to them; none at all match no server. It counts for proxies
+    /// over TLS, with [`trust_anything`](Self::trust_anything) and a
     /// [verifier](Self::server_verifier) too. A call that ends so has [`Cause::PinMismatch`](crate::Cause::PinMismatch).
     ///
     /// ```
@@ -105,8 +108,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Shows this certificate, with the chain that follows it, to servers and proxies that ask for one (PEM), and proves it
-    /// with this private key (PEM: PKCS #8, PKCS #1 or SEC 1).
+    /// Shows this certificate, with the chain that follows it, to servers and proxies that ask for one (PEM),
+    /// and proves it with this private key (PEM: PKCS #8, PKCS #1 or SEC 1).
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -117,16 +120,16 @@ impl ClientBuilder {
     /// ```
     ///
     /// # Errors
-    /// A text is empty, holds nothing of the kind, or what cannot be read or is encrypted; or the key is not the
-    /// certificate's.
+    /// A text is empty, holds nothing of the kind, or what cannot be read or is encrypted; or the key is not
+    /// the certificate's.
     #[doc(alias = "identity")]
     pub fn identity_pem(mut self, chain: &[u8], key: &[u8]) -> Result<Self, Error> {
         self.settings.connect.trust.show_pem(chain, key)?;
         Ok(self)
     }
 
-    /// Names this server in TLS handshakes (SNI, RFC 6066 §3) and wants its certificate to be for this name, in place of the
-    /// URL's host. It is for all origins of the client; `host` still names the URL's.
+    /// Names this server in TLS handshakes (SNI, RFC 6066 §3) and wants its certificate to be for this name,
+    /// in place of the URL's host. It is for all origins of the client; `host` still names the URL's.
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
@@ -144,16 +147,18 @@ impl ClientBuilder {
         Ok(self)
     }
 
-    /// Writes the secrets of each TLS connection to the file that the environment's `SSLKEYLOGFILE` names, if it does, so that
-    /// tools which record traffic can decrypt it. Off unless called: who can read the file can read what was sent.
+    /// Writes the secrets of each TLS connection to the file that the environment's `SSLKEYLOGFILE` names, if
+    /// it does, so that tools which record traffic can decrypt it. Off unless called: who can read the file
+    /// can read what was sent.
     #[must_use]
     pub fn key_log_from_environment(mut self) -> Self {
         self.settings.connect.trust.log_keys();
         self
     }
 
-    /// Has the certificates of servers and proxies checked by this alone: neither the platform's roots, nor those that were added,
-    /// nor lists of revoked certificates count. [Pins](Self::pin_public_keys) do. The signatures of handshakes are the verifier's to check as well.
+    /// Has the certificates of servers and proxies checked by this alone: neither the platform's roots, nor
+    /// those that were added, nor lists of revoked certificates count. [Pins](Self::pin_public_keys) do. The
+    /// signatures of handshakes are the verifier's to check as well.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -177,9 +182,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Offers these cipher suites only, in this order, of which those that are not known are left out; without those of a version of
-    /// TLS that version is not spoken. All that are known are offered unless called, and for none at all. A call over TLS fails if some are
-    /// named and none is known.
+    /// Offers these cipher suites only, in this order, of which those that are not known are left out;
+    /// without those of a version of TLS that version is not spoken. All that are known are offered unless
+    /// called, and for none at all. A call over TLS fails if some are named and none is known.
     ///
     /// ```
     /// use rustls::CipherSuite;
@@ -196,9 +201,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Agrees on keys in these groups only, in this order, of which those that are not known are left out. Known are X25519MLKEM768,
-    /// X25519, P-256 and P-384, in this order unless called, and for none at all. A call over TLS fails if some are named and none is
-    /// known.
+    /// Agrees on keys in these groups only, in this order, of which those that are not known are left out.
+    /// Known are X25519MLKEM768, X25519, P-256 and P-384, in this order unless called, and for none at all. A
+    /// call over TLS fails if some are named and none is known.
     ///
     /// ```
     /// use rustls::NamedGroup;

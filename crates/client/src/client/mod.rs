@@ -29,14 +29,14 @@ const SPARE_HEAD_OCTETS: usize = 4 * 1024;
 
 /// An HTTP client. Cloning it is cheap; clones share connections.
 ///
-/// Dropping the last clone closes the connections once their calls have ended: over HTTP/1.1 in the same moment, over HTTP/2 after
-/// 20 ms in which late PINGs are answered. A runtime that ends does not wait for that: GOAWAY, the end of TLS and FIN are written
-/// with it.
+/// Dropping the last clone closes the connections once their calls have ended: over HTTP/1.1 in the same
+/// moment, over HTTP/2 after 20 ms in which late PINGs are answered. A runtime that ends does not wait for
+/// that: GOAWAY, the end of TLS and FIN are written with it.
 ///
-/// One client may be used from many runtimes, as a `static` one is in tests. A connection belongs to the runtime on which it was
-/// opened: calls use connections of their own runtime alone, and bounds on connections are for each runtime. A response has to be
-/// read before the runtime ends on which its call was sent ([`Cause::RuntimeEnded`](crate::Cause::RuntimeEnded)), and while that
-/// is driven.
+/// One client may be used from many runtimes, as a `static` one is in tests. A connection belongs to the
+/// runtime on which it was opened: calls use connections of their own runtime alone, and bounds on
+/// connections are for each runtime. A response has to be read before the runtime ends on which its call was
+/// sent ([`Cause::RuntimeEnded`](crate::Cause::RuntimeEnded)), and while that is driven.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -55,7 +55,8 @@ struct Inner {
 }
 
 impl Client {
-    /// A client with the default settings. The platform's roots are read when the first `https://` URL is called.
+    /// A client with the default settings. The platform's roots are read when the first `https://` URL is
+    /// called.
     ///
     /// # Errors
     /// A proxy that the environment names cannot be used.
@@ -229,8 +230,8 @@ impl ClientBuilder {
     /// The client.
     ///
     /// # Errors
-    /// A [field](Self::header) or [credentials](Self::basic_auth) are not valid, or a proxy that the environment names cannot be
-    /// used. That there is no root to trust is told by the first call over TLS.
+    /// A [field](Self::header) or [credentials](Self::basic_auth) are not valid, or a proxy that the
+    /// environment names cannot be used. That there is no root to trust is told by the first call over TLS.
     pub fn build(self) -> Result<Client, Error> {
         self.settled().map(Client::with)
     }

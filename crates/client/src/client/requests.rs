@@ -47,8 +47,8 @@ impl Client {
         self.begin(Cow::Borrowed("DELETE"), url.into_url_text())
     }
 
-    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method that is no token is
-    /// reported by `send`.
+    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method
+    /// that is no token is reported by `send`.
     pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(method.into_method_text(), url.into_url_text())
     }

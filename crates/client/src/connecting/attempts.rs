@@ -1,4 +1,5 @@
-//! The addresses of a host, tried one after the other without waiting for each to fail (RFC 8305, "Happy Eyeballs").
+//! The addresses of a host, tried one after the other without waiting for each to fail (RFC 8305, "Happy
+//! Eyeballs").
 
 use std::{
     future::{Future, poll_fn},
@@ -18,8 +19,8 @@ pub(crate) const DELAY: Duration = Duration::from_millis(250);
 /// Shorter than that it must never be (RFC 8305 §5).
 pub(crate) const DELAY_MIN: Duration = Duration::from_millis(10);
 
-/// Connects to the first of these addresses that answers; the other attempts are dropped then. They are in order of preference,
-/// and every other one is of the other family, as far as there are such.
+/// Connects to the first of these addresses that answers; the other attempts are dropped then. They are in
+/// order of preference, and every other one is of the other family, as far as there are such.
 ///
 /// # Errors
 /// All failed, or it is too late: with every address tried and why.
@@ -96,8 +97,9 @@ where
         }
     }
 
-    /// Returns true if the next address need not wait for those that are being tried. The first one waits for nothing: a timer,
-    /// even one set to now, would hold it up for a millisecond. Where no address is left there is no timer.
+    /// Returns true if the next address need not wait for those that are being tried. The first one waits for
+    /// nothing: a timer, even one set to now, would hold it up for a millisecond. Where no address is left
+    /// there is no timer.
     fn is_next_due(&self, timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> bool {
         self.running.is_empty() || self.is_one_left() && timer.poll(cx).is_ready()
     }

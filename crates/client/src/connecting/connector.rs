@@ -28,7 +28,8 @@ impl Destination {
         self.scheme
     }
 
-    /// The host name in lower case, internationalised labels as `xn--…` (RFC 5891), or an address, IPv6 without brackets.
+    /// The host name in lower case, internationalised labels as `xn--…` (RFC 5891), or an address, IPv6
+    /// without brackets.
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -79,7 +80,8 @@ impl fmt::Display for Destination {
 /// Opens connections in its own way; given to a client with
 /// [`ClientBuilder::connector`](crate::ClientBuilder::connector).
 ///
-/// TLS, where the URL asks for it, is spoken over what it returns. Functions that return such a future are connectors:
+/// TLS, where the URL asks for it, is spoken over what it returns. Functions that return such a future are
+/// connectors:
 ///
 /// ```
 /// use alula::{Client, Destination, Transport};

@@ -17,7 +17,8 @@ impl LocalEnd {
     /// Connects to this address.
     ///
     /// # Errors
-    /// No address that was given is free or of the family, there is no such interface, or nobody listens there.
+    /// No address that was given is free or of the family, there is no such interface, or nobody listens
+    /// there.
     pub(crate) async fn connect(&self, to: SocketAddr) -> io::Result<TcpStream> {
         if self.is_any() {
             return TcpStream::connect(to).await;

@@ -1,5 +1,6 @@
-//! How a connection to an origin is opened: its addresses are looked up and tried, or a proxy is asked for a way, or a way is
-//! taken that the user gave. What follows on it (TLS, the machine, the standby task) is `net`'s.
+//! How a connection to an origin is opened: its addresses are looked up and tried, or a proxy is asked for a
+//! way, or a way is taken that the user gave. What follows on it (TLS, the machine, the standby task) is
+//! `net`'s.
 
 mod attempts;
 mod connector;
@@ -187,8 +188,8 @@ impl Route {
     /// Opens a connection and spawns its standby task on the current runtime.
     ///
     /// # Errors
-    /// There is no way to the origin, TLS failed, the peer chose no version that is spoken, or it took too long; the phase
-    /// says what was being done.
+    /// There is no way to the origin, TLS failed, the peer chose no version that is spoken, or it took too
+    /// long; the phase says what was being done.
     pub(crate) async fn open(&self) -> Result<Arc<Conn>, Error> {
         let given = Some(self.by().deadline);
         self.open_by(later(Instant::now(), given)).await.map_err(|error| match error.cause() {
@@ -215,7 +216,8 @@ impl Route {
         opened.map_err(|error| error.during(phase))
     }
 
-    /// Keeps in mind what the peer of these connections has told of itself, for those that are opened after them.
+    /// Keeps in mind what the peer of these connections has told of itself, for those that are opened after
+    /// them.
     pub(crate) fn learn_of(&self, conns: &[Arc<Conn>]) {
         // One is enough: they have the same peer.
         let _ = conns.iter().find(|conn| self.limits.learn(conn));

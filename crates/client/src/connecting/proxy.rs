@@ -22,7 +22,8 @@ pub(crate) use self::{
 use super::Destination;
 use crate::url::{error::reason, zone::Zone};
 
-/// A proxy, and which requests go through it; given to a client with [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
+/// A proxy, and which requests go through it; given to a client with
+/// [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
 ///
 /// | its URL | what it is |
 /// | --- | --- |
@@ -33,8 +34,8 @@ use crate::url::{error::reason, zone::Zone};
 ///
 /// The host may be an IPv6 address with a zone, `http://[fe80::1%25eth0]:3128`.
 ///
-/// Without a scheme it is HTTP. The port is 80, 443 or 1080 unless it is given. A user name and a password in the URL are for
-/// the proxy (RFC 7617, RFC 1929).
+/// Without a scheme it is HTTP. The port is 80, 443 or 1080 unless it is given. A user name and a password in
+/// the URL are for the proxy (RFC 7617, RFC 1929).
 ///
 /// ```
 /// use alula::{Client, Proxy};
@@ -89,7 +90,8 @@ impl Proxy {
     /// Sets the credentials in place of those of the URL.
     ///
     /// # Errors
-    /// SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2), HTTP no names with a colon (RFC 7617 §2).
+    /// SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2), HTTP no names with a colon (RFC
+    /// 7617 §2).
     #[doc(alias = "basic_auth")]
     pub fn credentials(mut self, user: &str, password: &str) -> Result<Self, Error> {
         let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
@@ -98,7 +100,8 @@ impl Proxy {
         Ok(self)
     }
 
-    /// Sends this field with each CONNECT, by which an HTTP proxy is asked for a tunnel; requests that go through it do not have it.
+    /// Sends this field with each CONNECT, by which an HTTP proxy is asked for a tunnel; requests that go
+    /// through it do not have it.
     ///
     /// # Errors
     /// It is not valid, or is one of the connection (RFC 9110 §7.6.1).
@@ -109,9 +112,10 @@ impl Proxy {
         Ok(self)
     }
 
-    /// Hosts that are connected to without this proxy, separated by commas or spaces, as in the environment's `no_proxy`:
-    /// a domain with or without a leading dot stands for itself and those below it, an address for itself, `10.0.0.0/8` for
-    /// a network, `*` for all; a port may follow after a colon. What is none of these stands for nothing.
+    /// Hosts that are connected to without this proxy, separated by commas or spaces, as in the environment's
+    /// `no_proxy`: a domain with or without a leading dot stands for itself and those below it, an address
+    /// for itself, `10.0.0.0/8` for a network, `*` for all; a port may follow after a colon. What is none of
+    /// these stands for nothing.
     #[doc(alias = "no_proxy")]
     #[must_use]
     pub fn except(mut self, hosts: &str) -> Self {

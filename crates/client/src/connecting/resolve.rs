@@ -11,7 +11,8 @@ use std::{
 /// Looks up the addresses of hosts; given to a client with
 /// [`ClientBuilder::resolver`](crate::ClientBuilder::resolver).
 ///
-/// It is asked once for each connection that is opened, but for addresses, which need no look-up, and for what
+/// It is asked once for each connection that is opened, but for addresses, which need no look-up, and for
+/// what
 /// [`ClientBuilder::resolve`](crate::ClientBuilder::resolve) has said. Functions that return such a future are resolvers:
 ///
 /// ```
@@ -24,7 +25,8 @@ use std::{
 /// # }
 /// ```
 pub trait Resolve: Send + Sync {
-    /// The addresses of a host, with this port, the preferred one first (RFC 6724). They are tried as RFC 8305 says.
+    /// The addresses of a host, with this port, the preferred one first (RFC 6724). They are tried as RFC
+    /// 8305 says.
     ///
     /// The future is dropped when the connection is given up, or takes too long.
     ///
@@ -46,7 +48,8 @@ where
     }
 }
 
-/// The operating system's resolver (`getaddrinfo`), asked on a thread for what blocks. It sorts addresses by RFC 6724.
+/// The operating system's resolver (`getaddrinfo`), asked on a thread for what blocks. It sorts addresses by
+/// RFC 6724.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 

@@ -18,7 +18,8 @@ use crate::tls::trust::server_name;
 /// A proxy on the way to an origin.
 pub(super) struct Through {
     server: Arc<Server>,
-    /// The settings of machines, if it is sent the requests themselves (RFC 9112 §3.2.2); else it leads to the origin.
+    /// The settings of machines, if it is sent the requests themselves (RFC 9112 §3.2.2); else it leads to
+    /// the origin.
     requests: Option<Arc<h1::Config>>,
 }
 

@@ -10,11 +10,12 @@ use crate::{
 };
 
 impl ClientBuilder {
-    /// Keeps the cookies of responses in this jar, those of redirects too, and sends them where they belong; off unless set.
+    /// Keeps the cookies of responses in this jar, those of redirects too, and sends them where they belong;
+    /// off unless set.
     ///
-    /// A field `cookie` that the call has itself comes first, and what it names is not sent from the jar. A call makes five
-    /// allocations for this, as long as its cookies are at most 32, and looks at each cookie of the jar; a prepared one that has
-    /// cookies is sent as if it were not prepared.
+    /// A field `cookie` that the call has itself comes first, and what it names is not sent from the jar. A
+    /// call makes five allocations for this, as long as its cookies are at most 32, and looks at each cookie
+    /// of the jar; a prepared one that has cookies is sent as if it were not prepared.
     #[must_use]
     pub fn cookies(mut self, jar: Jar) -> Self {
         self.settings.policy.jar = Some(jar);

@@ -57,8 +57,8 @@ impl Jar {
         Self::default()
     }
 
-    /// Keeps a cookie as if it had come in the field `set-cookie` of a response from this URL; one that has expired removes
-    /// its like.
+    /// Keeps a cookie as if it had come in the field `set-cookie` of a response from this URL; one that has
+    /// expired removes its like.
     ///
     /// # Errors
     /// The URL or the cookie cannot be read, or the cookie is none that is kept from there.
@@ -92,16 +92,16 @@ impl Jar {
         self.write().clear();
     }
 
-    /// All cookies in the file format of Netscape, which curl, wget and browsers' tools read: a line for each, session cookies
-    /// with the date 0.
+    /// All cookies in the file format of Netscape, which curl, wget and browsers' tools read: a line for
+    /// each, session cookies with the date 0.
     ///
     /// It holds secrets: whoever reads it can act as you.
     pub fn to_netscape(&self) -> String {
         netscape::format(&self.read())
     }
 
-    /// Adds the cookies of a file in the format of Netscape, but for those that have expired. A line that is not of this format, or
-    /// whose cookie is none that is kept, is skipped and leaves the others.
+    /// Adds the cookies of a file in the format of Netscape, but for those that have expired. A line that is
+    /// not of this format, or whose cookie is none that is kept, is skipped and leaves the others.
     pub fn add_netscape(&self, file: impl AsRef<[u8]>) -> NetscapeImport {
         netscape::read(&mut self.write(), file.as_ref())
     }
@@ -120,8 +120,9 @@ impl Jar {
         self.read().iter_any().any(|cookie| is_for(cookie, url))
     }
 
-    /// Writes the cookies for this URL to a request: into one field, after those that it has, whose names are not repeated.
-    /// Those with longer paths come first (RFC 6265 §5.4). Hands back those that it had, unless nothing was added.
+    /// Writes the cookies for this URL to a request: into one field, after those that it has, whose names are
+    /// not repeated. Those with longer paths come first (RFC 6265 §5.4). Hands back those that it had, unless
+    /// nothing was added.
     pub(crate) fn add_to(&self, fields: &mut FieldSection, url: &Url) -> Result<Option<Vec<u8>>, FieldError> {
         let store = self.read();
         let mut cookies = Vec::with_capacity(COOKIES_PER_REQUEST);

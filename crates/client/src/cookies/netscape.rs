@@ -37,7 +37,8 @@ fn line(cookie: &Cookie<'_>) -> Option<String> {
     let (name, value) = cookie.name_value();
     let mut line = format!("{only}{dot}{domain}\t{}\t{}\t", truth(!dot.is_empty()), &*cookie.path);
     let is_secure = truth(cookie.secure() == Some(true));
-    // A tab in a value would begin another column; a semicolon in a path, which may come from the URL, cannot be read again.
+    // A tab in a value would begin another column; a semicolon in a path, which may come from the URL, cannot
+    // be read again.
     (!name.contains('\t') && !value.contains('\t') && !cookie.path.contains(';')).then(|| {
         let _ = writeln!(line, "{is_secure}\t{expires}\t{name}\t{value}");
         line
@@ -67,7 +68,8 @@ impl NetscapeImport {
     }
 }
 
-/// A line of a file of cookies that was skipped. It does not have the text of the line, which may be a secret.
+/// A line of a file of cookies that was skipped. It does not have the text of the line, which may be a
+/// secret.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SkippedLine {
     number: usize,

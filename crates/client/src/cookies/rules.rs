@@ -1,4 +1,5 @@
-//! Which cookies are kept (RFC 6265 §5.3), beyond what the store knows: public suffixes, what is secure, and how many.
+//! Which cookies are kept (RFC 6265 §5.3), beyond what the store knows: public suffixes, what is secure, and
+//! how many.
 
 use alula_fields::octets;
 use cookie_store::{Cookie, CookieDomain, CookieStore};
@@ -14,7 +15,8 @@ struct Room {
     in_all: usize,
 }
 
-/// RFC 6265 §6.1 asks for 50 of a domain, and 3000 in all, which take about a megabyte; Chromium keeps 180 of a site.
+/// RFC 6265 §6.1 asks for 50 of a domain, and 3000 in all, which take about a megabyte; Chromium keeps 180 of
+/// a site.
 const ROOM: Room = Room { of_site: 180, in_all: 3000 };
 
 /// Keeps what `set-cookie` said in a response from this URL, or says why not.
@@ -86,8 +88,9 @@ fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(
     Ok(())
 }
 
-/// Leave secure cookies alone (RFC 6265bis §5.7): what comes in clear text has neither the place of a secure cookie of its name, nor
-/// one from which it would be sent with it or before it. A path above that of the secure cookie is free.
+/// Leave secure cookies alone (RFC 6265bis §5.7): what comes in clear text has neither the place of a secure
+/// cookie of its name, nor one from which it would be sent with it or before it. A path above that of the
+/// secure cookie is free.
 fn is_left_alone(old: &Cookie<'_>, new: &Cookie<'_>) -> bool {
     let (old_domain, new_domain) = (old.domain.as_cow(), new.domain.as_cow());
     let (old_domain, new_domain) = (old_domain.unwrap_or_default(), new_domain.unwrap_or_default());

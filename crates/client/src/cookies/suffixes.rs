@@ -1,8 +1,9 @@
 //! The list of public suffixes (publicsuffix.org), below which everybody may have a domain.
 //!
-//! `suffixes.txt` has a line for each domain that has rules: the domain, and the labels that are suffixes in front of it. `*` is every
-//! label, and `!label` is none though `*` stands beside it. Lines are in the order of their domains, and what is not ASCII is in Punycode,
-//! as in URLs. `cargo xtask suffixes --write` makes it of the list that the crate `psl` has.
+//! `suffixes.txt` has a line for each domain that has rules: the domain, and the labels that are suffixes in
+//! front of it. `*` is every label, and `!label` is none though `*` stands beside it. Lines are in the order
+//! of their domains, and what is not ASCII is in Punycode, as in URLs. `cargo xtask suffixes --write` makes
+//! it of the list that the crate `psl` has.
 
 use std::cmp::Ordering;
 
@@ -17,7 +18,8 @@ pub(super) fn is_public(domain: &str) -> bool {
     !domain.is_empty() && suffix(domain) == domain
 }
 
-/// Returns the registrable domain that this host belongs to: a public suffix and one label. `None` if the host is a suffix.
+/// Returns the registrable domain that this host belongs to: a public suffix and one label. `None` if the
+/// host is a suffix.
 pub(super) fn site(host: &str) -> Option<&str> {
     let host = without_dot(host);
     let before = host.strip_suffix(suffix(host))?.strip_suffix('.')?;

@@ -89,8 +89,8 @@ fn later_cookies_replace_their_like() {
     }
 }
 
-/// A clear-text origin could set `session` for its parent domain, and a host below it sent the attacker's beside its own. The rows
-/// are those of RFC 6265bis §5.7, with its example of paths.
+/// A clear-text origin could set `session` for its parent domain, and a host below it sent the attacker's
+/// beside its own. The rows are those of RFC 6265bis §5.7, with its example of paths.
 #[test]
 fn secure_cookies_are_left_alone_by_clear_text() {
     const SECURE: &str = "https://www.example.com/";

@@ -125,7 +125,8 @@ impl Call<'_> {
         }
     }
 
-    /// Sends again what failed, if it may be: at once where the peer cannot have acted on it, else after a while.
+    /// Sends again what failed, if it may be: at once where the peer cannot have acted on it, else after a
+    /// while.
     async fn after_error(&self, error: Error, ends_at: Option<Instant>, trail: &mut Trail) -> Next {
         let verdict = self.verdict_on_error(&error, ends_at, trail);
         self.tell_of(Setback::Failed(&error), &verdict);

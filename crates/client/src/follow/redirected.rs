@@ -14,8 +14,8 @@ impl Response {
         self.redirected.as_ref().map_or(0, |redirected| redirected.count)
     }
 
-    /// The URL that answered, fragment included, when redirects led to it; nothing when it is the one that was called.
-    /// An IPv6 address has the zone that it was called with. Allocates nothing.
+    /// The URL that answered, fragment included, when redirects led to it; nothing when it is the one that
+    /// was called. An IPv6 address has the zone that it was called with. Allocates nothing.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {

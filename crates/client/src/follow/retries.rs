@@ -1,7 +1,7 @@
 //! Trying again what failed and may go well a little later.
 //!
-//! Rule: nothing is tried again that could be carried out twice, and an origin that fails is not asked much more often than
-//! one that does not; `budget.rs` sees to that.
+//! Rule: nothing is tried again that could be carried out twice, and an origin that fails is not asked much
+//! more often than one that does not; `budget.rs` sees to that.
 
 mod budget;
 mod retry_after;
@@ -24,16 +24,18 @@ const BACKOFF_MAX: Duration = Duration::from_secs(10);
 /// A longer `retry-after` is returned to the caller.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// The rules by which failed requests are sent again: failures, number of tries and waits; given to a client with
+/// The rules by which failed requests are sent again: failures, number of tries and waits; given to a client
+/// with
 /// [`ClientBuilder::retries`](crate::ClientBuilder::retries) or to a call with [`Call::retries`](crate::Call::retries).
 ///
-/// Tried again are failures after which the request cannot have been carried out ([`Retry::Safe`](crate::Retry::Safe)), and
-/// for methods that are idempotent (RFC 9110 §9.2.2) also other failures that may pass, and responses with certain
-/// statuses. Content goes along when it was given whole; a call that streams its own is tried once. A response that breaks off
-/// within its content is not asked for again.
+/// Tried again are failures after which the request cannot have been carried out
+/// ([`Retry::Safe`](crate::Retry::Safe)), and for methods that are idempotent (RFC 9110 §9.2.2) also other
+/// failures that may pass, and responses with certain statuses. Content goes along when it was given whole; a
+/// call that streams its own is tried once. A response that breaks off within its content is not asked for
+/// again.
 ///
-/// All calls of a client share a budget: a tenth of a retry for each call, and ten at once. When it is spent, failures are
-/// told at once, so that an origin that fails gets at most a tenth more requests than usual.
+/// All calls of a client share a budget: a tenth of a retry for each call, and ten at once. When it is spent,
+/// failures are told at once, so that an origin that fails gets at most a tenth more requests than usual.
 ///
 /// ```
 /// use std::time::Duration;
@@ -66,8 +68,8 @@ pub(crate) enum Wait {
 }
 
 impl Retries {
-    /// Sets the number of tries in all, redirects apart; with 1 at the most nothing is tried again, but for requests that the
-    /// peer [has not seen](crate::Call::send).
+    /// Sets the number of tries in all, redirects apart; with 1 at the most nothing is tried again, but for
+    /// requests that the peer [has not seen](crate::Call::send).
     pub fn new(tries_max: u32) -> Self {
         let statuses = [
             Status::REQUEST_TIMEOUT,
@@ -85,17 +87,17 @@ impl Retries {
         }
     }
 
-    /// Waits about `first` before the second try, twice as long before the next one and so on, up to `max`; 100 milliseconds
-    /// and 10 seconds unless set. Each wait is cut at random by up to its half, so that those who failed together do not come
-    /// back together.
+    /// Waits about `first` before the second try, twice as long before the next one and so on, up to `max`;
+    /// 100 milliseconds and 10 seconds unless set. Each wait is cut at random by up to its half, so that
+    /// those who failed together do not come back together.
     #[must_use]
     pub fn backoff(mut self, first: Duration, max: Duration) -> Self {
         (self.backoff, self.backoff_max) = (first, max);
         self
     }
 
-    /// The time that the field `retry-after` (RFC 9110 §10.2.3) may make a call wait; 60 seconds unless set. A response that asks
-    /// for more is handed over.
+    /// The time that the field `retry-after` (RFC 9110 §10.2.3) may make a call wait; 60 seconds unless set.
+    /// A response that asks for more is handed over.
     #[must_use]
     pub fn retry_after_max(mut self, max: Duration) -> Self {
         self.retry_after_max = max;

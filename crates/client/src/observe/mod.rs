@@ -1,7 +1,9 @@
-//! What is told of calls and connections: to `tracing` by the feature of that name, to `metrics` by the other.
+//! What is told of calls and connections: to `tracing` by the feature of that name, to `metrics` by the
+//! other.
 //!
-//! Without these features a [`RequestObserver`] is empty and does nothing, and a call is the same code as if it were not there. With them, and
-//! nobody listening, nothing is allocated. Names are those of OpenTelemetry's conventions for HTTP where it has one.
+//! Without these features a [`RequestObserver`] is empty and does nothing, and a call is the same code as if
+//! it were not there. With them, and nobody listening, nothing is allocated. Names are those of
+//! OpenTelemetry's conventions for HTTP where it has one.
 //!
 //! A call is told of until the head of its response has come; content is not.
 
@@ -20,7 +22,8 @@ pub(crate) mod watching;
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 mod words;
 
-/// A call, from its beginning to the head of its response. Dropping it before [`end`](Self::end) tells that it was given up.
+/// A call, from its beginning to the head of its response. Dropping it before [`end`](Self::end) tells that
+/// it was given up.
 pub(crate) struct RequestObserver {
     #[cfg(feature = "metrics")]
     counted: counted::Request,

@@ -1,7 +1,9 @@
-//! The steps of a client's exchanges, told to an observer: the connection, and each head as it is sent and received.
+//! The steps of a client's exchanges, told to an observer: the connection, and each head as it is sent and
+//! received.
 //!
-//! Rule: a call that nobody watches pays a branch where its head is sent and one where the head of the response is taken. One that
-//! is watched goes the longer way of those that have to wait for a connection, and allocates.
+//! Rule: a call that nobody watches pays a branch where its head is sent and one where the head of the
+//! response is taken. One that is watched goes the longer way of those that have to wait for a connection,
+//! and allocates.
 
 use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -13,8 +15,8 @@ use crate::{builder::ClientBuilder, follow::outcome::Setback};
 /// Is told of each step.
 pub(crate) type Watcher = Arc<dyn Fn(&ExchangeEvent<'_>) + Send + Sync>;
 
-/// A step of an exchange, of which [`ClientBuilder::on_event`] tells. A redirect that is followed and a request that is sent again
-/// are exchanges of their own.
+/// A step of an exchange, of which [`ClientBuilder::on_event`] tells. A redirect that is followed and a
+/// request that is sent again are exchanges of their own.
 #[non_exhaustive]
 pub enum ExchangeEvent<'a> {
     /// The host of a server or a proxy has these addresses, in the order in which the resolver named them.
@@ -25,8 +27,9 @@ pub enum ExchangeEvent<'a> {
     /// time](ClientBuilder::connect_timeout). Where the host has several addresses, also that this one broke
     /// off in the handshake of TLS, or before a proxy had led anywhere.
     NotConnected(SocketAddr, &'a io::Error),
-    /// The proxy at this host and port leads to the server now, or has refused to: by the status with which it answered CONNECT, or by
-    /// SOCKS, which has none. Of a SOCKS proxy that refuses, and of any that breaks off, nothing is told.
+    /// The proxy at this host and port leads to the server now, or has refused to: by the status with which
+    /// it answered CONNECT, or by SOCKS, which has none. Of a SOCKS proxy that refuses, and of any that
+    /// breaks off, nothing is told.
     Tunnelled(&'a str, Option<Status>),
     /// A connection has taken the request: a new one, or one that was open before.
     Connected(&'a ConnectionFacts<'a>),
@@ -40,11 +43,11 @@ pub enum ExchangeEvent<'a> {
     /// it follows where it leads or sends the request again. Those of any other response are its caller's:
     /// [`Response::trailers`](crate::Response::trailers).
     Trailers(Version, &'a FieldSection),
-    /// The request is sent again after so long, since this came of it: because of [`Retries`](crate::Retries), or because the
-    /// server [cannot have acted on it](crate::Call::send).
+    /// The request is sent again after so long, since this came of it: because of
+    /// [`Retries`](crate::Retries), or because the server [cannot have acted on it](crate::Call::send).
     Retrying(Setback<'a>, Duration),
-    /// The request is not sent again although this came of it and there are [`Retries`](crate::Retries): the reason is a clause
-    /// such as `it was tried as often as is allowed`.
+    /// The request is not sent again although this came of it and there are [`Retries`](crate::Retries): the
+    /// reason is a clause such as `it was tried as often as is allowed`.
     NotRetried(Setback<'a>, &'static str),
     /// The call has failed before the head of its response came, and its caller is told this. It comes last,
     /// once, with
@@ -80,8 +83,9 @@ impl fmt::Debug for ExchangeEvent<'_> {
 }
 
 impl ClientBuilder {
-    /// Tells `observer` of each step of each exchange: where the client connects to, the head of the request as it is sent (over
-    /// HTTP/2 read back from the octets on the wire), and each head that comes. Calls allocate then, and wait for the observer.
+    /// Tells `observer` of each step of each exchange: where the client connects to, the head of the request
+    /// as it is sent (over HTTP/2 read back from the octets on the wire), and each head that comes. Calls
+    /// allocate then, and wait for the observer.
     ///
     /// Heads hold credentials: [`Debug`](std::fmt::Debug) shows the names of their fields only.
     ///
@@ -140,8 +144,8 @@ impl ConnectionFacts<'_> {
         self.is_reused
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates; none in clear text.
-    /// Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates;
+    /// none in clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<alula_net::TlsFacts> {
         self.stream.tls()
@@ -170,9 +174,9 @@ impl SentHead {
         self.version
     }
 
-    /// The lines in the order in which they were sent, without their ends. Over HTTP/1.1 the first is the request line and the
-    /// others are fields in the spelling on the wire (RFC 9112 §2.1); over HTTP/2 all are fields, pseudo-fields such as
-    /// `:method: GET` first (RFC 9113 §8.3.1).
+    /// The lines in the order in which they were sent, without their ends. Over HTTP/1.1 the first is the
+    /// request line and the others are fields in the spelling on the wire (RFC 9112 §2.1); over HTTP/2 all
+    /// are fields, pseudo-fields such as `:method: GET` first (RFC 9113 §8.3.1).
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let lines = self.octets.split(|octet| *octet == b'\n');
         lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !line.is_empty())

@@ -57,7 +57,8 @@ impl Caller {
         }
     }
 
-    /// Waits until there is reason to ask again. Returns the connection that was opened for this call if it has closed.
+    /// Waits until there is reason to ask again. Returns the connection that was opened for this call if it
+    /// has closed.
     async fn wait(
         &mut self,
         opening: Option<Arc<Opening>>,
@@ -68,10 +69,11 @@ impl Caller {
             let change = async { Ok(self.change(opening.as_deref()).await.ok()) };
             return deadlines.in_queue(change).await.map(|_| None);
         };
-        // Another call may have taken the one that was opened. That it could not be opened is what this call is told, even if it
-        // heard of room for another one first.
+        // Another call may have taken the one that was opened. That it could not be opened is what this call
+        // is told, even if it heard of room for another one first.
         if let Some(outcome) = own.known() {
-            // One that has closed by now is counted as gone; a peer that closes each at once would have others opened forever.
+            // One that has closed by now is counted as gone; a peer that closes each at once would have
+            // others opened forever.
             return outcome.map(|conn| Some(conn).filter(|conn| !conn.is_open()));
         }
         deadlines.while_opening(&own, self.change(Some(&own))).await?;

@@ -1,10 +1,11 @@
-//! The machine of a pool: the connections to one origin on one runtime, those that are being opened, and the callers that wait.
+//! The machine of a pool: the connections to one origin on one runtime, those that are being opened, and the
+//! callers that wait.
 //!
-//! Rule 1: it does no work. Each transition says what is to be done once the lock is released: wake these, close that one, open
-//! one more.
+//! Rule 1: it does no work. Each transition says what is to be done once the lock is released: wake these,
+//! close that one, open one more.
 //! Rule 2: until it is known what the origin speaks, one connection is opened, and everybody waits for it.
-//! Rule 3: a connection that has ended, or was dropped with its runtime, is counted off once, by itself, and makes room for
-//! another.
+//! Rule 3: a connection that has ended, or was dropped with its runtime, is counted off once, by itself, and
+//! makes room for another.
 //! Rule 4: no transition has a wildcard over the state; a test prints them all.
 
 use tokio::time::Instant;
@@ -32,7 +33,8 @@ pub(crate) struct Limits {
 /// `C` is a connection, `O` one that is being opened, and `W` wakes a caller.
 pub(super) struct Machine<C: Member, O, W> {
     state: State<C, O>,
-    /// The connections that are open and tell what becomes of them: all but one of HTTP/2 beside which there may be no other.
+    /// The connections that are open and tell what becomes of them: all but one of HTTP/2 beside which there
+    /// may be no other.
     members: Vec<C::Weak>,
     queue: Queue<W>,
     limits: Limits,
@@ -119,9 +121,9 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         }
     }
 
-    /// Answers a call, for which a connection is being opened already if it `opens` one. A call that has to wait for others to
-    /// give back what they have enters the queue, and keeps its ticket until it has sent its request. `begin` makes what stands
-    /// for a connection that is opened beside those.
+    /// Answers a call, for which a connection is being opened already if it `opens` one. A call that has to
+    /// wait for others to give back what they have enters the queue, and keeps its ticket until it has sent
+    /// its request. `begin` makes what stands for a connection that is opened beside those.
     pub(super) fn ask(
         &mut self,
         ticket: &mut Option<Ticket>,
@@ -191,12 +193,14 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         }
     }
 
-    /// Has a caller with a ticket woken when it is called; returns false if it was called already, and is to ask again.
+    /// Has a caller with a ticket woken when it is called; returns false if it was called already, and is to
+    /// ask again.
     pub(super) fn watch(&mut self, ticket: &Ticket, waker: &W) -> bool {
         self.queue.watch(ticket, waker)
     }
 
-    /// A caller leaves: it has what it waited for, or waits no longer. Another caller may be called beside the effects.
+    /// A caller leaves: it has what it waited for, or waits no longer. Another caller may be called beside
+    /// the effects.
     pub(super) fn left(&mut self, ticket: Ticket) -> (Effects<C, W>, Option<W>) {
         let was_called = self.queue.leave(ticket);
         match &mut self.state {

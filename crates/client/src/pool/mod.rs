@@ -1,6 +1,8 @@
-//! The connections to one origin on one runtime: the machine that decides, behind one lock, and its work outside of the lock.
+//! The connections to one origin on one runtime: the machine that decides, behind one lock, and its work
+//! outside of the lock.
 //!
-//! Rule: nothing is woken, begun, closed or let go of under the lock, since each of these may have news for the pool.
+//! Rule: nothing is woken, begun, closed or let go of under the lock, since each of these may have news for
+//! the pool.
 
 pub(crate) mod caller;
 mod machine;
@@ -46,8 +48,8 @@ impl Pool {
         Self { machine: Mutex::new(Machine::new(opener.limits())), opener }
     }
 
-    /// Takes a connection that needs no waiting for, unless its peer allows no more requests. One system call for each of HTTP/1.1
-    /// that is looked at; allocates nothing.
+    /// Takes a connection that needs no waiting for, unless its peer allows no more requests. One system call
+    /// for each of HTTP/1.1 that is looked at; allocates nothing.
     #[inline]
     pub(crate) fn take(&self) -> Option<Arc<Conn>> {
         loop {

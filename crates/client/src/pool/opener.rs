@@ -1,5 +1,5 @@
-//! Opening connections for a pool, each by a task of its own: a call that is dropped or not polled holds up nobody who waits for the
-//! same connection.
+//! Opening connections for a pool, each by a task of its own: a call that is dropped or not polled holds up
+//! nobody who waits for the same connection.
 
 use std::sync::{Arc, Weak};
 
@@ -33,7 +33,8 @@ impl Opener {
         self.route.learn_of(conns);
     }
 
-    /// Begins to open a connection on the current runtime. The pool is told of the outcome first, whether or not anybody waits for it.
+    /// Begins to open a connection on the current runtime. The pool is told of the outcome first, whether or
+    /// not anybody waits for it.
     pub(super) fn start(&self, pool: &Arc<Pool>, opening: Arc<Opening>) {
         let (route, settings) = (self.route.clone(), self.route.settings());
         let keep = settings.pool.keep(settings.deadlines.queue);

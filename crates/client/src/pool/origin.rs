@@ -1,5 +1,5 @@
-//! One origin (RFC 9110 §4.3.1) and the connections that are open to it: of HTTP/2 one or a few that all requests share, or
-//! as many of HTTP/1.1 as there are requests under way.
+//! One origin (RFC 9110 §4.3.1) and the connections that are open to it: of HTTP/2 one or a few that all
+//! requests share, or as many of HTTP/1.1 as there are requests under way.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::{
     url::{location::Location, zone::Zone},
 };
 
-/// The number of connections that a request may meet that take no more, before that is told; and how many runtimes that end.
+/// The number of connections that a request may meet that take no more, before that is told; and how many
+/// runtimes that end.
 const GONE_MAX: u32 = 8;
 
 pub(crate) struct Origin {
@@ -91,8 +92,8 @@ impl Origin {
         self.prefix == other.prefix
     }
 
-    /// Opens a stream as `send` says, if there is a connection that takes it at once; else there is the one that does not, if
-    /// there is any, to [`open`](Self::open) it with. Allocates nothing.
+    /// Opens a stream as `send` says, if there is a connection that takes it at once; else there is the one
+    /// that does not, if there is any, to [`open`](Self::open) it with. Allocates nothing.
     #[inline]
     pub(crate) fn try_open<F>(&self, noted: Noted<'_>, send: F) -> Result<Stream, Option<Arc<Conn>>>
     where
@@ -102,13 +103,14 @@ impl Origin {
         conn.try_open(noted, send).map_err(Some)
     }
 
-    /// Opens a stream as `send` says, on a connection that takes it: on `conn`, if that is one. Allocates nothing when there is
-    /// one.
+    /// Opens a stream as `send` says, on a connection that takes it: on `conn`, if that is one. Allocates
+    /// nothing when there is one.
     ///
     /// A call whose runtime ends while it waits, and which is polled on another one then, begins anew there.
     ///
     /// # Errors
-    /// There is no connection in time, or one after the other takes no more requests; nothing was sent. Or what `send` says.
+    /// There is no connection in time, or one after the other takes no more requests; nothing was sent. Or
+    /// what `send` says.
     pub(crate) async fn open<F>(
         &self,
         mut conn: Option<Arc<Conn>>,

@@ -1,8 +1,8 @@
 //! The origins that a client has called.
 //!
 //! Rule 1: the one called last is tried first: who calls one origin all the time pays for no look-up.
-//! Rule 2: there are no more than there may be, beside those that calls and prepared requests hold. Of the others those go
-//! first that have no connection, and of these the one that was not called for longest.
+//! Rule 2: there are no more than there may be, beside those that calls and prepared requests hold. Of the
+//! others those go first that have no connection, and of these the one that was not called for longest.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -27,7 +27,8 @@ struct Known {
 }
 
 impl Origins {
-    /// The origin of this URL, and its path, when the URL begins as one that is known and its path is plain. Allocates nothing.
+    /// The origin of this URL, and its path, when the URL begins as one that is known and its path is plain.
+    /// Allocates nothing.
     #[inline]
     pub(crate) fn find<'u>(&mut self, url: &'u str) -> Option<(Arc<Origin>, &'u str)> {
         if let Some(last) = &self.last

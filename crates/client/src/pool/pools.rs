@@ -1,9 +1,10 @@
 //! The connections of one origin, by the runtime that made them.
 //!
-//! A socket is driven by the runtime that opened it: it stands still while that is not driven, and is lost when that ends.
+//! A socket is driven by the runtime that opened it: it stands still while that is not driven, and is lost
+//! when that ends.
 //!
-//! Rule 1: a call uses the connections of the runtime on which it is sent, and waits for these alone. What may be open is
-//! counted by runtime as well, so that nobody waits for a runtime that is not driven.
+//! Rule 1: a call uses the connections of the runtime on which it is sent, and waits for these alone. What
+//! may be open is counted by runtime as well, so that nobody waits for a runtime that is not driven.
 //! Rule 2: what a runtime had is forgotten when it ends.
 //! Rule 3: there is one lock for each runtime's pool. The pool of the first runtime is found without another.
 
@@ -17,14 +18,16 @@ use crate::pool::{
     runtimes::{RuntimeToken, current_id},
 };
 
-/// The call is not on the runtime of its pool any more. Nothing was sent; one that goes on elsewhere begins anew.
+/// The call is not on the runtime of its pool any more. Nothing was sent; one that goes on elsewhere begins
+/// anew.
 pub(crate) fn left() -> Error {
     Error::runtime_ended(Phase::Queue, Retry::Safe)
 }
 
 /// The pools of one origin: one for each runtime that has called it.
 pub(crate) struct Pools {
-    /// The pool of the runtime that called first, which is found without a lock. It stays, closed, when that runtime has ended.
+    /// The pool of the runtime that called first, which is found without a lock. It stays, closed, when that
+    /// runtime has ended.
     first: OnceLock<RuntimePool>,
     others: Mutex<Vec<RuntimePool>>,
     opener: Opener,
@@ -42,8 +45,8 @@ impl Pools {
         Arc::new(Self { first: OnceLock::new(), others: Mutex::default(), opener })
     }
 
-    /// A connection of the current runtime that needs no waiting for, unless its peer allows no more requests. Allocates
-    /// nothing.
+    /// A connection of the current runtime that needs no waiting for, unless its peer allows no more
+    /// requests. Allocates nothing.
     #[inline]
     pub(crate) fn at_hand(&self) -> Option<Arc<Conn>> {
         let id = current_id()?;

@@ -1,7 +1,7 @@
 //! How far the opening of a connection has come: for those who wait for it, and for the record of when.
 //!
-//! A connection is opened by a task of its own, which notes here what it enters and leaves; so nothing of it has to be handed
-//! through whatever opens connections.
+//! A connection is opened by a task of its own, which notes here what it enters and leaves; so nothing of it
+//! has to be handed through whatever opens connections.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,8 +1,9 @@
 //! The callers that wait for a connection, in the order in which they came.
 //!
-//! Rule 1: a caller that is called leaves the queue. It is the first one again when it looks and finds nothing; when it leaves
-//! without having looked, it passes on what it was called for.
-//! Rule 2: a caller for which a connection is being opened is not called for room: it would leave the room unused.
+//! Rule 1: a caller that is called leaves the queue. It is the first one again when it looks and finds
+//! nothing; when it leaves without having looked, it passes on what it was called for.
+//! Rule 2: a caller for which a connection is being opened is not called for room: it would leave the room
+//! unused.
 
 use std::collections::VecDeque;
 

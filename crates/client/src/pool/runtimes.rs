@@ -1,9 +1,11 @@
 //! The runtimes that calls are made on, told apart by tokens of our own.
 //!
-//! Rule 1: tokio may give the id of a runtime that has ended to another one. An id means something only while the token lives,
-//! which a task of its runtime holds: it is dropped with the runtime, or ends when nobody uses the token.
+//! Rule 1: tokio may give the id of a runtime that has ended to another one. An id means something only while
+//! the token lives, which a task of its runtime holds: it is dropped with the runtime, or ends when nobody
+//! uses the token.
 //! Rule 2: what belongs to a runtime is told of its end when that task is dropped.
-//! Rule 3: asking which runtime is current, and whether a token is its token, takes no lock of ours and allocates nothing.
+//! Rule 3: asking which runtime is current, and whether a token is its token, takes no lock of ours and
+//! allocates nothing.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

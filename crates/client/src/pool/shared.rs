@@ -1,10 +1,10 @@
-//! The connections of an origin that speaks HTTP/2: one that all requests share, and more where its peer allows too few
-//! streams and the client allows more connections.
+//! The connections of an origin that speaks HTTP/2: one that all requests share, and more where its peer
+//! allows too few streams and the client allows more connections.
 //!
-//! Rule 1: where one is all there may be, nobody looks whether it has room: a caller that finds none waits for it, in order of
-//! arrival.
-//! Rule 2: where there may be more, requests go to the one with most room; when none has any, one more is opened, one at a
-//! time, and callers that wait take what has room first.
+//! Rule 1: where one is all there may be, nobody looks whether it has room: a caller that finds none waits
+//! for it, in order of arrival.
+//! Rule 2: where there may be more, requests go to the one with most room; when none has any, one more is
+//! opened, one at a time, and callers that wait take what has room first.
 
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
 //! The connections of an origin that speaks HTTP/1.1, each of which takes one request at a time.
 //!
-//! Rule 1: a connection is in the list while it is free; a caller that takes it sends a request on it or gives it back.
-//! Rule 2: the one freed last is taken first: those that are not needed idle, and end. The one that has idled longest ends at
-//! once when there are more than may idle.
+//! Rule 1: a connection is in the list while it is free; a caller that takes it sends a request on it or
+//! gives it back.
+//! Rule 2: the one freed last is taken first: those that are not needed idle, and end. The one that has idled
+//! longest ends at once when there are more than may idle.
 
 use std::collections::VecDeque;
 

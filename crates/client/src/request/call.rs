@@ -25,10 +25,11 @@ use crate::{
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
 ///
 /// # Hosts
-/// A field `host` says whom the request is for, in place of the authority of its URL (RFC 9110 §7.2): HTTP/1.1 sends it first,
-/// HTTP/2 as `:authority`. All else stays the URL's: the connection, the name that TLS is for and checks, cookies and credentials. A
-/// redirect to another origin drops it. Refused are what is no host and port, several hosts, another host for CONNECT, and one for
-/// `http://` URLs that a proxy is asked for, which takes the host from the URL (RFC 9112 §3.2.2).
+/// A field `host` says whom the request is for, in place of the authority of its URL (RFC 9110 §7.2):
+/// HTTP/1.1 sends it first, HTTP/2 as `:authority`. All else stays the URL's: the connection, the name that
+/// TLS is for and checks, cookies and credentials. A redirect to another origin drops it. Refused are what is
+/// no host and port, several hosts, another host for CONNECT, and one for `http://` URLs that a proxy is
+/// asked for, which takes the host from the URL (RFC 9112 §3.2.2).
 #[must_use = "a call does nothing until it is sent"]
 pub struct Call<'a> {
     pub(crate) client: &'a Client,
@@ -96,12 +97,12 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Makes a CONNECT an extended one, for this protocol (RFC 8441 §4): [`open`](Self::open) it, and once the response is 2xx
-    /// the writer and the body are the two directions of a tunnel. Either side ends its own direction; a tunnel that is dropped
-    /// is reset.
+    /// Makes a CONNECT an extended one, for this protocol (RFC 8441 §4): [`open`](Self::open) it, and once
+    /// the response is 2xx the writer and the body are the two directions of a tunnel. Either side ends its
+    /// own direction; a tunnel that is dropped is reset.
     ///
-    /// Sending it fails when the method is not CONNECT, and when the server has not said that it takes extended CONNECT; its
-    /// SETTINGS are waited for.
+    /// Sending it fails when the method is not CONNECT, and when the server has not said that it takes
+    /// extended CONNECT; its SETTINGS are waited for.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
@@ -157,8 +158,9 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here, for servers that go by it; otherwise names go in their usual
-    /// spelling, `Content-Type`, whatever is written here. HTTP/2 has no capitals in names (RFC 9113 §8.2.1).
+    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here, for servers that go by it;
+    /// otherwise names go in their usual spelling, `Content-Type`, whatever is written here. HTTP/2 has no
+    /// capitals in names (RFC 9113 §8.2.1).
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -220,8 +222,8 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Notes how long what takes, for [`Response::timing`](crate::Response::timing). It reads the clock a few times and
-    /// allocates nothing.
+    /// Notes how long what takes, for [`Response::timing`](crate::Response::timing). It reads the clock a few
+    /// times and allocates nothing.
     #[inline]
     pub fn timed(mut self) -> Self {
         self.parts.is_timed = true;
@@ -245,8 +247,9 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Tries failures again that may pass, in place of [what the client does](crate::ClientBuilder::retries). The deadline of
-    /// the call is for all tries and the waits between them: a wait that would reach it is not begun, and the failure told.
+    /// Tries failures again that may pass, in place of [what the client does](crate::ClientBuilder::retries).
+    /// The deadline of the call is for all tries and the waits between them: a wait that would reach it is
+    /// not begun, and the failure told.
     ///
     /// Allocates.
     ///
@@ -267,8 +270,8 @@ impl<'a> Call<'a> {
 }
 
 impl Call<'_> {
-    /// Tells `hook` of each interim response (1xx, RFC 9110 §15.2) and its fields, such as 103 (Early Hints, RFC 8297), while the
-    /// head of the response is waited for. Without it they are dropped. Allocates.
+    /// Tells `hook` of each interim response (1xx, RFC 9110 §15.2) and its fields, such as 103 (Early Hints,
+    /// RFC 8297), while the head of the response is waited for. Without it they are dropped. Allocates.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {

@@ -18,8 +18,9 @@ impl Call<'_> {
         if std::mem::take(&mut self.parts.is_incomplete) { self.add_all() } else { Ok(()) }
     }
 
-    /// Gives a request with fields of its own the client's `user-agent` unless it has one, and notes a host among them. One that
-    /// has no fields is sent with [`UserAgent::alone`](crate::request::user_agent::UserAgent::alone).
+    /// Gives a request with fields of its own the client's `user-agent` unless it has one, and notes a host
+    /// among them. One that has no fields is sent with
+    /// [`UserAgent::alone`](crate::request::user_agent::UserAgent::alone).
     #[inline]
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         let Request::Plain(plain) = &mut self.request else { return Ok(()) };

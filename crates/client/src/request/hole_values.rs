@@ -1,6 +1,7 @@
 //! The values for holes of a prepared request that has many, as one call gives them.
 //!
-//! They are copied into memory that the client lends, so that a call has one pointer to them: calls are moved about while they are built.
+//! They are copied into memory that the client lends, so that a call has one pointer to them: calls are moved
+//! about while they are built.
 
 use std::ops::Range;
 

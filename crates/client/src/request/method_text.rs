@@ -6,10 +6,11 @@ use alula_fields::Method;
 
 use crate::url::text::IntoText;
 
-/// A method to send: a [`Method`], its name as [text](IntoText), or an `http::Method` with the feature `http`.
+/// A method to send: a [`Method`], its name as [text](IntoText), or an `http::Method` with the feature
+/// `http`.
 ///
-/// It is sent as it is spelled (RFC 9110 §9.1). A name that is no token is refused when the call is sent. Allocates nothing, but
-/// for an `http::Method` that is given by value and is not a standard one. Sealed.
+/// It is sent as it is spelled (RFC 9110 §9.1). A name that is no token is refused when the call is sent.
+/// Allocates nothing, but for an `http::Method` that is given by value and is not a standard one. Sealed.
 ///
 /// ```no_run
 /// use alula::{Client, Method};

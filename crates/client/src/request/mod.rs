@@ -132,7 +132,8 @@ impl Request<'_> {
         }
     }
 
-    /// Checks that a connection of one of these versions could send it; with `end` it has no content. Allocates nothing.
+    /// Checks that a connection of one of these versions could send it; with `end` it has no content.
+    /// Allocates nothing.
     ///
     /// # Errors
     /// No connection would ever send it.

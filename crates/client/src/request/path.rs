@@ -82,7 +82,8 @@ impl<'u> Path<'u> {
         }
     }
 
-    /// Returns the fragment, which is not sent, and inherited by the URLs that are redirected to (RFC 9110 §10.2.2).
+    /// Returns the fragment, which is not sent, and inherited by the URLs that are redirected to (RFC 9110
+    /// §10.2.2).
     pub(crate) fn fragment(&self) -> Option<&str> {
         match self {
             Self::Given(_) | Self::Owned(_) => None,

@@ -38,9 +38,9 @@ impl UserAgent {
 
 /// The program that asks.
 impl ClientBuilder {
-    /// Sends this as `user-agent` (RFC 9110 §10.1.5) with every request that has none of its own, in place of `alula/` and the
-    /// version of Alula. Allocates; a request then costs a look at its fields and the copy, and no allocation. A value that cannot
-    /// stand in a field is told by [`build`](Self::build).
+    /// Sends this as `user-agent` (RFC 9110 §10.1.5) with every request that has none of its own, in place of
+    /// `alula/` and the version of Alula. Allocates; a request then costs a look at its fields and the copy,
+    /// and no allocation. A value that cannot stand in a field is told by [`build`](Self::build).
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {

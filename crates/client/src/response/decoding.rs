@@ -1,7 +1,7 @@
 //! Decoding the content of responses while it comes (RFC 9110 §8.4).
 //!
-//! A decoder of `alula-coding` stands between the octets of the connection and the body that the caller reads. Decoders are handed
-//! on from response to response, with all their memory.
+//! A decoder of `alula-coding` stands between the octets of the connection and the body that the caller
+//! reads. Decoders are handed on from response to response, with all their memory.
 
 use alula_coding::{ACCEPTED, Codings, DecoderPool};
 use alula_fields::{KnownName, Status};
@@ -14,7 +14,8 @@ use crate::{
 };
 
 impl Call<'_> {
-    /// Sets whether content is asked for in codings and decoded, whatever the [client](crate::ClientBuilder::decompress) does.
+    /// Sets whether content is asked for in codings and decoded, whatever the
+    /// [client](crate::ClientBuilder::decompress) does.
     #[inline]
     pub fn decompress(mut self, on: bool) -> Self {
         self.parts.decompress = on;

@@ -46,7 +46,8 @@ impl Response {
         Stream::leave_connection_of(&self.body);
     }
 
-    /// Returns true if the server wants no more of the content of the request: it has answered with 300 or more.
+    /// Returns true if the server wants no more of the content of the request: it has answered with 300 or
+    /// more.
     pub(crate) fn declines_content(&self) -> bool {
         self.status().as_u16() >= 300
     }
@@ -109,8 +110,8 @@ impl Response {
         text?.parse().ok()
     }
 
-    /// Returns the value of `content-type` (RFC 9110 §8.3), such as `text/html; charset=utf-8`; none if it is not said or is no
-    /// text.
+    /// Returns the value of `content-type` (RFC 9110 §8.3), such as `text/html; charset=utf-8`; none if it is
+    /// not said or is no text.
     pub fn content_type(&self) -> Option<&str> {
         std::str::from_utf8(self.headers().get(KnownName::CONTENT_TYPE)?).ok()
     }
@@ -127,21 +128,22 @@ impl Response {
         self.body.peer()
     }
 
-    /// The address of this end of the connection it came by; none over what has none, such as a Unix socket. A system call.
+    /// The address of this end of the connection it came by; none over what has none, such as a Unix socket.
+    /// A system call.
     #[doc(alias = "local_addr")]
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.body.local()
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates; none in clear text.
-    /// Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates;
+    /// none in clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<alula_net::TlsFacts> {
         self.body.tls()
     }
 
-    /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6). A request says its
-    /// own priority with the field `priority`.
+    /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6). A
+    /// request says its own priority with the field `priority`.
     ///
     /// # Errors
     /// The urgency is above 7, or the stream is gone.
@@ -149,7 +151,8 @@ impl Response {
         self.body.reprioritise(priority)
     }
 
-    /// The failure that the status is another than 2xx (RFC 9110 §15.3), with what was asked of whom; none when it is 2xx. Unlike
+    /// The failure that the status is another than 2xx (RFC 9110 §15.3), with what was asked of whom; none
+    /// when it is 2xx. Unlike
     /// [`error_for_status`](Self::error_for_status) it leaves the response as it is. Allocates when there is one.
     ///
     /// ```no_run
@@ -185,7 +188,8 @@ impl Response {
         self.body.chunk().await
     }
 
-    /// Returns the content as an owned value, which may be sent to another task; the head is gone. Allocates nothing.
+    /// Returns the content as an owned value, which may be sent to another task; the head is gone. Allocates
+    /// nothing.
     pub fn into_body(mut self) -> Body {
         #[cfg(feature = "http")]
         self.note_stated();
@@ -196,8 +200,8 @@ impl Response {
         body
     }
 
-    /// Returns the content as a `futures_core::Stream` of pieces that may be kept. [`Body`] says what a piece costs; dropping the
-    /// stream before its end resets the stream of HTTP.
+    /// Returns the content as a `futures_core::Stream` of pieces that may be kept. [`Body`] says what a piece
+    /// costs; dropping the stream before its end resets the stream of HTTP.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {

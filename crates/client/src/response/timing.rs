@@ -9,8 +9,8 @@ use crate::response::Response;
 
 /// The time of each step of a call; all durations count from its beginning.
 ///
-/// What a redirect or another try took before is within the first of them. A call that found a connection open did not wait
-/// for one to be opened, and has none of these steps.
+/// What a redirect or another try took before is within the first of them. A call that found a connection
+/// open did not wait for one to be opened, and has none of these steps.
 ///
 /// ```no_run
 /// # async fn main_() -> Result<(), alula::Error> {
@@ -34,7 +34,8 @@ pub struct Timing {
     pub connected: Option<Duration>,
     /// The time at which TLS was agreed on; none in clear text, and if the connection was there before.
     pub secured: Option<Duration>,
-    /// The time at which the last octet of the request was handed to the connection; none while it has not been.
+    /// The time at which the last octet of the request was handed to the connection; none while it has not
+    /// been.
     pub sent: Option<Duration>,
     /// The time at which the head of the response was here.
     pub head: Duration,
@@ -69,8 +70,9 @@ impl Timing {
 }
 
 impl Response {
-    /// Returns the times of the steps, if [the call](crate::Call::timed) or [the client](crate::ClientBuilder::timing) asked for
-    /// them. It is known as far as the content was read. Allocates nothing.
+    /// Returns the times of the steps, if [the call](crate::Call::timed) or [the
+    /// client](crate::ClientBuilder::timing) asked for them. It is known as far as the content was read.
+    /// Allocates nothing.
     pub fn timing(&self) -> Option<Timing> {
         let (marks, opened) = self.marks()?;
         Some(Timing::of(&marks, opened))

@@ -7,8 +7,8 @@ use alula_net::{Error, Stream};
 /// The time that content waits to be asked for. There are servers that never ask, and wait for it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 
-/// Waits until the server asks for the content or accepts the request, or has waited long enough; false when it has answered
-/// with 300 or more.
+/// Waits until the server asks for the content or accepts the request, or has waited long enough; false when
+/// it has answered with 300 or more.
 pub(crate) async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
     tokio::time::timeout(CONTINUE_WAIT, stream.go_ahead()).await.unwrap_or(Ok(true))
 }

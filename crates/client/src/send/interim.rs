@@ -7,7 +7,8 @@ use alula_net::{Error, Stream};
 
 use crate::observe::watching::{self, Watcher};
 
-/// Is told of interim responses. Nobody locks it: it makes a call that may be shared of a function that may not.
+/// Is told of interim responses. Nobody locks it: it makes a call that may be shared of a function that may
+/// not.
 pub(crate) type Hook = Box<Mutex<dyn FnMut(Status, &FieldSection) + Send>>;
 
 /// Makes a hook of a function. Allocates.
@@ -15,7 +16,8 @@ pub(crate) fn hook(function: impl FnMut(Status, &FieldSection) + Send + 'static)
     Box::new(Mutex::new(function))
 }
 
-/// Tells the hook and the watcher of the responses that come before the head of the one that counts, until that is there.
+/// Tells the hook and the watcher of the responses that come before the head of the one that counts, until
+/// that is there.
 pub(crate) async fn hear(
     stream: &Stream,
     hook: Option<&mut Hook>,

@@ -29,20 +29,22 @@ use crate::{
 };
 
 impl Call<'_> {
-    /// Sends the request, with the [content](Self::content) it was given if it was given any, and waits for the head of the
-    /// response.
+    /// Sends the request, with the [content](Self::content) it was given if it was given any, and waits for
+    /// the head of the response.
     ///
     /// Dropping the future cancels the request (RST_STREAM). Allocates nothing once warm.
     ///
     /// # Errors
-    /// What is wrong with the request; why no connection could be opened; how the stream ended; why a redirect cannot be
-    /// followed. A request that the peer cannot have acted on has been sent again, up to three times, before; so has one that is
-    /// idempotent when a connection that had been used before closed without a word.
+    /// What is wrong with the request; why no connection could be opened; how the stream ended; why a
+    /// redirect cannot be followed. A request that the peer cannot have acted on has been sent again, up to
+    /// three times, before; so has one that is idempotent when a connection that had been used before closed
+    /// without a word.
     pub async fn send(mut self) -> Result<Response, Error> {
         self.tell(None).await
     }
 
-    /// Sends the request with this content, octets or text, and waits for the head of the response. The length is stated.
+    /// Sends the request with this content, octets or text, and waits for the head of the response. The
+    /// length is stated.
     ///
     /// A response that begins before all of the content was sent is handed over at once. What is left of the
     /// content is copied then, and goes on being sent while the response is read; it is given up with the
@@ -57,7 +59,8 @@ impl Call<'_> {
         self.tell(Some(content.as_ref())).await
     }
 
-    /// Sends the head of the request; its content follows through the writer, the response may come before that ends.
+    /// Sends the head of the request; its content follows through the writer, the response may come before
+    /// that ends.
     ///
     /// It is sent once: no redirect is followed, and nothing tried again. Where the server wants it over
     /// HTTP/1.1, that is an error, and the next call goes that way. A request with `expect: 100-continue`
@@ -109,8 +112,8 @@ impl Call<'_> {
         outcome.map_err(|error| self.told_failed(error))
     }
 
-    /// Returns true if the peer cannot have acted on the request; or is not likely to, since a connection that had been used
-    /// before ended without a word, and it would not matter (RFC 9112 §9.3.1).
+    /// Returns true if the peer cannot have acted on the request; or is not likely to, since a connection
+    /// that had been used before ended without a word, and it would not matter (RFC 9112 §9.3.1).
     pub(crate) fn may_try_again(&self, error: &Error) -> bool {
         may_retry(error) || (error.is_unanswered() && self.request.is_idempotent())
     }
@@ -123,7 +126,8 @@ impl Call<'_> {
         error
     }
 
-    /// The same failure, with what was asked of whom, and with the time that all of it was given if no part had less.
+    /// The same failure, with what was asked of whom, and with the time that all of it was given if no part
+    /// had less.
     #[cold]
     fn named(&self, error: Error) -> Error {
         let error = match error.cause() {
@@ -192,7 +196,8 @@ impl Call<'_> {
         Ok(self.answered(receive, received))
     }
 
-    /// Tells whoever wants to hear of the responses that come before the head of the one that counts, until that is there.
+    /// Tells whoever wants to hear of the responses that come before the head of the one that counts, until
+    /// that is there.
     pub(crate) async fn hear_interim(&mut self, stream: &Stream) -> Result<(), Error> {
         let watcher = self.client.settings().policy.watcher.as_ref();
         interim::hear(stream, self.parts.on_interim(), watcher).await
@@ -250,7 +255,8 @@ impl Call<'_> {
         Ok(request.origin()?.try_open(request.noted(), |machine, out| request.send(bare, machine, end, out)))
     }
 
-    /// Sends the head of the request, which is complete, on this connection or another that has to be waited for.
+    /// Sends the head of the request, which is complete, on this connection or another that has to be waited
+    /// for.
     async fn start_on(
         &self,
         conn: Option<Arc<Conn>>,

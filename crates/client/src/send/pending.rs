@@ -53,7 +53,8 @@ impl AwaitedStream {
 }
 
 impl PendingResponse {
-    /// Tells the server that the response is wanted sooner or later than was said; see [`Response::reprioritise`].
+    /// Tells the server that the response is wanted sooner or later than was said; see
+    /// [`Response::reprioritise`].
     ///
     /// # Errors
     /// The urgency is above 7, or the stream is gone.
@@ -64,9 +65,10 @@ impl PendingResponse {
         }
     }
 
-    /// Waits until the server asks for the content or answers (RFC 9110 §10.1.1), 1 s at most: there are servers that never ask.
-    /// False if it has answered with 300 or more, after which no content is to be sent. To be called before anything is written,
-    /// for a request with `expect: 100-continue`. Safe to drop and call again. Allocates a timer.
+    /// Waits until the server asks for the content or answers (RFC 9110 §10.1.1), 1 s at most: there are
+    /// servers that never ask. False if it has answered with 300 or more, after which no content is to be
+    /// sent. To be called before anything is written, for a request with `expect: 100-continue`. Safe to drop
+    /// and call again. Allocates a timer.
     ///
     /// # Errors
     /// The failure of the stream.

@@ -22,7 +22,8 @@ impl QueueDeadlines {
         Self { ends_at, queue, queue_ends_at: None }
     }
 
-    /// Waits for a connection that is being opened. That has a deadline of its own, and is not waiting in the queue.
+    /// Waits for a connection that is being opened. That has a deadline of its own, and is not waiting in the
+    /// queue.
     pub(crate) async fn while_opening<T>(
         &self,
         opening: &Opening,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// A bound on a time, in nanoseconds; [`NONE`](Self::NONE) is no bound, and so is what is longer than 584 years. It has half the size of
-/// an `Option<Duration>`, since calls are moved about while they are built.
+/// A bound on a time, in nanoseconds; [`NONE`](Self::NONE) is no bound, and so is what is longer than 584
+/// years. It has half the size of an `Option<Duration>`, since calls are moved about while they are built.
 #[derive(Clone, Copy)]
 pub(crate) struct TimeLimit(u64);
 

@@ -1,4 +1,5 @@
-//! Sending a call that somebody watches: it goes the way of those that wait for a connection, and each step is told.
+//! Sending a call that somebody watches: it goes the way of those that wait for a connection, and each step
+//! is told.
 
 use std::sync::Arc;
 

@@ -1,9 +1,12 @@
-//! The cryptography of a client's handshakes: that of aws-lc, with random bytes of its own or of the operating system.
+//! The cryptography of a client's handshakes: that of aws-lc, with random bytes of its own or of the
+//! operating system.
 //!
-//! aws-lc measures the jitter of the processor when it is first asked for random bytes, which takes 25 ms once in a process: as long
-//! as all else that a short program does. The feature `system-random` leaves that out (docs/decisions/0018).
+//! aws-lc measures the jitter of the processor when it is first asked for random bytes, which takes 25 ms
+//! once in a process: as long as all else that a short program does. The feature `system-random` leaves that
+//! out (docs/decisions/0018).
 //!
-//! Rule: with that feature, nothing that a client does without a certificate of its own asks aws-lc for random bytes.
+//! Rule: with that feature, nothing that a client does without a certificate of its own asks aws-lc for
+//! random bytes.
 
 #[cfg(feature = "system-random")]
 mod elliptic;
@@ -18,8 +21,8 @@ mod tests;
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 
-/// Returns the provider of a client's handshakes. The agreement that stands first is the one whose share is sent unasked, with the
-/// share of its curve for servers that know no other.
+/// Returns the provider of a client's handshakes. The agreement that stands first is the one whose share is
+/// sent unasked, with the share of its curve for servers that know no other.
 #[cfg(feature = "system-random")]
 pub(crate) fn provider() -> CryptoProvider {
     CryptoProvider {
@@ -29,7 +32,8 @@ pub(crate) fn provider() -> CryptoProvider {
     }
 }
 
-/// Returns the provider of a client's handshakes, which agrees on keys in the order of rustls: X25519MLKEM768 first.
+/// Returns the provider of a client's handshakes, which agrees on keys in the order of rustls: X25519MLKEM768
+/// first.
 #[cfg(not(feature = "system-random"))]
 pub(crate) fn provider() -> CryptoProvider {
     aws_lc_rs::default_provider()

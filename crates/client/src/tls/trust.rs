@@ -1,4 +1,5 @@
-//! The servers that a client trusts: by the platform's roots, by those that were added, or (for tests) all; and its own certificate.
+//! The servers that a client trusts: by the platform's roots, by those that were added, or (for tests) all;
+//! and its own certificate.
 
 use std::sync::Arc;
 
@@ -90,8 +91,8 @@ impl Trust {
         self.verifier = Some(verifier);
     }
 
-    /// A TLS configuration that offers by ALPN what is spoken. Sessions are resumed over all connections made with it
-    /// (RFC 8446 §2.2): rustls keeps what 256 servers have given.
+    /// A TLS configuration that offers by ALPN what is spoken. Sessions are resumed over all connections made
+    /// with it (RFC 8446 §2.2): rustls keeps what 256 servers have given.
     pub(crate) fn config(&self, speaks: Speaks) -> Result<ClientConfig, Error> {
         let provider = Arc::new(self.provider()?);
         let verifier = self.verifier(&provider)?;

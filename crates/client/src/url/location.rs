@@ -1,7 +1,7 @@
 //! Where a URL points: its origin, and the path asked for.
 //!
-//! A URL that begins as an origin seen before, and whose rest is a plain path, is split without parsing; any other
-//! is parsed and normalised by the `url` crate.
+//! A URL that begins as an origin seen before, and whose rest is a plain path, is split without parsing; any
+//! other is parsed and normalised by the `url` crate.
 
 use alula_fields::Authority;
 use alula_net::Error;
@@ -83,7 +83,8 @@ impl Location {
     }
 }
 
-/// Checks that a URL can be asked: that it is one, is of HTTP, and names a host. Nothing is looked up, and nothing sent.
+/// Checks that a URL can be asked: that it is one, is of HTTP, and names a host. Nothing is looked up, and
+/// nothing sent.
 ///
 /// ```
 /// alula::check_url("https://example.com/a?b=c")?;

@@ -1,7 +1,8 @@
 //! References as they are written: what the `url` crate would mend in silence and RFC 9110 has refused.
 //!
-//! The `url` crate reads as browsers do: it skips any number of slashes before the host, so that `https:///x` asks the host
-//! `x`. A URI with an empty authority is invalid (RFC 9110 §4.2.1, §4.2.2), and where it leads is for nobody to guess.
+//! The `url` crate reads as browsers do: it skips any number of slashes before the host, so that `https:///x`
+//! asks the host `x`. A URI with an empty authority is invalid (RFC 9110 §4.2.1, §4.2.2), and where it leads
+//! is for nobody to guess.
 
 use alula_net::Error;
 use url::Url;
@@ -21,8 +22,8 @@ pub(crate) fn parse(text: &str) -> Result<Url, Error> {
     Url::parse(text).map_err(|error| unparsed(text, error))
 }
 
-/// Returns true for a reference with `http` or `https`, or with two slashes in front, after which no host follows. What is a
-/// path, a query or a fragment only has its host from elsewhere, and lacks none.
+/// Returns true for a reference with `http` or `https`, or with two slashes in front, after which no host
+/// follows. What is a path, a query or a fragment only has its host from elsewhere, and lacks none.
 pub(crate) fn lacks_host(reference: &str) -> bool {
     // What the parser does not see either.
     let seen: String = reference.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();

@@ -13,8 +13,9 @@ use crate::{
 
 /// An authority that has been checked: a host, and a port if one is given. Borrowed, cheap to copy.
 ///
-/// No user information: HTTP/2 forbids it (RFC 9113 §8.3.1), and HTTP/1 takes it for an attack (RFC 9110 §4.2.4). An IPv6
-/// address is in brackets, without a zone. A name is ASCII: whoever has another form makes it so first.
+/// No user information: HTTP/2 forbids it (RFC 9113 §8.3.1), and HTTP/1 takes it for an attack (RFC 9110
+/// §4.2.4). An IPv6 address is in brackets, without a zone. A name is ASCII: whoever has another form makes
+/// it so first.
 ///
 /// ```
 /// use alula::fields::{Authority, Scheme};
@@ -36,8 +37,8 @@ impl<'a> Authority<'a> {
     /// Checks `host` or `host:port`. An empty port counts as none (RFC 3986 §3.2.3).
     ///
     /// # Errors
-    /// When the host is empty, has an octet no host has, or is no IPv6 address in brackets; when the port is above 65535 or
-    /// not made of one to five digits.
+    /// When the host is empty, has an octet no host has, or is no IPv6 address in brackets; when the port is
+    /// above 65535 or not made of one to five digits.
     pub fn parse(text: &'a str) -> Result<Self, FieldError> {
         let host_len = host_len(text)?;
         let port = match &text.as_bytes()[host_len..] {
@@ -97,7 +98,8 @@ impl<'a> Authority<'a> {
             && self.port_or_default(scheme) == other.port_or_default(scheme)
     }
 
-    /// The authority of a host, an address or a name, and a port: as [`normal`](Self::normal), IPv6 addresses bracketed.
+    /// The authority of a host, an address or a name, and a port: as [`normal`](Self::normal), IPv6 addresses
+    /// bracketed.
     ///
     /// Allocates; done once per origin.
     ///

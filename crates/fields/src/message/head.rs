@@ -16,7 +16,8 @@ use crate::{
 
 /// Control data and fields of one request or response, made to be swapped and used again.
 ///
-/// The control data lie in one arena as the fields do: a head that is used again allocates nothing once it is warm.
+/// The control data lie in one arena as the fields do: a head that is used again allocates nothing once it is
+/// warm.
 ///
 /// ```
 /// use alula::{Status, fields::Head};
@@ -178,8 +179,8 @@ impl Head {
 
     /// The method of a request.
     ///
-    /// This and the others that answer with text cost a check of it, some instructions per octet, but for the usual
-    /// methods and schemes; [`pseudo`](Self::pseudo) costs nothing.
+    /// This and the others that answer with text cost a check of it, some instructions per octet, but for the
+    /// usual methods and schemes; [`pseudo`](Self::pseudo) costs nothing.
     #[inline]
     pub fn method(&self) -> Option<&str> {
         match self.octets(METHOD)? {
@@ -306,8 +307,8 @@ impl Head {
 
 /// The paths of decoders, which have checked the values already.
 impl Head {
-    /// Sets the control data that this pseudo-field carries. What is no pseudo-field or no status is ignored: the caller
-    /// has refused it before.
+    /// Sets the control data that this pseudo-field carries. What is no pseudo-field or no status is ignored:
+    /// the caller has refused it before.
     #[inline]
     pub fn put_pseudo(&mut self, name: KnownName, value: &[u8]) {
         debug_assert!(name.is_pseudo() && value.is_ascii());
@@ -318,7 +319,8 @@ impl Head {
         }
     }
 
-    /// As [`put_pseudo`](Self::put_pseudo), unless the control data is there already; says whether it was not.
+    /// As [`put_pseudo`](Self::put_pseudo), unless the control data is there already; says whether it was
+    /// not.
     #[inline(always)]
     pub fn add_pseudo(&mut self, name: KnownName, value: &[u8]) -> bool {
         debug_assert!(name.is_pseudo() && value.is_ascii());
@@ -335,7 +337,8 @@ impl Head {
         true
     }
 
-    /// The octets of the control data that this pseudo-field carries; `None` for `:status`, which is kept as a number.
+    /// The octets of the control data that this pseudo-field carries; `None` for `:status`, which is kept as
+    /// a number.
     #[inline]
     pub fn pseudo(&self, name: KnownName) -> Option<&[u8]> {
         self.octets(part_of(name)?)
@@ -405,7 +408,8 @@ fn part_of(name: KnownName) -> Option<usize> {
 }
 
 impl fmt::Debug for Head {
-    /// Control data that is there, then the fields. Of a query the names are shown, and of fields nothing that is secret.
+    /// Control data that is there, then the fields. Of a query the names are shown, and of fields nothing
+    /// that is secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut head = f.debug_struct("Head");
         let parts = [(METHOD, "method"), (SCHEME, "scheme"), (AUTHORITY, "authority"), (PATH, "path")];

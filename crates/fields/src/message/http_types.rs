@@ -1,7 +1,7 @@
 //! To and from the types of the `http` crate; feature `http`.
 //!
-//! A `HeaderMap` keeps the values of a name together but forgets how the names were mixed, so a section that went there and
-//! back has the same values per name, in the same order, and perhaps another order of names.
+//! A `HeaderMap` keeps the values of a name together but forgets how the names were mixed, so a section that
+//! went there and back has the same values per name, in the same order, and perhaps another order of names.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -56,8 +56,9 @@ impl TryFrom<&FieldSection> for HeaderMap {
 }
 
 impl FieldSection {
-    /// Appends all fields to those of a map; feature `http`. Values that [`Field::is_hidden`](crate::Field::is_hidden) names are
-    /// sensitive in it, so that its `Debug` hides them. Allocates for each value and each unknown name.
+    /// Appends all fields to those of a map; feature `http`. Values that
+    /// [`Field::is_hidden`](crate::Field::is_hidden) names are sensitive in it, so that its `Debug` hides
+    /// them. Allocates for each value and each unknown name.
     ///
     /// # Errors
     /// As the conversion into a `HeaderMap`; the map has some of the fields then.

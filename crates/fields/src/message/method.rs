@@ -77,7 +77,8 @@ impl<'a> Method<'a> {
         STANDARD.into_iter().find(|method| method.as_str() == text)
     }
 
-    /// The method in any case: `get` is `GET`. Methods that are not standard stay as they are; copies nothing.
+    /// The method in any case: `get` is `GET`. Methods that are not standard stay as they are; copies
+    /// nothing.
     ///
     /// # Errors
     /// When the text is no token.
@@ -118,13 +119,15 @@ impl<'a> Method<'a> {
         matches!(self, Self::Get | Self::Head | Self::Options | Self::Trace)
     }
 
-    /// Returns true if doing it twice is meant to be as doing it once, so that it may be sent again (RFC 9110 §9.2.2).
+    /// Returns true if doing it twice is meant to be as doing it once, so that it may be sent again (RFC 9110
+    /// §9.2.2).
     #[inline]
     pub const fn is_idempotent(self) -> bool {
         self.is_safe() || matches!(self, Self::Put | Self::Delete)
     }
 
-    /// Returns true if a request without content says `content-length: 0`, as content is usual for it (RFC 9110 §8.6).
+    /// Returns true if a request without content says `content-length: 0`, as content is usual for it (RFC
+    /// 9110 §8.6).
     #[inline]
     pub const fn expects_content(self) -> bool {
         matches!(self, Self::Post | Self::Put | Self::Patch)

@@ -15,7 +15,8 @@ use core::fmt;
 
 use crate::{message::status::Status, section::FieldSection, value::masked::masked_target};
 
-/// A request to send. The machine makes of the control data what its version asks for; it must not be among the fields.
+/// A request to send. The machine makes of the control data what its version asks for; it must not be among
+/// the fields.
 ///
 /// `Debug` hides the values of the query and what is secret among the fields.
 #[derive(Clone, Copy)]
@@ -48,8 +49,8 @@ pub struct ResponseHead<'a> {
 pub enum Hole<'a> {
     /// Path and query, in place of those of the head; only as the first hole.
     Path,
-    /// The value of a field, which comes after the fields of the head. Any case; neither `host` nor `te`, nor a field that
-    /// is about the connection.
+    /// The value of a field, which comes after the fields of the head. Any case; neither `host` nor `te`, nor
+    /// a field that is about the connection.
     Field(&'a str),
 }
 

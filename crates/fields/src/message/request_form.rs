@@ -2,9 +2,11 @@
 
 use core::fmt;
 
-/// Facts about the first line and the host of a request of HTTP/1 that its control data does not tell (RFC 9112 §3.2).
+/// Facts about the first line and the host of a request of HTTP/1 that its control data does not tell (RFC
+/// 9112 §3.2).
 ///
-/// A gateway that hands the request on in the form in which it came asks here. A request of HTTP/2 has none of these.
+/// A gateway that hands the request on in the form in which it came asks here. A request of HTTP/2 has none
+/// of these.
 #[derive(Copy, Clone, Default, Eq, PartialEq)]
 pub struct RequestForm(u8);
 

@@ -10,7 +10,8 @@ use crate::{
 
 /// A status code: three digits, from 100 to 999. Two octets, also as an `Option`.
 ///
-/// Codes from 600 on have no class but are accepted: a client that sees one treats it as 500 would be (RFC 9110 §15).
+/// Codes from 600 on have no class but are accepted: a client that sees one treats it as 500 would be (RFC
+/// 9110 §15).
 ///
 /// ```
 /// use alula::Status;
@@ -149,7 +150,8 @@ impl Status {
         [b'0' + (code / 100) as u8, b'0' + (code / 10 % 10) as u8, b'0' + (code % 10) as u8]
     }
 
-    /// Returns true if another response follows for the same request: 1xx, but not 101, which ends HTTP (RFC 9110 §15.2).
+    /// Returns true if another response follows for the same request: 1xx, but not 101, which ends HTTP (RFC
+    /// 9110 §15.2).
     #[inline]
     pub const fn is_interim(self) -> bool {
         self.is_informational() && self.as_u16() != 101

@@ -1,9 +1,10 @@
 //! Known field names: small numbers instead of text.
 //!
 //! Rule 1: a known name is always held as its id, so two known names are compared as integers.
-//! Rule 2: finding one never hashes the whole name. A name of less than eight octets fits a word and is that word; of
-//! a longer one the last eight octets and the length go into the hash, and the seed is chosen so that no two names
-//! meet in a slot. What is found is then compared once: up to sixteen octets as two words, longer ones as a slice.
+//! Rule 2: finding one never hashes the whole name. A name of less than eight octets fits a word and is that
+//! word; of a longer one the last eight octets and the length go into the hash, and the seed is chosen so
+//! that no two names meet in a slot. What is found is then compared once: up to sixteen octets as two words,
+//! longer ones as a slice.
 
 use core::fmt;
 use core::num::NonZeroU8;
@@ -11,7 +12,8 @@ use core::num::NonZeroU8;
 use crate::name::known_table::{CANONICAL, FLAGS, LOWER, START_BYTES_MAX, STARTS};
 use crate::name::word;
 
-/// A field name that Alula knows: the names of HPACK's static table (RFC 7541 Appendix A), then other common ones.
+/// A field name that Alula knows: the names of HPACK's static table (RFC 7541 Appendix A), then other common
+/// ones.
 ///
 /// Pseudo-field names such as `:method` are among them, since HPACK carries them, but are never in a
 /// [`FieldSection`](crate::FieldSection). One octet; `Debug` prints the name. Ids differ between versions of Alula.
@@ -80,7 +82,8 @@ impl KnownName {
         CANONICAL[self.id() as usize]
     }
 
-    /// The usual spelling with a colon and a space behind it, filled up with zeros; `None` of a name that is too long for that.
+    /// The usual spelling with a colon and a space behind it, filled up with zeros; `None` of a name that is
+    /// too long for that.
     #[inline]
     pub(crate) fn line_start(self) -> Option<&'static [u8; START_BYTES_MAX]> {
         (self.len() + 2 <= START_BYTES_MAX).then_some(&STARTS[self.id() as usize])
@@ -100,7 +103,8 @@ impl KnownName {
         self.has(CONNECTION)
     }
 
-    /// Returns true if the field is defined as one value, not a list, so that a second line is a mistake (RFC 9110 §5.3).
+    /// Returns true if the field is defined as one value, not a list, so that a second line is a mistake (RFC
+    /// 9110 §5.3).
     #[inline]
     pub const fn is_singleton(self) -> bool {
         self.has(SINGLE)
@@ -112,7 +116,8 @@ impl KnownName {
         self.has(SECRET)
     }
 
-    /// Returns true if the field is defined as a comma-separated list, so that lines may be joined (RFC 9110 §5.6.1).
+    /// Returns true if the field is defined as a comma-separated list, so that lines may be joined (RFC 9110
+    /// §5.6.1).
     #[inline]
     pub const fn is_list(self) -> bool {
         self.has(LIST)
@@ -157,7 +162,8 @@ static LENGTHS: [u8; 256] = {
     lengths
 };
 
-/// What finding compares with: the words of a name and its length. Unused rows have length zero and match nothing.
+/// What finding compares with: the words of a name and its length. Unused rows have length zero and match
+/// nothing.
 #[derive(Copy, Clone)]
 struct Words {
     head: u64,
@@ -237,7 +243,8 @@ fn find<const FOLD: bool>(name: &[u8]) -> Option<KnownName> {
             (only, only)
         }
     };
-    // Setting the bit of lower case folds letters and leaves names of the table alone; what else it changes `same` finds.
+    // Setting the bit of lower case folds letters and leaves names of the table alone; what else it changes
+    // `same` finds.
     let hashed = if FOLD { tail | word::each(CASE) } else { tail };
     let id = SLOTS[slot(SEED, hashed, name.len())];
     let row = &WORDS[id as usize];
@@ -250,7 +257,8 @@ fn find<const FOLD: bool>(name: &[u8]) -> Option<KnownName> {
     NonZeroU8::new(id).map(KnownName)
 }
 
-/// The bit that makes a letter lower case. Every octet of a known name has it, and letters alone have the bit above it.
+/// The bit that makes a letter lower case. Every octet of a known name has it, and letters alone have the bit
+/// above it.
 const CASE: u8 = 0x20;
 
 const _: () = {
@@ -265,7 +273,8 @@ const _: () = {
     }
 };
 
-/// Returns true if a word of a name is that of a row: the same, or when folding different in the case of letters alone.
+/// Returns true if a word of a name is that of a row: the same, or when folding different in the case of
+/// letters alone.
 #[inline]
 const fn same<const FOLD: bool>(word: u64, row: u64) -> bool {
     if FOLD { (word ^ row) & !(row >> 1 & word::each(CASE)) == 0 } else { word == row }

@@ -1,8 +1,8 @@
 //! The known field names, written once; every other table of them is derived from this one.
 //!
-//! A row: constant, lower-case name, HTTP/1 spelling, flags. The names of HPACK's static table come first, in the
-//! order in which RFC 7541 Appendix A first mentions them; the rest is alphabetical after `:protocol`. A new row goes
-//! at the end of its group: ids are not stable between versions and never leave the process.
+//! A row: constant, lower-case name, HTTP/1 spelling, flags. The names of HPACK's static table come first, in
+//! the order in which RFC 7541 Appendix A first mentions them; the rest is alphabetical after `:protocol`. A
+//! new row goes at the end of its group: ids are not stable between versions and never leave the process.
 
 use crate::name::known::{CONNECTION, KnownName, LIST, PSEUDO, SECRET, SINGLE};
 
@@ -195,8 +195,8 @@ known_names! {
 /// The octets of [`STARTS`] that a line may begin with.
 pub(crate) const START_BYTES_MAX: usize = 32;
 
-/// Each canonical spelling with the colon and the space behind it in a line of HTTP/1, filled up with zeros; zeros alone where that
-/// is too long.
+/// Each canonical spelling with the colon and the space behind it in a line of HTTP/1, filled up with zeros;
+/// zeros alone where that is too long.
 pub(crate) static STARTS: [[u8; START_BYTES_MAX]; 256] = {
     let mut starts = [[0; START_BYTES_MAX]; 256];
     let mut id = 1;

@@ -1,5 +1,5 @@
-//! Short strings, checked while they are copied: sixteen octets at a time by a loop that becomes vector instructions, and fewer as
-//! words.
+//! Short strings, checked while they are copied: sixteen octets at a time by a loop that becomes vector
+//! instructions, and fewer as words.
 
 use crate::name::word::{self, HIGH, each};
 
@@ -27,7 +27,8 @@ pub fn copy_short(room: &mut [u8; SHORT], octets: &[u8]) {
     }
 }
 
-/// Copies 16 to 64 octets, and returns true if they are ASCII without a control. The copy of another length means nothing.
+/// Copies 16 to 64 octets, and returns true if they are ASCII without a control. The copy of another length
+/// means nothing.
 #[inline(always)]
 pub(crate) fn copy_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bool {
     let len = value.len();
@@ -63,8 +64,8 @@ pub(crate) fn copy_small_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bo
     word::controls(word::short(value, b' ')) & HIGH == 0
 }
 
-/// Copies 8 to 16 octets in lower case, and returns true if they are letters, digits and dashes. Else, and of other lengths,
-/// what is copied means nothing.
+/// Copies 8 to 16 octets in lower case, and returns true if they are letters, digits and dashes. Else, and of
+/// other lengths, what is copied means nothing.
 #[inline(always)]
 pub(crate) fn copy_name(room: &mut [u8; NAME_SHORT], name: &[u8]) -> bool {
     let len = name.len();

@@ -11,8 +11,8 @@ use crate::name::known::KnownName;
 
 /// The name of a field, in lower case.
 ///
-/// What a [`FieldSection`](crate::FieldSection) hands out is always a valid token without upper-case letters, and never
-/// `Other` for a name that is known. Comparison with text folds ASCII case.
+/// What a [`FieldSection`](crate::FieldSection) hands out is always a valid token without upper-case letters,
+/// and never `Other` for a name that is known. Comparison with text folds ASCII case.
 ///
 /// ```
 /// use alula::{FieldName, FieldSection, KnownName};
@@ -143,7 +143,8 @@ impl Canonical<'_> {
     }
 }
 
-/// Writes a name with capitals at the start and after each dash, and returns its length; `None` when it does not fit.
+/// Writes a name with capitals at the start and after each dash, and returns its length; `None` when it does
+/// not fit.
 pub(crate) fn write_capitals(name: &[u8], out: &mut [u8]) -> Option<usize> {
     let out = out.get_mut(..name.len())?;
     out.copy_from_slice(name);
@@ -175,8 +176,9 @@ fn capitals(name: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// The types that can name a field: a [`KnownName`], a [`FieldName`], or text in any case, `&str` or `&String`, which is folded
-/// and checked when stored; with the feature `http` a reference to a `HeaderName` as well. Allocates nothing.
+/// The types that can name a field: a [`KnownName`], a [`FieldName`], or text in any case, `&str` or
+/// `&String`, which is folded and checked when stored; with the feature `http` a reference to a `HeaderName`
+/// as well. Allocates nothing.
 ///
 /// Sealed: what else may become a name is decided here.
 pub trait IntoName<'a>: sealed::Name<'a> {}

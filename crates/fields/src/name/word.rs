@@ -9,7 +9,8 @@ pub(crate) const fn each(octet: u8) -> u64 {
     u64::from_le_bytes([octet; 8])
 }
 
-/// The high bit of each octet that is zero; octets must be below 0x80, or their high bit is not to be trusted.
+/// The high bit of each octet that is zero; octets must be below 0x80, or their high bit is not to be
+/// trusted.
 #[inline]
 pub(crate) const fn zeros(word: u64) -> u64 {
     !((word & !HIGH) + each(0x7f)) & HIGH
@@ -89,7 +90,8 @@ pub(crate) fn head(octets: &[u8]) -> Option<u64> {
 
 /// Up to seven octets in a word; with the length known, different octets give different words.
 ///
-/// Four to seven: the first four and the last four. One to three: first, middle and last. Unused octets are the `filler`.
+/// Four to seven: the first four and the last four. One to three: first, middle and last. Unused octets are
+/// the `filler`.
 #[inline]
 pub(crate) const fn short(octets: &[u8], filler: u8) -> u64 {
     match (octets.first_chunk::<4>(), octets.last_chunk::<4>(), octets) {
@@ -105,8 +107,8 @@ pub(crate) const fn short(octets: &[u8], filler: u8) -> u64 {
     }
 }
 
-/// Returns true if `is` is false for all octets. Of short strings `marks` says the same: it sets a high bit for each octet that `is` is
-/// true for.
+/// Returns true if `is` is false for all octets. Of short strings `marks` says the same: it sets a high bit
+/// for each octet that `is` is true for.
 ///
 /// A word of less than eight octets is filled up with `filler`, which is not looked for.
 #[inline(always)]
@@ -130,7 +132,8 @@ pub(crate) fn any<const N: usize>(one: &[u8; N], other: &[u8; N], is: impl Fn(u8
     one.iter().zip(other).fold(false, |any, (one, other)| any | is(*one) | is(*other))
 }
 
-/// The sum, by `|`, of what `marks` says of words that cover all of at most sixteen octets; some may be seen twice.
+/// The sum, by `|`, of what `marks` says of words that cover all of at most sixteen octets; some may be seen
+/// twice.
 #[inline]
 fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     match (head(octets), tail(octets)) {
@@ -139,11 +142,11 @@ fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     }
 }
 
-/// The place of the first octet that `mark` sets the high bit of in its word; it may be wrong about octets after that one. Less
-/// than a block is filled up with `filler`, which is not looked for.
+/// The place of the first octet that `mark` sets the high bit of in its word; it may be wrong about octets
+/// after that one. Less than a block is filled up with `filler`, which is not looked for.
 ///
-/// Blocks of sixteen octets are passed by a loop without branches, which the compiler makes vector code of: `may_be` is true for each
-/// octet that is looked for, and better false for the usual others.
+/// Blocks of sixteen octets are passed by a loop without branches, which the compiler makes vector code of:
+/// `may_be` is true for each octet that is looked for, and better false for the usual others.
 #[inline(always)]
 pub(crate) fn first(
     octets: &[u8],

@@ -1,17 +1,19 @@
 //! The octets of a section or of control data: initialised room and one cursor.
 //!
-//! Behind the end lie initialised octets, as in [`OutBuf`](crate::OutBuf), so that a short string is copied by words that overlap,
-//! without a call of `memcpy`.
+//! Behind the end lie initialised octets, as in [`OutBuf`](crate::OutBuf), so that a short string is copied
+//! by words that overlap, without a call of `memcpy`.
 
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut, Range};
 
 use crate::name::lanes::{self, SHORT};
 
-/// The least that an arena holds which holds anything: the values of a usual request, and room behind them for a short one.
+/// The least that an arena holds which holds anything: the values of a usual request, and room behind them
+/// for a short one.
 const OCTETS_MIN: usize = 256;
 
-/// Octets that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its size.
+/// Octets that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its
+/// size.
 #[derive(Default)]
 pub(crate) struct Arena {
     /// As long as the room there is; all of it initialised.
@@ -49,7 +51,8 @@ impl Arena {
         self.room.capacity()
     }
 
-    /// Appends octets. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for more.
+    /// Appends octets. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for
+    /// more.
     #[inline(always)]
     pub(crate) fn append(&mut self, octets: &[u8]) {
         match self.room_behind() {
@@ -71,8 +74,8 @@ impl Arena {
         self.end += octets;
     }
 
-    /// As [`append`](Self::append), for strings of any length or without room. Every call in it is the last thing it does, so
-    /// that no register is saved.
+    /// As [`append`](Self::append), for strings of any length or without room. Every call in it is the last
+    /// thing it does, so that no register is saved.
     #[inline(never)]
     fn append_long(&mut self, octets: &[u8]) {
         match self.room[self.end..].get_mut(..octets.len()) {

@@ -1,8 +1,9 @@
 //! The field section: an ordered list of fields in one arena.
 //!
-//! Rule 1: fields lie in the arena in the order of arrival and without gaps, so that removing one moves the others up.
-//! Rule 2: a known name is never in the arena, and a name in the arena is never known; so names are compared as ids, or
-//! as octets, and never as both.
+//! Rule 1: fields lie in the arena in the order of arrival and without gaps, so that removing one moves the
+//! others up.
+//! Rule 2: a known name is never in the arena, and a name in the arena is never known; so names are compared
+//! as ids, or as octets, and never as both.
 //! Rule 3: a call checks everything before it changes anything.
 
 pub(crate) mod arena;
@@ -62,10 +63,11 @@ pub enum Adopted<'o> {
     Refused,
 }
 
-/// The memory that a section may keep when it is given back to be used again, in octets; [`FieldSection::trim`] with this is the
-/// habit.
+/// The memory that a section may keep when it is given back to be used again, in octets;
+/// [`FieldSection::trim`] with this is the habit.
 ///
-/// Ten fields of a usual request take about 400 octets, so a bigger section is an exception that should not stay.
+/// Ten fields of a usual request take about 400 octets, so a bigger section is an exception that should not
+/// stay.
 pub const SECTION_KEPT_BYTES_MAX: usize = 4 * 1024;
 
 /// Constructors and whole-section operations.
@@ -119,7 +121,8 @@ impl FieldSection {
         }
     }
 
-    /// Gives memory back when more than `bytes_max` is held, down to about that much or to what the fields need.
+    /// Gives memory back when more than `bytes_max` is held, down to about that much or to what the fields
+    /// need.
     ///
     /// Costs two comparisons when there is nothing to do; see [`SECTION_KEPT_BYTES_MAX`].
     pub fn trim(&mut self, bytes_max: usize) {
@@ -203,14 +206,15 @@ impl FieldSection {
         self.iter().filter(move |field| is_named(field, name)).map(|field| field.value())
     }
 
-    /// Returns true if the other section has the very same fields: names, values, spellings and marks, in the same order.
+    /// Returns true if the other section has the very same fields: names, values, spellings and marks, in the
+    /// same order.
     #[inline]
     pub fn is_copy_of(&self, other: &Self) -> bool {
         *self.arena == *other.arena && self.entries == other.entries
     }
 
-    /// Becomes a copy of another section that differs in the value of the field at this place at most, by as many octets. Allocates
-    /// nothing.
+    /// Becomes a copy of another section that differs in the value of the field at this place at most, by as
+    /// many octets. Allocates nothing.
     ///
     /// ```
     /// use alula::{FieldSection, fields::Adopted};
@@ -250,26 +254,31 @@ impl FieldSection {
         self.get(name).is_some()
     }
 
-    /// Returns true if some field has this name: a comparison for each, where [`contains`](Self::contains) makes up a field.
+    /// Returns true if some field has this name: a comparison for each, where [`contains`](Self::contains)
+    /// makes up a field.
     #[inline]
     pub fn contains_known(&self, name: KnownName) -> bool {
         self.entries.iter().any(|entry| entry.known == Some(name))
     }
 
-    /// Returns true if some field has a known name that `wanted` accepts: one look at each field for any number of names.
+    /// Returns true if some field has a known name that `wanted` accepts: one look at each field for any
+    /// number of names.
     #[inline]
     pub fn contains_any(&self, wanted: impl Fn(KnownName) -> bool) -> bool {
         self.entries.iter().any(|entry| entry.known.is_some_and(&wanted))
     }
 
-    /// Returns true if a request with these fields waits with its content until the server asks for it (RFC 9110 §10.1.1).
+    /// Returns true if a request with these fields waits with its content until the server asks for it (RFC
+    /// 9110 §10.1.1).
     pub fn expects_continue(&self) -> bool {
         self.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
     }
 
-    /// The first value of a name in which `_` and `-` count as the same, so that `content_type` finds `content-type`.
+    /// The first value of a name in which `_` and `-` count as the same, so that `content_type` finds
+    /// `content-type`.
     ///
-    /// For those who come from languages whose symbols have no dashes; the name on the wire is never changed this way.
+    /// For those who come from languages whose symbols have no dashes; the name on the wire is never changed
+    /// this way.
     ///
     /// ```
     /// use alula::FieldSection;
@@ -388,7 +397,8 @@ impl FieldSection {
         self.outside = self.outside.wrapping_add(other.outside);
     }
 
-    /// Takes every name the other section has from there: own fields of these names go, the other's come at the end.
+    /// Takes every name the other section has from there: own fields of these names go, the other's come at
+    /// the end.
     ///
     /// # Panics
     /// When both together have 4 GiB or more.
@@ -415,9 +425,11 @@ impl FieldSection {
     }
 }
 
-/// The paths of decoders, which have checked names and values already. Nothing is checked again outside of debug builds.
+/// The paths of decoders, which have checked names and values already. Nothing is checked again outside of
+/// debug builds.
 impl FieldSection {
-    /// Adds a field with a known name that is no pseudo-field's, and a value that [`octets::is_field_value`] accepts.
+    /// Adds a field with a known name that is no pseudo-field's, and a value that [`octets::is_field_value`]
+    /// accepts.
     ///
     /// The caller keeps the section below 4 GiB.
     #[inline(always)]
@@ -453,8 +465,8 @@ impl FieldSection {
 
 /// The paths of HTTP/1 decoders, to whom names come in any case.
 impl FieldSection {
-    /// Adds a field with a name in any case that is not known but a token, and a value that [`octets::is_field_value`]
-    /// accepts; `is_spelled` keeps the name as it is spelled as well.
+    /// Adds a field with a name in any case that is not known but a token, and a value that
+    /// [`octets::is_field_value`] accepts; `is_spelled` keeps the name as it is spelled as well.
     ///
     /// The caller keeps the section below 4 GiB.
     pub fn push_folding(&mut self, name: &[u8], value: &[u8], is_spelled: bool) {
@@ -473,8 +485,8 @@ impl FieldSection {
         self.spell(spelling);
     }
 
-    /// Makes the last value longer, by octets that [`octets::is_field_value`] accepts; nothing when there is no field, or when
-    /// its spelling is kept.
+    /// Makes the last value longer, by octets that [`octets::is_field_value`] accepts; nothing when there is
+    /// no field, or when its spelling is kept.
     pub fn extend_last(&mut self, more: &[u8]) {
         debug_assert!(octets::is_field_value(more));
         let last = self.entries.last_mut().filter(|entry| !entry.flags.contains(FieldFlags::SPELLED));
@@ -518,7 +530,8 @@ impl FieldSection {
         self.store_known_slowly(name, value, flags)
     }
 
-    /// As [`store_known`](Self::store_known), for less than sixteen octets: apart, as more registers are needed.
+    /// As [`store_known`](Self::store_known), for less than sixteen octets: apart, as more registers are
+    /// needed.
     #[inline(never)]
     fn store_known_small(
         &mut self,
@@ -535,7 +548,8 @@ impl FieldSection {
         self.store_known_slowly(name, value, flags)
     }
 
-    /// Adds a field whose octets are in the room behind the arena, if its number fits and its name is no pseudo-field's.
+    /// Adds a field whose octets are in the room behind the arena, if its number fits and its name is no
+    /// pseudo-field's.
     #[inline(always)]
     fn push_copied(
         &mut self,

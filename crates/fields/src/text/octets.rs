@@ -1,8 +1,9 @@
 //! What single octets may be part of: one table of classes, and checks of whole strings built on it.
 //!
-//! The checks look at sixteen octets a step, by a loop without branches that the compiler makes vector code of. Of shorter strings
-//! they look at eight: a word is loaded, and each class is a few additions in which no octet can carry into its neighbour. That
-//! answers for nearly every string; one in which it finds anything unusual is looked up in [`CLASS`], octet by octet.
+//! The checks look at sixteen octets a step, by a loop without branches that the compiler makes vector code
+//! of. Of shorter strings they look at eight: a word is loaded, and each class is a few additions in which no
+//! octet can carry into its neighbour. That answers for nearly every string; one in which it finds anything
+//! unusual is looked up in [`CLASS`], octet by octet.
 
 pub use crate::name::lanes::{SHORT, copy_short};
 use crate::name::word::{self, HIGH, controls, each, is_control, is_plain, may_be_control, unplain};
@@ -28,8 +29,8 @@ pub const UPPER: u8 = 1 << 7;
 
 /// The classes of each octet, as a sum of the bits above.
 ///
-/// A decoder that emits octets one by one can `&` the entries of all it emits: the bits left are the classes of the
-/// whole string.
+/// A decoder that emits octets one by one can `&` the entries of all it emits: the bits left are the classes
+/// of the whole string.
 ///
 /// ```
 /// use alula::fields::octets::{CLASS, LOWER_TOKEN, TOKEN};
@@ -63,7 +64,8 @@ pub fn is_token(octets: &[u8]) -> bool {
     !octets.is_empty() && (is_plain || all_in(octets, TOKEN))
 }
 
-/// Returns true if these octets are a token without upper-case letters, as HTTP/2 wants names (RFC 9113 §8.2.1).
+/// Returns true if these octets are a token without upper-case letters, as HTTP/2 wants names (RFC 9113
+/// §8.2.1).
 ///
 /// ```
 /// use alula::fields::octets::is_lower_token;
@@ -77,7 +79,8 @@ pub fn is_lower_token(octets: &[u8]) -> bool {
     !octets.is_empty() && (is_plain || all_in(octets, LOWER_TOKEN))
 }
 
-/// Returns true if these octets may be a field value: no control but tab; none at all is fine (RFC 9110 §5.5).
+/// Returns true if these octets may be a field value: no control but tab; none at all is fine (RFC 9110
+/// §5.5).
 ///
 /// Octets from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
 ///
@@ -93,7 +96,8 @@ pub fn is_field_value(octets: &[u8]) -> bool {
     word::none(octets, b' ', controls, is_control) || all_in(octets, FIELD_VALUE)
 }
 
-/// Returns true if every octet is ASCII. Two steps for up to sixteen octets, and sixteen octets a step beyond.
+/// Returns true if every octet is ASCII. Two steps for up to sixteen octets, and sixteen octets a step
+/// beyond.
 ///
 /// ```
 /// use alula::fields::octets::is_ascii;
@@ -106,7 +110,8 @@ pub fn is_ascii(octets: &[u8]) -> bool {
     word::none(octets, b' ', |word| word, |octet| !octet.is_ascii())
 }
 
-/// Returns true if these octets may be the path and query of a request: visible ASCII, no `#`; none at all is fine.
+/// Returns true if these octets may be the path and query of a request: visible ASCII, no `#`; none at all is
+/// fine.
 ///
 /// See [`PATH`] for what is accepted beyond RFC 3986, and why.
 #[inline]
@@ -127,7 +132,8 @@ pub fn position_outside_path(octets: &[u8]) -> Option<usize> {
     word::first(octets, b'/', |word| outside_path(word) & HIGH, is_outside_path)
 }
 
-/// Returns true if a field value neither starts nor ends with a space or a tab, as HTTP/2 asks (RFC 9113 §8.2.1).
+/// Returns true if a field value neither starts nor ends with a space or a tab, as HTTP/2 asks (RFC 9113
+/// §8.2.1).
 #[inline]
 pub const fn is_trimmed(octets: &[u8]) -> bool {
     match octets {
@@ -166,8 +172,8 @@ pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
     word::first(octets, 0x80, |word| word::zeros(word ^ each(wanted)) & !word, |octet| octet == wanted)
 }
 
-/// Returns the place of the first octet that is no part of a field value: a control other than tab (RFC 9110 §5.5). Sixteen
-/// octets a step.
+/// Returns the place of the first octet that is no part of a field value: a control other than tab (RFC 9110
+/// §5.5). Sixteen octets a step.
 ///
 /// ```
 /// use alula::fields::octets::position_of_control;

@@ -33,7 +33,8 @@ impl FieldFlags {
     }
 }
 
-/// The place of a field in the arena: the name if it is not known, then the value, then the spelling if one is kept.
+/// The place of a field in the arena: the name if it is not known, then the value, then the spelling if one
+/// is kept.
 #[derive(Copy, Clone, Eq)]
 pub(crate) struct Entry {
     pub(crate) start: u32,
@@ -70,7 +71,8 @@ impl Entry {
         self.known.map_or(self.name_len as usize, KnownName::len)
     }
 
-    /// The octets of the name that are not in the arena, less those of the arena that are neither name nor value.
+    /// The octets of the name that are not in the arena, less those of the arena that are neither name nor
+    /// value.
     ///
     /// Wraps below zero for a kept spelling of an unknown name; sums of it come out right.
     #[inline]
@@ -142,8 +144,8 @@ impl<'a> Field<'a> {
         self.is_sensitive() || self.entry.known.is_some_and(KnownName::is_sensitive)
     }
 
-    /// The value as it may be shown: `…` if it is marked sensitive, and else what [`masked_field`](crate::masked_field) leaves of
-    /// it. Allocates only where something is hidden.
+    /// The value as it may be shown: `…` if it is marked sensitive, and else what
+    /// [`masked_field`](crate::masked_field) leaves of it. Allocates only where something is hidden.
     pub fn shown(&self) -> Cow<'a, [u8]> {
         match self.is_sensitive() {
             true => masked::hidden(),
@@ -157,12 +159,14 @@ impl<'a> Field<'a> {
         self.entry.flags
     }
 
-    /// The spelling of the name, when the field was stored with [`append_spelled`](crate::FieldSection::append_spelled).
+    /// The spelling of the name, when the field was stored with
+    /// [`append_spelled`](crate::FieldSection::append_spelled).
     pub fn spelling(&self) -> Option<&'a str> {
         self.spelled().map(text)
     }
 
-    /// Writes the name as HTTP/1 sends it, in the kept spelling or else the canonical one, and says how long it is.
+    /// Writes the name as HTTP/1 sends it, in the kept spelling or else the canonical one, and says how long
+    /// it is.
     ///
     /// `None` when the buffer is shorter than the name. Allocates nothing.
     pub fn write_spelling(&self, out: &mut [u8]) -> Option<usize> {
@@ -180,8 +184,9 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Writes what a line of HTTP/1 begins with: the name in the kept spelling or else the canonical one, a colon and a space. Returns
-    /// the length of that; `None` when the buffer is shorter. Octets of the buffer behind it may be overwritten.
+    /// Writes what a line of HTTP/1 begins with: the name in the kept spelling or else the canonical one, a
+    /// colon and a space. Returns the length of that; `None` when the buffer is shorter. Octets of the buffer
+    /// behind it may be overwritten.
     ///
     /// ```
     /// use alula::FieldSection;
@@ -247,7 +252,8 @@ fn copy_to(out: &mut [u8], octets: &[u8]) -> Option<usize> {
     Some(octets.len())
 }
 
-/// Names are tokens and so ASCII; were a caller of a trusted path to break that, the name would read as empty.
+/// Names are tokens and so ASCII; were a caller of a trusted path to break that, the name would read as
+/// empty.
 #[inline]
 fn text(name: &[u8]) -> &str {
     core::str::from_utf8(name).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Known field values: small numbers instead of text, per name.
 //!
-//! One table, grouped by name; finding a value compares with the few of its group. The values of HPACK's static table are
-//! among them (RFC 7541 Appendix A).
+//! One table, grouped by name; finding a value compares with the few of its group. The values of HPACK's
+//! static table are among them (RFC 7541 Appendix A).
 
 use core::fmt;
 use core::num::NonZeroU8;
@@ -120,7 +120,8 @@ static GROUPS: [(u8, u8); 256] = {
 };
 
 impl KnownValue {
-    /// The known value with exactly these octets under this name; costs a comparison for each value the name has.
+    /// The known value with exactly these octets under this name; costs a comparison for each value the name
+    /// has.
     #[inline]
     pub fn lookup(name: KnownName, value: &[u8]) -> Option<Self> {
         let (first, end) = GROUPS[name.id() as usize];

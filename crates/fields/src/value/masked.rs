@@ -1,7 +1,8 @@
 //! Text as it may be shown: in errors, logs, `Debug` and on terminals. No credential passes.
 //!
-//! Rule: whatever shows a URL, a target or the value of a field shows what the functions of this file return. They hide too much
-//! rather than too little, and put `…` in its place. URLs and targets are written on one line by [`OneLine`].
+//! Rule: whatever shows a URL, a target or the value of a field shows what the functions of this file return.
+//! They hide too much rather than too little, and put `…` in its place. URLs and targets are written on one
+//! line by [`OneLine`].
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt::{self, Write as _};
@@ -11,7 +12,8 @@ use crate::{name::known::KnownName, value::one_line::OneLine};
 /// Stands for a secret, whatever its length.
 const HIDDEN: &str = "…";
 
-/// Schemes of credentials, which are shown (RFC 9110 §11.1); a word that is none of these may be the credential itself.
+/// Schemes of credentials, which are shown (RFC 9110 §11.1); a word that is none of these may be the
+/// credential itself.
 const SCHEMES: [&str; 7] = ["Basic", "Bearer", "Digest", "Negotiate", "NTLM", "DPoP", "AWS4-HMAC-SHA256"];
 
 /// Attributes of cookies, which are shown (RFC 6265 §4.1.2 and its drafts).
@@ -36,8 +38,8 @@ const SECRET_ENDS: [&str; 11] = [
 /// Names that end so and hold no secret.
 const NO_SECRETS: [&str; 4] = ["sec-websocket-key", "idempotency-key", "surrogate-key", "cache-key"];
 
-/// Returns a URL, or text that was given for one, without user information, without the values of its query and without its
-/// fragment, on one line in which nothing is left that a terminal obeys.
+/// Returns a URL, or text that was given for one, without user information, without the values of its query
+/// and without its fragment, on one line in which nothing is left that a terminal obeys.
 ///
 /// Text before an `@` that may be a password with a slash in it is hidden as well. Allocates.
 ///
@@ -143,9 +145,9 @@ impl fmt::Debug for MaskedTarget<'_> {
 
 /// Returns the value of a field without the credentials in it; the name may be in any case.
 ///
-/// Of `authorization` the scheme is left, of cookies their names and attributes, of URLs what [`masked_url`] leaves, and nothing
-/// of fields whose names end as `x-api-key` and `private-token` do. Other values are returned as they are. Allocates only where
-/// something is hidden.
+/// Of `authorization` the scheme is left, of cookies their names and attributes, of URLs what [`masked_url`]
+/// leaves, and nothing of fields whose names end as `x-api-key` and `private-token` do. Other values are
+/// returned as they are. Allocates only where something is hidden.
 ///
 /// ```
 /// use alula::fields::masked_field;

@@ -12,8 +12,9 @@ use crate::head::outgoing;
 const SIZE_BYTES_MAX: usize = 16 + 2;
 
 impl Connection {
-    /// Sends content, and says how many octets of it were taken: all, or none while the peer has not agreed yet to another
-    /// protocol; [`Notice::Writable`](crate::Notice::Writable) follows then. With `end` the message ends.
+    /// Sends content, and says how many octets of it were taken: all, or none while the peer has not agreed
+    /// yet to another protocol; [`Notice::Writable`](crate::Notice::Writable) follows then. With `end` the
+    /// message ends.
     ///
     /// # Errors
     /// When it cannot be sent at all; nothing has changed then, and nothing is written.
@@ -40,8 +41,8 @@ impl Connection {
         Ok(data.len())
     }
 
-    /// Returns the octets of content that are still to be sent of the stated length; `None` for content without one, and when none may be
-    /// sent.
+    /// Returns the octets of content that are still to be sent of the stated length; `None` for content
+    /// without one, and when none may be sent.
     pub fn length_left(&self, stream: StreamKey) -> Option<u64> {
         match self.sending {
             Sending::Length(left) if self.check_message(stream).is_ok() => Some(left),
@@ -65,7 +66,8 @@ impl Connection {
         !matches!(self.sending, Sending::Undecided)
     }
 
-    /// Ends a message with trailers, after all of its content. A peer of HTTP/1.0 has no place for them: it gets none.
+    /// Ends a message with trailers, after all of its content. A peer of HTTP/1.0 has no place for them: it
+    /// gets none.
     ///
     /// # Errors
     /// When they cannot be sent; nothing has changed then, and nothing is written.

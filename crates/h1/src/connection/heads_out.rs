@@ -14,9 +14,9 @@ use crate::head::outgoing;
 use crate::head::prepared::Prepared;
 
 impl Connection {
-    /// Sends a request; with `end` it has no content. Without, its content is as long as `content-length` says, or comes in
-    /// chunks, in which case the machine says so. CONNECT, and a request whose `connection` says `upgrade`, have no content:
-    /// what is sent after them waits for the peer to agree.
+    /// Sends a request; with `end` it has no content. Without, its content is as long as `content-length`
+    /// says, or comes in chunks, in which case the machine says so. CONNECT, and a request whose `connection`
+    /// says `upgrade`, have no content: what is sent after them waits for the peer to agree.
     ///
     /// # Errors
     /// When it cannot be sent; nothing has changed then, and nothing is written.
@@ -41,8 +41,8 @@ impl Connection {
         Ok(self.begin(plan, Asked::by(head.method), &facts))
     }
 
-    /// Checks what [`send_request`](Self::send_request) would refuse on any connection; with `end` the request has no
-    /// content. Allocates nothing.
+    /// Checks what [`send_request`](Self::send_request) would refuse on any connection; with `end` the
+    /// request has no content. Allocates nothing.
     ///
     /// # Errors
     /// When it could not be sent.
@@ -73,9 +73,9 @@ impl Connection {
         Ok(self.begin(plan, Asked::by(prepared.method()), &facts))
     }
 
-    /// Sends the final response; with `end` it has no content. Without, its content is as long as `content-length` says, or
-    /// comes in chunks, or lasts as long as the connection if the peer knows no chunks. The answer to HEAD has none in any
-    /// case, and neither have 204 and 304.
+    /// Sends the final response; with `end` it has no content. Without, its content is as long as
+    /// `content-length` says, or comes in chunks, or lasts as long as the connection if the peer knows no
+    /// chunks. The answer to HEAD has none in any case, and neither have 204 and 304.
     ///
     /// # Errors
     /// When it cannot be sent; nothing has changed then, and nothing is written.
@@ -139,7 +139,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Somebody wants the content of the request: a client that waits to be told so is told (RFC 9110 §10.1.1).
+    /// Somebody wants the content of the request: a client that waits to be told so is told (RFC 9110
+    /// §10.1.1).
     #[inline]
     pub fn invite_content(&mut self, stream: StreamKey, out: &mut OutBuf) {
         if self.awaits_continue && self.is_current(stream) && self.sending == Sending::Head {
@@ -284,7 +285,8 @@ impl Connection {
 
     #[inline]
     fn persists_after(&mut self, facts: &Facts, sending: Sending, opens_tunnel: bool) {
-        // A client that did not wait for its tunnel has sent what is no request, though it may look like one (RFC 9110 §9.3.6).
+        // A client that did not wait for its tunnel has sent what is no request, though it may look like one
+        // (RFC 9110 §9.3.6).
         let is_refused = self.receiving == Receiving::Undecided && !opens_tunnel;
         let ends_with_it = sending == Sending::UntilClose || opens_tunnel || is_refused;
         // A client that was not told to go on may send its content or not: what comes next cannot be known.

@@ -63,9 +63,10 @@ impl Connection {
         self.reset(stream);
     }
 
-    /// Notes, before the answer, that nobody is going to read what is left of the request's content. The answer says `connection: close`
-    /// where the connection will not outlast that: more is left than [`reset`](Self::reset) drops, or nobody knows how much. A client
-    /// that has it on the way already would else send its next request after it.
+    /// Notes, before the answer, that nobody is going to read what is left of the request's content. The
+    /// answer says `connection: close` where the connection will not outlast that: more is left than
+    /// [`reset`](Self::reset) drops, or nobody knows how much. A client that has it on the way already would
+    /// else send its next request after it.
     #[inline]
     pub fn decline_content(&mut self, stream: StreamKey) {
         if self.receiving != Receiving::Ended && self.is_current(stream) {
@@ -77,7 +78,8 @@ impl Connection {
         }
     }
 
-    /// What is left of the peer's message is dropped, up to so many octets of it, for as long as another request is waited for.
+    /// What is left of the peer's message is dropped, up to so many octets of it, for as long as another
+    /// request is waited for.
     fn discard(&mut self, most: u64) {
         self.discards = Some(most.saturating_add(1));
         let timeout = self.config.limits.idle_timeout;
@@ -137,7 +139,8 @@ impl Connection {
         }
     }
 
-    /// Takes [`Notice::Room`] if that is all that [`poll_notice`](Self::poll_notice) has; returns false, and takes nothing, otherwise.
+    /// Takes [`Notice::Room`] if that is all that [`poll_notice`](Self::poll_notice) has; returns false, and
+    /// takes nothing, otherwise.
     #[inline]
     pub fn take_only_room(&mut self) -> bool {
         let Notices { idle, last, writable, closed } = self.notices;
@@ -146,7 +149,8 @@ impl Connection {
         is_only
     }
 
-    /// Appends what the machine itself has to say, before anything else is written there, and says how much that was.
+    /// Appends what the machine itself has to say, before anything else is written there, and says how much
+    /// that was.
     #[inline]
     pub fn poll_transmit(&mut self, out: &mut OutBuf) -> usize {
         let octets = self.pending.len();
@@ -191,8 +195,9 @@ impl Connection {
         self.notices.last = true;
     }
 
-    /// Begins a server's wait for the next request, or for content that nobody wants, anew when it has ended by `now`, and returns true
-    /// then: for a driver whose peer has not taken all of the answer yet. Changes nothing when anything else is due.
+    /// Begins a server's wait for the next request, or for content that nobody wants, anew when it has ended
+    /// by `now`, and returns true then: for a driver whose peer has not taken all of the answer yet. Changes
+    /// nothing when anything else is due.
     pub fn await_request_anew(&mut self, now: Time) -> bool {
         let has_ended = self.error.is_none() && self.due <= now;
         // A client that lets go of a response has no answer that could be cut.

@@ -1,8 +1,8 @@
 //! One HTTP/1.1 connection without sockets or clocks.
 //!
-//! There is one exchange at a time: a request and its responses. What a client sends ahead (pipelining, RFC 9112 §9.3.2) waits
-//! unread in the driver's buffer until the answer before it is whole, so answers are in order, and a peer cannot make us hold
-//! more than that buffer.
+//! There is one exchange at a time: a request and its responses. What a client sends ahead (pipelining, RFC
+//! 9112 §9.3.2) waits unread in the driver's buffer until the answer before it is whole, so answers are in
+//! order, and a peer cannot make us hold more than that buffer.
 //!
 //! Rule 1: an exchange is over when both its messages are; only `settle` ends it.
 //! Rule 2: where a message ends is decided once, when its head is complete (`framing.rs`).
@@ -32,9 +32,9 @@ use crate::head::repeated::Repeated;
 
 /// One HTTP/1.1 connection without sockets or clocks, for either role.
 ///
-/// A driver gives [`receive`](Self::receive) what it has read, and again what was not consumed, until nothing comes of it;
-/// when the peer has closed its side it calls [`receive_end`](Self::receive_end). After every call that changes the connection
-/// it
+/// A driver gives [`receive`](Self::receive) what it has read, and again what was not consumed, until nothing
+/// comes of it; when the peer has closed its side it calls [`receive_end`](Self::receive_end). After every
+/// call that changes the connection it
 ///
 /// 1. takes the notices with [`poll_notice`](Self::poll_notice),
 /// 2. writes what [`poll_transmit`](Self::poll_transmit) and the commands have appended,
@@ -74,8 +74,8 @@ pub struct Connection {
     is_client: bool,
     config: Arc<Config>,
     head_in: HeadIn,
-    /// The head that is being received, or was and is not taken yet; after the final head of a message, its trailers. None before anything
-    /// came, and after it was taken away.
+    /// The head that is being received, or was and is not taken yet; after the final head of a message, its
+    /// trailers. None before anything came, and after it was taken away.
     head: Option<Box<Head>>,
     chunked: Chunked,
     receiving: Receiving,
@@ -183,7 +183,8 @@ impl Connection {
         Self::new(true, config.into())
     }
 
-    /// The side that answers. Connections may share their configuration. The first request has to be here within
+    /// The side that answers. Connections may share their configuration. The first request has to be here
+    /// within
     /// [`Limits::handshake_timeout`].
     pub fn server(config: impl Into<Arc<Config>>) -> Self {
         Self::new(false, config.into())
@@ -236,7 +237,8 @@ impl Connection {
 
 /// Facts that are agreed on below.
 impl Connection {
-    /// Says the scheme of requests that do not say it, such as `https` over TLS, in place of [`Config::scheme`]. Servers only.
+    /// Says the scheme of requests that do not say it, such as `https` over TLS, in place of
+    /// [`Config::scheme`]. Servers only.
     pub fn assume_scheme(&mut self, scheme: &'static str) {
         self.head_in.assume_scheme(scheme);
     }
@@ -254,8 +256,8 @@ impl Connection {
         Ok(())
     }
 
-    /// As [`take_head`](Self::take_head), by exchanging boxes: the next head is read into the one that `into` held, which is cleared, or
-    /// into a new one if that was none.
+    /// As [`take_head`](Self::take_head), by exchanging boxes: the next head is read into the one that `into`
+    /// held, which is cleared, or into a new one if that was none.
     ///
     /// # Errors
     /// As `take_head`.
@@ -294,22 +296,23 @@ impl Connection {
         self.is_client
     }
 
-    /// Returns true if octets of the peer are wanted: not while as much content is held as [`Limits::stream_window`] allows, or
-    /// the peer has closed its side. A server reads on while it answers, so that it sees when the client goes; it keeps no more
-    /// than it likes of what comes.
+    /// Returns true if octets of the peer are wanted: not while as much content is held as
+    /// [`Limits::stream_window`] allows, or the peer has closed its side. A server reads on while it answers,
+    /// so that it sees when the client goes; it keeps no more than it likes of what comes.
     #[inline]
     pub fn wants_read(&self) -> bool {
         self.held < self.config.limits.stream_window && !self.is_peer_done && self.error.is_none()
     }
 
-    /// Returns true if octets that are here may be received although no more have come: the exchange before is over.
+    /// Returns true if octets that are here may be received although no more have come: the exchange before
+    /// is over.
     #[inline]
     pub fn can_go_on(&self) -> bool {
         !matches!(self.receiving, Receiving::Ended | Receiving::Undecided) && self.error.is_none()
     }
 
-    /// Returns true if nothing would come of these octets if they were received now: the peer's message is over, or there is
-    /// nothing to begin another. False does not say that something would.
+    /// Returns true if nothing would come of these octets if they were received now: the peer's message is
+    /// over, or there is nothing to begin another. False does not say that something would.
     #[inline]
     pub fn rests(&self, input: &[u8]) -> bool {
         match self.receiving {
@@ -329,7 +332,8 @@ impl Connection {
         self.is_current(stream).then_some(self.is_over || self.sending == Sending::Ended)
     }
 
-    /// The octets of content that the peer is still to send; `None` where it has not stated a length, and when the stream is gone.
+    /// The octets of content that the peer is still to send; `None` where it has not stated a length, and
+    /// when the stream is gone.
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         match self.receiving {
             _ if !self.is_current(stream) => None,
@@ -339,20 +343,23 @@ impl Connection {
         }
     }
 
-    /// Returns true while the peer owes content, or the end of it, and we take it. What a tunnel carries is not owed.
+    /// Returns true while the peer owes content, or the end of it, and we take it. What a tunnel carries is
+    /// not owed.
     pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
         let is_owed =
             matches!(self.receiving, Receiving::Length(_) | Receiving::Chunks | Receiving::Trailers);
         is_owed && !self.awaits_continue && self.wants_read() && self.is_current(stream)
     }
 
-    /// The exchange whose content is read and dropped, because the other message is whole; `None` while there is none.
+    /// The exchange whose content is read and dropped, because the other message is whole; `None` while there
+    /// is none.
     #[inline]
     pub fn discarding(&self) -> Option<StreamKey> {
         (self.discards.is_some() && self.error.is_none()).then(|| self.key())
     }
 
-    /// The octets of content that were dropped so far, over all exchanges; what frames content is not counted.
+    /// The octets of content that were dropped so far, over all exchanges; what frames content is not
+    /// counted.
     #[inline]
     pub const fn discarded(&self) -> u64 {
         self.discarded
@@ -375,15 +382,15 @@ impl Connection {
         usize::from(!self.is_over)
     }
 
-    /// Returns true if nothing more will happen: what [`poll_transmit`](Self::poll_transmit) has left is to be written, then the
-    /// connection closed.
+    /// Returns true if nothing more will happen: what [`poll_transmit`](Self::poll_transmit) has left is to
+    /// be written, then the connection closed.
     #[inline]
     pub const fn is_closed(&self) -> bool {
         self.error.is_some() || (self.is_over && !self.persists)
     }
 
-    /// Returns true if a message was cut where the peer cannot see it: it takes the end of the connection for the end of the
-    /// content, and is to be told otherwise, by a reset of the connection.
+    /// Returns true if a message was cut where the peer cannot see it: it takes the end of the connection for
+    /// the end of the content, and is to be told otherwise, by a reset of the connection.
     #[inline]
     pub fn is_cut_unseen(&self) -> bool {
         self.error.is_some() && self.sending == Sending::UntilClose
@@ -400,13 +407,15 @@ impl Connection {
         is_answering && !self.is_client && !self.is_tunnel && !self.config.half_close && self.error.is_none()
     }
 
-    /// Returns true if our side of a tunnel has ended, so that the connection is to be closed in that direction.
+    /// Returns true if our side of a tunnel has ended, so that the connection is to be closed in that
+    /// direction.
     #[inline]
     pub fn wants_shutdown(&self) -> bool {
         self.is_tunnel && self.sending == Sending::Ended
     }
 
-    /// Returns true on a client whose connection has answered before, while nothing has come after the request under way.
+    /// Returns true on a client whose connection has answered before, while nothing has come after the
+    /// request under way.
     pub fn is_unanswered(&self) -> bool {
         let is_awaited = self.is_client && self.receiving == Receiving::Head;
         is_awaited && self.is_reused && self.interim == 0 && !self.head_in.has_begun()
@@ -449,14 +458,15 @@ impl Connection {
         self.head.is_none()
     }
 
-    /// Has the next head read into this one, whose memory is used again, if it has none to read into. It must be empty.
+    /// Has the next head read into this one, whose memory is used again, if it has none to read into. It must
+    /// be empty.
     #[inline]
     pub fn read_into(&mut self, head: Box<Head>) {
         self.head.get_or_insert(head);
     }
 
-    /// Takes away the head that nothing is in, for the memory it has; `None` if one is being received or waits to be taken. The next one
-    /// allocates its own unless [`read_into`](Self::read_into) brings one.
+    /// Takes away the head that nothing is in, for the memory it has; `None` if one is being received or
+    /// waits to be taken. The next one allocates its own unless [`read_into`](Self::read_into) brings one.
     #[inline]
     pub fn take_empty_head(&mut self) -> Option<Box<Head>> {
         let is_idle = self.is_over && !self.head_in.has_begun();

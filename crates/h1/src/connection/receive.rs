@@ -19,8 +19,9 @@ const NOTHING: Received<'static> = Received { consumed: 0, event: None };
 const REFUSED_LINE_BYTES_MAX: usize = 1024;
 
 impl Connection {
-    /// Takes octets that were read from the peer, with those before them that were not consumed. Call it until nothing comes
-    /// of it, and again when [`Notice::Room`](crate::Notice::Room) says that a server reads on.
+    /// Takes octets that were read from the peer, with those before them that were not consumed. Call it
+    /// until nothing comes of it, and again when [`Notice::Room`](crate::Notice::Room) says that a server
+    /// reads on.
     ///
     /// Allocates only for a head that is larger than those before.
     ///
@@ -64,10 +65,11 @@ impl Connection {
         }
     }
 
-    /// The transport has ended, and has not said that nothing more would come: TLS without close_notify (RFC 9112 §9.8). Anyone
-    /// on the path can end it so.
+    /// The transport has ended, and has not said that nothing more would come: TLS without close_notify (RFC
+    /// 9112 §9.8). Anyone on the path can end it so.
     ///
-    /// Between messages, and after those whose end was stated, this is [`receive_end`](Self::receive_end). So it is where
+    /// Between messages, and after those whose end was stated, this is [`receive_end`](Self::receive_end). So
+    /// it is where
     /// [`Config::accept_truncated_tls`](crate::Config::accept_truncated_tls) says so.
     ///
     /// # Errors
@@ -107,8 +109,9 @@ impl Connection {
         }
     }
 
-    /// Octets that answer no request end the connection. A server that closes an idle connection may say so with 408
-    /// (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the octets may still become 408, nothing more is asked.
+    /// Octets that answer no request end the connection. A server that closes an idle connection may say so
+    /// with 408 (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the octets may still
+    /// become 408, nothing more is asked.
     #[cold]
     fn unsolicited(&mut self, input: &[u8]) -> Result<Received<'static>, Violation> {
         match is_idle_close(input) {
@@ -170,7 +173,8 @@ impl Connection {
         }
     }
 
-    /// A head has begun: the rest of it is awaited, from its first octet on. The first request has no more time for that.
+    /// A head has begun: the rest of it is awaited, from its first octet on. The first request has no more
+    /// time for that.
     #[inline]
     fn await_head(&mut self) {
         if self.head_in.has_begun() && !self.awaits_head {
@@ -366,7 +370,8 @@ fn form_of(facts: &Facts, asked: Asked) -> RequestForm {
         .with_if(facts.has_host, RequestForm::HOST)
 }
 
-/// Returns true if `input` begins with the status line of 408, false if it does not, and nothing if more octets decide.
+/// Returns true if `input` begins with the status line of 408, false if it does not, and nothing if more
+/// octets decide.
 fn is_idle_close(input: &[u8]) -> Option<bool> {
     const LINE: &[u8] = b"HTTP/1.x 408";
     let mut pairs = input.iter().zip(LINE);

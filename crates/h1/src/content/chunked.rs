@@ -76,8 +76,8 @@ impl Chunked {
         }
     }
 
-    /// Whether the rest of the message is just what nearly always ends it, and how many octets that is: the end of the
-    /// data, the last chunk, no trailers.
+    /// Whether the rest of the message is just what nearly always ends it, and how many octets that is: the
+    /// end of the data, the last chunk, no trailers.
     #[inline]
     pub(crate) fn plain_end(&self, input: &[u8]) -> Option<usize> {
         const END: &[u8] = b"\r\n0\r\n\r\n";

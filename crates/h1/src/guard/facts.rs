@@ -1,6 +1,7 @@
 //! What the fields of a head say about the connection and about where the content ends.
 //!
-//! Rule 1: whatever could be read in two ways is refused (RFC 9112 §11.2), unless the configuration forgives it by name.
+//! Rule 1: whatever could be read in two ways is refused (RFC 9112 §11.2), unless the configuration forgives
+//! it by name.
 //! Rule 2: most fields cost one look into [`HAS_RULES`].
 
 use alula_fields::{KnownName, octets};
@@ -47,7 +48,8 @@ pub(crate) enum Verdict {
 }
 
 impl Facts {
-    /// Notes what a field says whose name has a rule; `repeated_length` forgives the same content-length twice.
+    /// Notes what a field says whose name has a rule; `repeated_length` forgives the same content-length
+    /// twice.
     pub(crate) fn note(
         &mut self,
         name: KnownName,

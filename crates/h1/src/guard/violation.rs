@@ -2,7 +2,8 @@
 //!
 //! Rule 1: every error a peer can cause is a row of this table and nothing else.
 //! Rule 2: the text ends in the section that has the rule; tests pin that.
-//! Rule 3: each of them ends the connection: where one message ends and the next begins is not known any more.
+//! Rule 3: each of them ends the connection: where one message ends and the next begins is not known any
+//! more.
 
 use core::fmt;
 
@@ -68,8 +69,8 @@ macro_rules! violations {
                 pub const $name: Self = Self { status: Status::$status, rule: $rule };
             )*
 
-            /// Every rule with the name under which it is counted, that of its constant with `H1_` before it, in the order of
-            /// the table.
+            /// Every rule with the name under which it is counted, that of its constant with `H1_` before it,
+            /// in the order of the table.
             pub const ALL: &'static [(&'static str, Self)] = &[$((concat!("H1_", stringify!($name)), Self::$name)),*];
         }
     };

@@ -1,9 +1,10 @@
-//! Heads and trailers as they come (RFC 9112 §2 to §5): each line is checked as it is read and goes straight into the field
-//! section.
+//! Heads and trailers as they come (RFC 9112 §2 to §5): each line is checked as it is read and goes straight
+//! into the field section.
 //!
-//! Rule 1: a line is used up when all of it is here. Of a line that is not, what was looked at is remembered, and not looked
-//! at again: a head that comes octet by octet costs no more than one that comes at once.
-//! Rule 2: no line is looked at beyond the limit, and what is wrong first is what is said: how a head is cut changes nothing.
+//! Rule 1: a line is used up when all of it is here. Of a line that is not, what was looked at is remembered,
+//! and not looked at again: a head that comes octet by octet costs no more than one that comes at once.
+//! Rule 2: no line is looked at beyond the limit, and what is wrong first is what is said: how a head is cut
+//! changes nothing.
 //! Rule 3: what RFC 9112 leaves to the reader to forgive is refused, unless the configuration names it.
 
 mod fields;
@@ -55,7 +56,8 @@ pub(crate) struct HeadIn {
     /// Where the head began that is to be remembered: one that is all here, and is read line by line.
     began: Option<Began>,
     pub(crate) facts: Facts,
-    /// The response is one to CONNECT: with a status of 2xx what it says about its content is ignored (RFC 9110 §9.3.6).
+    /// The response is one to CONNECT: with a status of 2xx what it says about its content is ignored (RFC
+    /// 9110 §9.3.6).
     pub(crate) answers_connect: bool,
 }
 
@@ -342,7 +344,8 @@ impl HeadIn {
         Ok(())
     }
 
-    /// One empty line before a request is what some clients send after the content of the one before (RFC 9112 §2.2).
+    /// One empty line before a request is what some clients send after the content of the one before (RFC
+    /// 9112 §2.2).
     fn empty_line(&mut self) -> Result<(), Violation> {
         match self.kind {
             Kind::Response => Err(Violation::STATUS_LINE),

@@ -1,5 +1,5 @@
-//! Heads as they go (RFC 9112 §2.1), in three parts: the start line, the fields, the end with what is written beside them. Room
-//! for all of a part is taken once, then it is written plainly.
+//! Heads as they go (RFC 9112 §2.1), in three parts: the start line, the fields, the end with what is written
+//! beside them. Room for all of a part is taken once, then it is written plainly.
 
 use alula_fields::{Decimal, Field, FieldSection, RequestHead, Status};
 use alula_machine::OutBuf;
@@ -22,8 +22,8 @@ pub(crate) struct Extra {
 /// More than the names and values of [`Extra`] and the ends of their lines.
 const EXTRA_BYTES_MAX: usize = 160;
 
-/// Writes the request line, and the `host` unless it is among the fields; an `absolute` target names scheme and authority, as
-/// proxies ask for (RFC 9112 §3.2.2).
+/// Writes the request line, and the `host` unless it is among the fields; an `absolute` target names scheme
+/// and authority, as proxies ask for (RFC 9112 §3.2.2).
 #[inline]
 pub(crate) fn request_line(
     head: &RequestHead<'_>,
@@ -65,8 +65,8 @@ pub(crate) fn known_answer(status: Status, lines: &[u8], out: &mut OutBuf) {
     });
 }
 
-/// Writes the lines of fields: colon, space and the end of a line are four octets beside name and value, and a spelling is as long
-/// as its name.
+/// Writes the lines of fields: colon, space and the end of a line are four octets beside name and value, and
+/// a spelling is as long as its name.
 #[inline]
 pub(crate) fn fields(fields: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
     write(out, fields.octets() + 4 * fields.len(), |line| line.fields(fields, spelling));

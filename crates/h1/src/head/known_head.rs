@@ -1,15 +1,17 @@
 //! Heads that come again octet for octet: what such a head meant the last time.
 //!
-//! A peer sends nearly the same head every time. Comparing it with the last one, and copying what that meant, costs a fraction of
-//! reading it.
+//! A peer sends nearly the same head every time. Comparing it with the last one, and copying what that meant,
+//! costs a fraction of reading it.
 //!
-//! Rule 1: what a head means by itself depends on its octets and on the configuration alone. Only that is remembered; what
-//! depends on the exchange as well, such as where the content of an answer to HEAD ends, is found out each time.
-//! Rule 2: fields are remembered as a whole, with the empty line after them: what follows cannot change what they mean.
-//! Rule 3: a line that begins with the name that was in its place, or behind it, has that name, which is not looked up again. Its
-//! value is read as ever.
-//! Rule 4: fields that come again after another start line mean the same but for the version, and for a host that must agree with
-//! the target.
+//! Rule 1: what a head means by itself depends on its octets and on the configuration alone. Only that is
+//! remembered; what depends on the exchange as well, such as where the content of an answer to HEAD ends, is
+//! found out each time.
+//! Rule 2: fields are remembered as a whole, with the empty line after them: what follows cannot change what
+//! they mean.
+//! Rule 3: a line that begins with the name that was in its place, or behind it, has that name, which is not
+//! looked up again. Its value is read as ever.
+//! Rule 4: fields that come again after another start line mean the same but for the version, and for a host
+//! that must agree with the target.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -83,8 +85,8 @@ impl KnownHead {
         last.facts
     }
 
-    /// The number of octets that the fields have that come first in the input, with the empty line after them, if they are the
-    /// known ones.
+    /// The number of octets that the fields have that come first in the input, with the empty line after
+    /// them, if they are the known ones.
     #[inline]
     pub(crate) fn find_fields(&self, input: &[u8]) -> Option<usize> {
         let last = self.last.as_ref()?;
@@ -105,8 +107,8 @@ impl KnownHead {
         Facts { is_old, is_authority_in_target: false, ..last.facts }
     }
 
-    /// Returns the name that the input begins with, if it is that of the line of this number or of the next one; and the number of the
-    /// line behind that.
+    /// Returns the name that the input begins with, if it is that of the line of this number or of the next
+    /// one; and the number of the line behind that.
     #[inline]
     pub(crate) fn find_name(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
         let last = self.last.as_ref()?;
@@ -117,7 +119,8 @@ impl KnownHead {
         }
     }
 
-    /// Returns true if the head whose start line was just read is to be remembered: its lines are marked then.
+    /// Returns true if the head whose start line was just read is to be remembered: its lines are marked
+    /// then.
     #[inline]
     pub(crate) fn begins(&mut self) -> bool {
         let remembers = self.luck.tries();
@@ -136,8 +139,9 @@ impl KnownHead {
         }
     }
 
-    /// Remembers a head in place of the one before, if it was to be remembered when it began. Not if its target spells its `host`
-    /// otherwise, which its fields alone do not tell; and not an interim response, behind which another one comes.
+    /// Remembers a head in place of the one before, if it was to be remembered when it began. Not if its
+    /// target spells its `host` otherwise, which its fields alone do not tell; and not an interim response,
+    /// behind which another one comes.
     pub(crate) fn keep(
         &mut self,
         octets: &[u8],

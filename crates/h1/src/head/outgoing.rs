@@ -1,7 +1,7 @@
 //! The rules for messages that go: all of them are checked before anything is written.
 //!
-//! Names are tokens and values are free of controls by construction of a [`FieldSection`]; what HTTP/1.1 asks beyond that is
-//! checked here.
+//! Names are tokens and values are free of controls by construction of a [`FieldSection`]; what HTTP/1.1 asks
+//! beyond that is checked here.
 
 use alloc::vec::Vec;
 
@@ -32,8 +32,8 @@ pub(crate) fn fields(fields: &FieldSection) -> Result<Facts, SendError> {
     Ok(facts)
 }
 
-/// Checks the control data of a request. `known_authority` is the last authority found good, which is nearly always the next
-/// one, too; without it nothing is remembered, and nothing allocated.
+/// Checks the control data of a request. `known_authority` is the last authority found good, which is nearly
+/// always the next one, too; without it nothing is remembered, and nothing allocated.
 #[inline]
 pub(crate) fn control(
     head: &RequestHead<'_>,

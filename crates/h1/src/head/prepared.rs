@@ -65,12 +65,12 @@ enum Rule {
 }
 
 impl Prepared {
-    /// Checks and writes a request; values for the holes are given in this order each time. The path of the head is only
-    /// checked if there is a hole for it.
+    /// Checks and writes a request; values for the holes are given in this order each time. The path of the
+    /// head is only checked if there is a hole for it.
     ///
     /// # Errors
-    /// When it could not be sent over any connection. The number of a refused field counts the head's fields first, then the
-    /// holes.
+    /// When it could not be sent over any connection. The number of a refused field counts the head's fields
+    /// first, then the holes.
     pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>], spelling: Spelling) -> Result<Self, SendError> {
         let facts = outgoing::fields(head.fields)?;
         outgoing::control(head, &facts, None)?;
@@ -98,8 +98,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Checks what [`send_prepared`](crate::Connection::send_prepared) would refuse on any connection; with `end` the request
-    /// has no content. Allocates nothing.
+    /// Checks what [`send_prepared`](crate::Connection::send_prepared) would refuse on any connection; with
+    /// `end` the request has no content. Allocates nothing.
     ///
     /// # Errors
     /// When it could not be sent.
@@ -164,7 +164,8 @@ impl Prepared {
         }
     }
 
-    /// Returns true if the length is stated by a field, or by a hole so far; a second one would be written beside it.
+    /// Returns true if the length is stated by a field, or by a hole so far; a second one would be written
+    /// beside it.
     fn states_length(&self) -> bool {
         self.facts.content_length.is_some() || self.holes.iter().any(|(_, rule)| *rule == Rule::ContentLength)
     }

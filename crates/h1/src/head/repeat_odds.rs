@@ -5,8 +5,8 @@ const TRIES: u8 = 4;
 /// One in so many, then.
 const STRIDE: u8 = 16;
 
-/// How often in a row what was remembered did not come again: to remember costs a copy, and some peers never repeat themselves.
-/// The first of a connection is not remembered, since many connections have no second.
+/// How often in a row what was remembered did not come again: to remember costs a copy, and some peers never
+/// repeat themselves. The first of a connection is not remembered, since many connections have no second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RepeatOdds {
     misses: u8,

@@ -1,10 +1,11 @@
 //! Sections that go again field for field: what was found out about the last one, and what it was written as.
 //!
-//! Comparing a section with a copy of the last one costs a fraction of checking and writing it. What was found out, and the lines,
-//! depend on the section and the configuration alone; a stated `host` is compared with the authority each time.
+//! Comparing a section with a copy of the last one costs a fraction of checking and writing it. What was
+//! found out, and the lines, depend on the section and the configuration alone; a stated `host` is compared
+//! with the authority each time.
 //!
-//! Sections that differ in `content-length` alone, by other digits of the same count, are the usual ones of answers that are made for
-//! each request: then the digits are written over.
+//! Sections that differ in `content-length` alone, by other digits of the same count, are the usual ones of
+//! answers that are made for each request: then the digits are written over.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -109,7 +110,8 @@ impl Last {
 }
 
 impl Length {
-    /// Colon, space and the end of a line are four octets beside name and value, and a spelling is as long as its name.
+    /// Colon, space and the end of a line are four octets beside name and value, and a spelling is as long as
+    /// its name.
     fn find(fields: &FieldSection) -> Option<Self> {
         let mut lines = 0;
         for (number, field) in fields.iter().enumerate() {

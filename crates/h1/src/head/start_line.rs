@@ -15,8 +15,8 @@ pub(crate) struct RequestLine<'i> {
 }
 
 impl<'i> RequestLine<'i> {
-    /// Splits the line that comes first, if it is one of nearly all: GET or POST, a path and HTTP/1.1, all of it here. Returns its
-    /// length as well, with its end.
+    /// Splits the line that comes first, if it is one of nearly all: GET or POST, a path and HTTP/1.1, all of
+    /// it here. Returns its length as well, with its end.
     #[inline]
     pub(crate) fn usual(input: &'i [u8]) -> Option<(Self, usize)> {
         const REST: &[u8] = b" HTTP/1.1\r\n";
@@ -119,8 +119,8 @@ fn put_authority(head: &mut Head, octets: &[u8], needs_port: bool) -> Result<(),
     Ok(())
 }
 
-/// Reads a status line without its end: the status, and whether the version is HTTP/1.0. The reason means nothing; a line
-/// that ends after the status is taken, since servers send it.
+/// Reads a status line without its end: the status, and whether the version is HTTP/1.0. The reason means
+/// nothing; a line that ends after the status is taken, since servers send it.
 #[inline]
 pub(crate) fn status(line: &[u8]) -> Result<(Status, bool), Violation> {
     let (version, rest) = line.split_at_checked("HTTP/1.1".len()).ok_or(Violation::STATUS_LINE)?;
@@ -137,8 +137,8 @@ pub(crate) fn status(line: &[u8]) -> Result<(Status, bool), Violation> {
     Ok((status, is_old))
 }
 
-/// Whether a line, or what is here of it, may be a status line or a request line by its first word: what speaks something
-/// else is not waited for, and is told the same however it is cut.
+/// Whether a line, or what is here of it, may be a status line or a request line by its first word: what
+/// speaks something else is not waited for, and is told the same however it is cut.
 #[inline]
 pub(crate) fn may_begin(line: &[u8], is_response: bool) -> Result<(), Violation> {
     const VERSION: &[u8] = b"HTTP/";

@@ -46,7 +46,8 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Entries are in force as they are read, in order (RFC 9113 §6.5.3); the last one is followed by the acknowledgment.
+    /// Entries are in force as they are read, in order (RFC 9113 §6.5.3); the last one is followed by the
+    /// acknowledgment.
     pub(super) fn settings(
         &mut self,
         left: u32,
@@ -261,7 +262,8 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Keeps the first octets of the debug data. The frame takes effect once it is whole, so that who hears of it knows all.
+    /// Keeps the first octets of the debug data. The frame takes effect once it is whole, so that who hears
+    /// of it knows all.
     pub(super) fn goaway_words(
         &mut self,
         left: u32,
@@ -335,8 +337,8 @@ impl Connection {
             false if is_draining => Ok(()),
             false if is_answered => self.glitch(1, now),
             false => self.note_reset(now),
-            // A server that is overloaded may refuse all requests. A client is told NO_ERROR when a response needs no more of the
-            // request.
+            // A server that is overloaded may refuse all requests. A client is told NO_ERROR when a response
+            // needs no more of the request.
             true if unprocessed || code == ErrorCode::NO_ERROR => Ok(()),
             // A server can reset no more streams than we open.
             true => self.glitch(1, now),

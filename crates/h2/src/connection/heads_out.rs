@@ -1,7 +1,7 @@
 //! Field sections that go: requests, responses, interim responses, trailers (RFC 9113 §8.1).
 //!
-//! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block longer than the
-//! peer's frames is cut where it lies (RFC 9113 §4.3).
+//! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block
+//! longer than the peer's frames is cut where it lies (RFC 9113 §4.3).
 
 use alula_fields::{FieldSection, KnownName, RequestHead, ResponseHead};
 use alula_hpack::{Block, Field, Indexing};
@@ -49,8 +49,8 @@ impl Connection {
         Ok(stream)
     }
 
-    /// Checks what [`send_request`](Self::send_request) would refuse on any connection with these limits; with `end` the
-    /// request has no content. Allocates nothing.
+    /// Checks what [`send_request`](Self::send_request) would refuse on any connection with these limits;
+    /// with `end` the request has no content. Allocates nothing.
     ///
     /// # Errors
     /// When it could not be sent.
@@ -58,8 +58,8 @@ impl Connection {
         fields_out::request(head, None, None)?.check(end, limits)
     }
 
-    /// Opens a stream with a prepared request; `values` are for its holes, in order. Allocates nothing once the connection has
-    /// sent it before.
+    /// Opens a stream with a prepared request; `values` are for its holes, in order. Allocates nothing once
+    /// the connection has sent it before.
     ///
     /// # Errors
     /// As [`send_request`](Self::send_request), also when a value may not be in its hole.
@@ -221,8 +221,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Checks the size of a head against the peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §10.5.1), and against what a
-    /// connection may hold: it is written in one piece.
+    /// Checks the size of a head against the peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §10.5.1), and
+    /// against what a connection may hold: it is written in one piece.
     #[inline]
     fn check_size(&self, size: usize) -> Result<(), SendError> {
         check_own_size(size, &self.config.limits)?;
@@ -336,8 +336,8 @@ impl Connection {
         self.trace.record(true, header, &[]);
     }
 
-    /// Cuts a block into HEADERS and CONTINUATION where it lies: from the last piece on, each moves up by the frame headers
-    /// that come before it.
+    /// Cuts a block into HEADERS and CONTINUATION where it lies: from the last piece on, each moves up by the
+    /// frame headers that come before it.
     #[cold]
     fn split_block(&mut self, mark: usize, id: u32, end_stream: u8, out: &mut OutBuf) {
         let max = self.peer.frame_bytes_max as usize;

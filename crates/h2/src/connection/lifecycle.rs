@@ -17,8 +17,9 @@ use crate::stream::streams::Queue;
 
 /// Commands that end things, and what came of frames for streams they did not name.
 impl Connection {
-    /// Resets a stream and gives its key up. RST_STREAM is sent unless the stream has closed already; DATA that was received
-    /// and not given back is (RFC 9113 §5.4.2). A key that is gone is none of our business: nothing happens.
+    /// Resets a stream and gives its key up. RST_STREAM is sent unless the stream has closed already; DATA
+    /// that was received and not given back is (RFC 9113 §5.4.2). A key that is gone is none of our business:
+    /// nothing happens.
     pub fn reset(&mut self, stream: StreamKey, code: ErrorCode) {
         let Some(entry) = self.streams.get_mut(stream) else { return };
         let held = entry.window_in.held();
@@ -53,8 +54,9 @@ impl Connection {
 
     /// Goes away: no new requests, those that run may end; then [`is_closed`](Self::is_closed).
     ///
-    /// A graceful server first announces it, so that requests on the way are still served, and names the last stream when
-    /// the peer has answered the PING sent along (RFC 9113 §6.8). Going twice without grace is going once.
+    /// A graceful server first announces it, so that requests on the way are still served, and names the last
+    /// stream when the peer has answered the PING sent along (RFC 9113 §6.8). Going twice without grace is
+    /// going once.
     pub fn goaway(&mut self, graceful: bool) {
         if self.error.is_some() || self.going.last_sent.is_some() {
             return;
@@ -152,7 +154,8 @@ impl Connection {
         self.error.is_none() && !self.is_going() && self.next_id <= MAX_31
     }
 
-    /// The number of streams that a client may have open: what the peer says, and until it has, what is expected.
+    /// The number of streams that a client may have open: what the peer says, and until it has, what is
+    /// expected.
     #[inline]
     pub(super) fn stream_limit(&self) -> u32 {
         let silent = if self.has_settings { u32::MAX } else { self.streams_expected };
@@ -251,7 +254,8 @@ impl Connection {
         self.streams.enqueue(Queue::Reset, stream);
     }
 
-    /// Answers a broken rule on a stream by what it brings down: RST_STREAM now, or the connection by the error returned.
+    /// Answers a broken rule on a stream by what it brings down: RST_STREAM now, or the connection by the
+    /// error returned.
     pub(super) fn breach(&mut self, id: u32, rule: Violation, now: Time) -> Result<(), ConnectionError> {
         if rule.scope == Scope::Connection {
             return Err(ConnectionError::Peer(rule));
@@ -369,7 +373,8 @@ impl Connection {
 
 /// The end of a connection.
 impl Connection {
-    /// The limit that the peer went over last, with what was seen of it and its value: that of an error whose rule
+    /// The limit that the peer went over last, with what was seen of it and its value: that of an error whose
+    /// rule
     /// [is about one](alula_machine::Rule::is_of_limit).
     pub const fn exceeded(&self) -> Option<Exceeded> {
         self.exceeded

@@ -1,17 +1,18 @@
 //! One HTTP/2 connection without sockets or clocks.
 //!
-//! How the files share the work: `receive` turns octets into frames; `blocks_in`, `data_in` and `control_in` say what the
-//! frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams and ends the connection;
-//! `output` hands out control frames and keeps time; `growth` makes receive windows larger; `priority_in` notes what is urgent and `turns` says who may send then.
-//! The state for that is in `phase`, `timers`, `grants` and `priority_updates`, and below `blocks_in` and `growth`.
-//! Rules of more than one file:
+//! How the files share the work: `receive` turns octets into frames; `blocks_in`, `data_in` and `control_in`
+//! say what the frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams
+//! and ends the connection; `output` hands out control frames and keeps time; `growth` makes receive windows
+//! larger; `priority_in` notes what is urgent and `turns` says who may send then. The state for that is in
+//! `phase`, `timers`, `grants` and `priority_updates`, and below `blocks_in` and `growth`. Rules of more than
+//! one file:
 //!
-//! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever still holds
-//! it; every change of the count is in `lifecycle`.
-//! Rule 2: control frames are queued in `pending`; whatever is written to the driver's buffer is written behind them, so
-//! that an acknowledgment goes before the first frame that relies on it.
-//! Rule 3: a command checks everything, then changes everything; a frame that breaks a rule is judged at the place in the
-//! input where it becomes certain, whatever the pieces the input comes in.
+//! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever
+//! still holds it; every change of the count is in `lifecycle`.
+//! Rule 2: control frames are queued in `pending`; whatever is written to the driver's buffer is written
+//! behind them, so that an acknowledgment goes before the first frame that relies on it.
+//! Rule 3: a command checks everything, then changes everything; a frame that breaks a rule is judged at the
+//! place in the input where it becomes certain, whatever the pieces the input comes in.
 
 mod blocks_in;
 mod control_in;
@@ -66,17 +67,20 @@ use crate::frame::priority_updates::PriorityUpdates;
 /// One HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
 ///
 /// 1. handles what [`poll_notice`](Self::poll_notice) tells, until it tells nothing;
-/// 2. writes what [`poll_transmit`](Self::poll_transmit) appends, and closes once [`is_closed`](Self::is_closed);
+/// 2. writes what [`poll_transmit`](Self::poll_transmit) appends, and closes once
+///    [`is_closed`](Self::is_closed);
 /// 3. sleeps until [`poll_timeout`](Self::poll_timeout), then calls [`handle_timeout`](Self::handle_timeout).
 ///
-/// One that has asked a server to [schedule](crate::Config::schedule) also says when a [turn](Self::end_turn) ends, and may
-/// say when its output has no [room](Self::await_room).
+/// One that has asked a server to [schedule](crate::Config::schedule) also says when a [turn](Self::end_turn)
+/// ends, and may say when its output has no [room](Self::await_room).
 ///
-/// A stream's key is good until the stream is over *and* everything was taken: heads, trailers, and DATA given back with
+/// A stream's key is good until the stream is over *and* everything was taken: heads, trailers, and DATA
+/// given back with
 /// [`release_capacity`](Self::release_capacity). Two duties follow. Who loses interest in a stream calls
 /// [`reset`](Self::reset) or [`forget`](Self::forget), which give the key up at once. And after [`Notice::Reset`] one of the
-/// two must be called, when whatever worked on the stream has stopped: until then the slot is kept, and a server counts it
-/// against its limit of streams, so that a peer cannot start work faster than it ends by resetting.
+/// two must be called, when whatever worked on the stream has stopped: until then the slot is kept, and a
+/// server counts it against its limit of streams, so that a peer cannot start work faster than it ends by
+/// resetting.
 ///
 /// Nothing is allocated per request once slots, heads and tables are warm.
 ///
@@ -220,16 +224,16 @@ impl Notices {
 
 /// Constructors.
 impl Connection {
-    /// The client's side of a new connection. Its preface is ready for [`poll_transmit`](Self::poll_transmit), or goes out
-    /// with the first request. Allocates some kilobytes.
+    /// The client's side of a new connection. Its preface is ready for
+    /// [`poll_transmit`](Self::poll_transmit), or goes out with the first request. Allocates some kilobytes.
     /// Connections may share their configuration.
     pub fn client(config: impl Into<Arc<Config>>) -> Self {
         Self::new(config.into(), true)
     }
 
-    /// The server's side of a new connection. Its SETTINGS are ready for [`poll_transmit`](Self::poll_transmit). Allocates
-    /// some kilobytes.
-    /// Connections may share their configuration.
+    /// The server's side of a new connection. Its SETTINGS are ready for
+    /// [`poll_transmit`](Self::poll_transmit). Allocates some kilobytes. Connections may share their
+    /// configuration.
     pub fn server(config: impl Into<Arc<Config>>) -> Self {
         Self::new(config.into(), false)
     }
@@ -253,7 +257,8 @@ impl Connection {
     #[inline(always)]
     fn silent(config: Arc<Config>, is_client: bool) -> Self {
         Self {
-            // First, as it may allocate: parts that are there already would be put aside, to be dropped if it fails, and copied.
+            // First, as it may allocate: parts that are there already would be put aside, to be dropped if it
+            // fails, and copied.
             trace: Trace::new(config.trace, config.keep_sent_head),
             is_client,
             streams_expected: config.streams_expected,
@@ -314,7 +319,8 @@ impl Connection {
         self.field_section_expected = bytes;
     }
 
-    /// Magic, SETTINGS, and the WINDOW_UPDATE that brings the connection's window to its size (RFC 9113 §3.4, §6.9.2).
+    /// Magic, SETTINGS, and the WINDOW_UPDATE that brings the connection's window to its size (RFC 9113 §3.4,
+    /// §6.9.2).
     fn queue_preface(&mut self, settings: Settings) {
         if self.is_client {
             self.pending.extend(MAGIC);
@@ -351,8 +357,8 @@ impl Connection {
         Ok(())
     }
 
-    /// As [`take_head`](Self::take_head), by exchanging boxes, which costs a tenth of exchanging heads: what `into` held is used for
-    /// another head, and `None` does for who has no box to give.
+    /// As [`take_head`](Self::take_head), by exchanging boxes, which costs a tenth of exchanging heads: what
+    /// `into` held is used for another head, and `None` does for who has no box to give.
     ///
     /// # Errors
     /// When the stream is gone.
@@ -371,8 +377,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Swaps the trailers of a stream, announced by [`Event::Trailers`](crate::Event::Trailers), with `into`, whose memory is
-    /// used again. Allocates nothing. Without trailers to take, `into` is cleared.
+    /// Swaps the trailers of a stream, announced by [`Event::Trailers`](crate::Event::Trailers), with `into`,
+    /// whose memory is used again. Allocates nothing. Without trailers to take, `into` is cleared.
     ///
     /// # Errors
     /// When the stream is gone.
@@ -387,8 +393,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Gives back octets of DATA that were consumed, so that the peer may send as many more: on the stream, and on the
-    /// connection. More than were received counts as all of them (RFC 9113 §6.9).
+    /// Gives back octets of DATA that were consumed, so that the peer may send as many more: on the stream,
+    /// and on the connection. More than were received counts as all of them (RFC 9113 §6.9).
     ///
     /// # Errors
     /// When the stream is gone; its octets were given back then.
@@ -413,28 +419,31 @@ impl Connection {
         self.block.needs_head()
     }
 
-    /// Has the next field section read into this head, whose memory is used again, if it has none to read into. It must be empty.
+    /// Has the next field section read into this head, whose memory is used again, if it has none to read
+    /// into. It must be empty.
     #[inline]
     pub fn read_into(&mut self, head: Box<Head>) {
         self.block.read_into(head);
     }
 
-    /// Takes away a head that nothing is in, for the memory it has; `None` when there is none left, or a field section is being received,
-    /// or streams are open. The next one allocates its own unless [`read_into`](Self::read_into) brings one.
+    /// Takes away a head that nothing is in, for the memory it has; `None` when there is none left, or a
+    /// field section is being received, or streams are open. The next one allocates its own unless
+    /// [`read_into`](Self::read_into) brings one.
     #[inline]
     pub fn take_empty_head(&mut self) -> Option<Box<Head>> {
         self.block.take_empty_head().or_else(|| self.streams.take_empty_head())
     }
 
-    /// Leaves the memory of the streams, with their heads, in `to` for another connection; without effect while a stream is held, or if
-    /// `to` has memory. Keys of streams that were here before are as unknown as they were. Allocates nothing; the cost grows with the
-    /// streams that were open at once.
+    /// Leaves the memory of the streams, with their heads, in `to` for another connection; without effect
+    /// while a stream is held, or if `to` has memory. Keys of streams that were here before are as unknown as
+    /// they were. Allocates nothing; the cost grows with the streams that were open at once.
     pub fn leave_stream_memory(&mut self, to: &mut StreamMemory) {
         self.streams.leave_memory(to);
     }
 
-    /// Takes the memory in `from`, which [`leave_stream_memory`](Self::leave_stream_memory) has filled, for its streams; frees it if it has
-    /// memory of its own. `from` has none afterwards. Allocates nothing; the cost grows with the streams that there is memory for.
+    /// Takes the memory in `from`, which [`leave_stream_memory`](Self::leave_stream_memory) has filled, for
+    /// its streams; frees it if it has memory of its own. `from` has none afterwards. Allocates nothing; the
+    /// cost grows with the streams that there is memory for.
     pub fn use_stream_memory(&mut self, from: &mut StreamMemory) {
         self.streams.use_memory(from);
     }
@@ -469,8 +478,8 @@ impl Connection {
         self.streams.get(stream).map(|entry| entry.state.has_sent_all())
     }
 
-    /// The octets of content that the peer is still to send by its `content-length`; `None` where it has not stated one, and when
-    /// the stream is gone.
+    /// The octets of content that the peer is still to send by its `content-length`; `None` where it has not
+    /// stated one, and when the stream is gone.
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         // A frame is taken off as a whole when it begins.
         let of_frame = match self.phase {
@@ -480,16 +489,18 @@ impl Connection {
         self.streams.get(stream).and_then(|entry| entry.content_in.left()).map(|left| left + of_frame)
     }
 
-    /// How many octets of DATA can be sent on a stream now: what both windows allow. Zero when the stream is gone.
+    /// How many octets of DATA can be sent on a stream now: what both windows allow. Zero when the stream is
+    /// gone.
     #[inline]
     pub fn send_capacity(&self, stream: StreamKey) -> usize {
         self.streams.get(stream).map_or(0, |entry| self.capacity(stream, entry) as usize)
     }
 
-    /// Returns true while the peer has not ended its half of the stream and our windows let it send. What a tunnel carries is
-    /// not awaited.
+    /// Returns true while the peer has not ended its half of the stream and our windows let it send. What a
+    /// tunnel carries is not awaited.
     pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
-        // Credit of up to half a window is kept back, so a window that is half free is surely open to the peer.
+        // Credit of up to half a window is kept back, so a window that is half free is surely open to the
+        // peer.
         let is_open = |window: ReceiveWindow| window.held() <= window.size() / 2;
         self.streams.get(stream).is_some_and(|entry| {
             let is_begun = entry.state.has_received_head() && !entry.state.has_received_all();
@@ -498,13 +509,15 @@ impl Connection {
         })
     }
 
-    /// Returns true while the peer's windows, of the stream or of the connection, let no DATA go; false when the stream is gone.
+    /// Returns true while the peer's windows, of the stream or of the connection, let no DATA go; false when
+    /// the stream is gone.
     pub fn is_without_window(&self, stream: StreamKey) -> bool {
         let is_shut = |entry: &Stream| self.window_out.available().min(entry.window_out.available()) == 0;
         self.streams.get(stream).is_some_and(is_shut)
     }
 
-    /// How many octets of DATA of a stream were received and not given back yet. Zero when the stream is gone.
+    /// How many octets of DATA of a stream were received and not given back yet. Zero when the stream is
+    /// gone.
     pub fn unreleased(&self, stream: StreamKey) -> u32 {
         self.streams.get(stream).map_or(0, |entry| entry.window_in.held())
     }
@@ -534,7 +547,8 @@ impl Connection {
         }
     }
 
-    /// As [`available_slots`](Self::available_slots); when there are none, [`Notice::Room`](crate::Notice::Room) tells of the next.
+    /// As [`available_slots`](Self::available_slots); when there are none,
+    /// [`Notice::Room`](crate::Notice::Room) tells of the next.
     pub fn await_slot(&mut self) -> usize {
         let slots = self.available_slots();
         self.notices.wants_slot |= slots == 0;
@@ -554,7 +568,8 @@ impl Connection {
         self.is_client
     }
 
-    /// Returns true if nothing more will come of the connection: it failed, or one side has gone away and no stream is open. What
+    /// Returns true if nothing more will come of the connection: it failed, or one side has gone away and no
+    /// stream is open. What
     /// [`poll_transmit`](Self::poll_transmit) appends is still to be written before the socket is closed.
     #[inline]
     pub fn is_closed(&self) -> bool {
@@ -588,7 +603,8 @@ impl Connection {
         self.local.acknowledged()
     }
 
-    /// Our settings that were sent last, acknowledged or not: what [`update_settings`](Self::update_settings) starts from.
+    /// Our settings that were sent last, acknowledged or not: what [`update_settings`](Self::update_settings)
+    /// starts from.
     pub fn sent_settings(&self) -> &Settings {
         self.local.newest()
     }
@@ -610,16 +626,18 @@ impl Connection {
 
     /// The oldest frame nobody has asked for, if [`Config::trace`] is set; the latest 1024 are kept.
     ///
-    /// There is one for every frame in both directions, in the order in which frames came and were written: also for those of
-    /// unknown kind, for those that are ignored, and for one that ends the connection, which comes before the GOAWAY that
-    /// answers it. One that came is told of when its header is here; RST_STREAM, PING, GOAWAY, WINDOW_UPDATE and
-    /// PRIORITY_UPDATE, of which there is more to tell, when all of it is. The client's magic is no frame.
+    /// There is one for every frame in both directions, in the order in which frames came and were written:
+    /// also for those of unknown kind, for those that are ignored, and for one that ends the connection,
+    /// which comes before the GOAWAY that answers it. One that came is told of when its header is here;
+    /// RST_STREAM, PING, GOAWAY, WINDOW_UPDATE and PRIORITY_UPDATE, of which there is more to tell, when all
+    /// of it is. The client's magic is no frame.
     pub fn poll_trace(&mut self) -> Option<FrameSummary> {
         self.trace.poll()
     }
 
-    /// The last field section that was sent, if [`Config::keep_sent_head`] is set: its lines `name: value`, pseudo-fields first, each
-    /// ended by CRLF. They are read back from the block that was written (RFC 7541 §3). Allocates nothing.
+    /// The last field section that was sent, if [`Config::keep_sent_head`] is set: its lines `name: value`,
+    /// pseudo-fields first, each ended by CRLF. They are read back from the block that was written (RFC 7541
+    /// §3). Allocates nothing.
     pub fn sent_head(&self) -> &[u8] {
         self.trace.sent_head()
     }
@@ -669,26 +687,30 @@ impl Connection {
     }
 }
 
-/// The octets that the queue of control frames keeps: room for a WINDOW_UPDATE of a stream and of its connection, and two acknowledgments.
+/// The octets that the queue of control frames keeps: room for a WINDOW_UPDATE of a stream and of its
+/// connection, and two acknowledgments.
 const PENDING_KEPT_BYTES_MAX: usize = 64;
 
-/// Octets that a server writes first, as a rule: SETTINGS, WINDOW_UPDATE, an acknowledgment, and a small answer.
+/// Octets that a server writes first, as a rule: SETTINGS, WINDOW_UPDATE, an acknowledgment, and a small
+/// answer.
 const FIRST_OUTPUT: usize = 384;
 
-/// How many closed streams are remembered at most: what may still be on its way for streams that we reset at once.
+/// How many closed streams are remembered at most: what may still be on its way for streams that we reset at
+/// once.
 const CLOSED_IDS_MAX: usize = 1024;
 
-/// WINDOW_UPDATE frames a peer may send for each DATA frame of ours, on top of those in the bucket: one for the stream, one
-/// for the connection, and some for peers that split them.
+/// WINDOW_UPDATE frames a peer may send for each DATA frame of ours, on top of those in the bucket: one for
+/// the stream, one for the connection, and some for peers that split them.
 const UPDATES_PER_DATA: u32 = 10;
 
 fn decoder_limits(limits: &Limits) -> DecoderLimits {
-    // A string that fits four times the section's limit is decoded, so that the stream alone fails and not the connection.
+    // A string that fits four times the section's limit is decoded, so that the stream alone fails and not
+    // the connection.
     let string_bytes = limits.string_bytes.max(limits.field_section_bytes.saturating_mul(FAR_TOO_LARGE));
     // The table's size is what RFC 9113 §6.5.2 presumes until the peer acknowledges another.
     DecoderLimits { string_bytes, ..DecoderLimits::default() }
 }
 
-/// The number of times that the limit a field section may be before the connection ends; nghttp2 and hyper draw a second line,
-/// too.
+/// The number of times that the limit a field section may be before the connection ends; nghttp2 and hyper
+/// draw a second line, too.
 const FAR_TOO_LARGE: u32 = 4;

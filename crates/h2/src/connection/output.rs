@@ -43,7 +43,8 @@ impl Connection {
         !self.pending.is_empty() || self.growth.is_due() || self.draining.is_untimed()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due; it may move with every frame. Earlier calls do no harm.
+    /// When [`handle_timeout`](Self::handle_timeout) is due; it may move with every frame. Earlier calls do
+    /// no harm.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         if self.error.is_some() {
@@ -105,8 +106,8 @@ impl Connection {
     /// Tells the peer other settings; they hold once it has acknowledged them. Push stays off.
     ///
     /// # Errors
-    /// When a value is out of range, or takes back what cannot be taken back, or makes the window of a stream that has grown
-    /// larger than 2^31-1, or the connection is closed.
+    /// When a value is out of range, or takes back what cannot be taken back, or makes the window of a stream
+    /// that has grown larger than 2^31-1, or the connection is closed.
     pub fn update_settings(&mut self, settings: Settings) -> Result<(), SendError> {
         if self.error.is_some() {
             return Err(SendError::Closed);
@@ -147,8 +148,8 @@ impl Connection {
     /// Makes one stream's receive window larger, at once; the same size changes nothing.
     ///
     /// # Errors
-    /// When the size is smaller than the window or above 2^31-1, also with what settings on their way add to it, or the stream
-    /// is gone.
+    /// When the size is smaller than the window or above 2^31-1, also with what settings on their way add to
+    /// it, or the stream is gone.
     pub fn grow_stream_window(&mut self, stream: StreamKey, bytes: u32) -> Result<(), SendError> {
         let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
         let increment = bytes.checked_sub(entry.window_in.size()).ok_or(SendError::Setting)?;
@@ -175,7 +176,8 @@ impl Connection {
         }
     }
 
-    /// The connection's window is announced along with what goes out: that spares a frame that would go out alone.
+    /// The connection's window is announced along with what goes out: that spares a frame that would go out
+    /// alone.
     fn flush_all(&mut self, out: &mut OutBuf) {
         if self.window_in.is_worth_company() {
             self.announce_now();
@@ -251,8 +253,8 @@ impl Connection {
         }
     }
 
-    /// Says what the connection's window has got back. Of a window that is mostly free it is not worth finding out whether it is
-    /// too small.
+    /// Says what the connection's window has got back. Of a window that is mostly free it is not worth
+    /// finding out whether it is too small.
     fn announce_now(&mut self) {
         let is_mostly_used = 2 * self.window_in.available() < i64::from(self.window_in.size());
         let increment = self.window_in.announce();

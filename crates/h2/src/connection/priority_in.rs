@@ -14,8 +14,8 @@ use crate::trace::Detail;
 const VALUE_BYTES_MAX: u32 = 128;
 
 impl Connection {
-    /// Tells the server another priority for a response that was asked for (RFC 9218 §6). A request says its own with the
-    /// field `priority`. Nothing is sent once the response is whole.
+    /// Tells the server another priority for a response that was asked for (RFC 9218 §6). A request says its
+    /// own with the field `priority`. Nothing is sent once the response is whole.
     ///
     /// # Errors
     /// On a server; with an urgency above 7; when the stream or the connection is gone.

@@ -1,7 +1,7 @@
 //! From octets to frames: where in a frame the input stands, and which frames may come at all.
 //!
-//! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as they come. Each
-//! step ends with an event, with more to do, or for want of input.
+//! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as
+//! they come. Each step ends with an event, with more to do, or for want of input.
 
 use alula_machine::Time;
 
@@ -13,11 +13,13 @@ use crate::frame::{FrameHeader, FrameKind, MAGIC, flag};
 use crate::guard::violation::Violation;
 
 impl Connection {
-    /// Takes input up to the first event. To be called again with what is left until there is neither an event nor anything
-    /// left. Whatever the pieces the input comes in, the events are the same, but that DATA is told of in smaller pieces.
+    /// Takes input up to the first event. To be called again with what is left until there is neither an
+    /// event nor anything left. Whatever the pieces the input comes in, the events are the same, but that
+    /// DATA is told of in smaller pieces.
     ///
     /// # Errors
-    /// When the peer has broken a rule that ends the connection. GOAWAY is queued; nothing more can be received.
+    /// When the peer has broken a rule that ends the connection. GOAWAY is queued; nothing more can be
+    /// received.
     ///
     /// # Allocation
     /// None once slots, heads and tables are warm.
@@ -26,7 +28,8 @@ impl Connection {
         if let Some(error) = self.error {
             return Err(error);
         }
-        // Every phase that is left behind waits for input, so there is nothing to do without; drivers ask to be sure.
+        // Every phase that is left behind waits for input, so there is nothing to do without; drivers ask to
+        // be sure.
         if input.is_empty() {
             return Ok(Received { consumed: 0, event: None });
         }
@@ -54,7 +57,8 @@ impl Connection {
         }
     }
 
-    /// Returns true if the peer has begun a field block, or a frame other than DATA, and not ended it. DATA may take its time.
+    /// Returns true if the peer has begun a field block, or a frame other than DATA, and not ended it. DATA
+    /// may take its time.
     #[inline]
     fn is_in_head(&self) -> bool {
         match self.phase {
@@ -159,7 +163,8 @@ impl Connection {
         }
     }
 
-    /// SETTINGS comes first. A server that takes no connections may say GOAWAY instead, which a client hears: it says why.
+    /// SETTINGS comes first. A server that takes no connections may say GOAWAY instead, which a client hears:
+    /// it says why.
     fn may_come_first(&self, header: FrameHeader) -> bool {
         let is_settings = header.kind == FrameKind::SETTINGS && !header.has(flag::ACK);
         is_settings || (self.is_client && header.kind == FrameKind::GOAWAY)

@@ -7,7 +7,8 @@ use alula_machine::Time;
 use crate::config::Config;
 use crate::error::Awaited;
 
-/// Deadlines; `Time::FAR` is none. The times that the peer has are those of the configuration, which connections share.
+/// Deadlines; `Time::FAR` is none. The times that the peer has are those of the configuration, which
+/// connections share.
 pub(super) struct Timers {
     is_started: bool,
     /// The peer's first SETTINGS must be here.

@@ -1,12 +1,13 @@
 //! Whose turn it is to send DATA when there is not enough for all (RFC 9218 §10), on a server that schedules.
 //!
-//! Who could not send all it had waits in a queue. Whoever ranks first there is told to go on, and what there is of the
-//! connection's window and of the driver's room is promised to it; until its turn ends, those who rank behind get nothing, as
-//! nobody knows how much more it has. Those that share a rank share what there is. A turn that is not used holds nobody up:
-//! it ends when the driver says that everybody who was told has run.
+//! Who could not send all it had waits in a queue. Whoever ranks first there is told to go on, and what there
+//! is of the connection's window and of the driver's room is promised to it; until its turn ends, those who
+//! rank behind get nothing, as nobody knows how much more it has. Those that share a rank share what there
+//! is. A turn that is not used holds nobody up: it ends when the driver says that everybody who was told has
+//! run.
 //!
-//! Lower urgency ranks first. Within an urgency, those whose clients have said that they want responses one after the other
-//! rank by identifier, before those that share. Streams of which nothing was said share.
+//! Lower urgency ranks first. Within an urgency, those whose clients have said that they want responses one
+//! after the other rank by identifier, before those that share. Streams of which nothing was said share.
 
 use core::cmp::Ordering;
 
@@ -42,8 +43,8 @@ impl Connection {
         true
     }
 
-    /// Says that the driver takes so many octets again; those whose turn it is are told. While some stream waits, no more
-    /// than that is taken. Cheap when nobody waits.
+    /// Says that the driver takes so many octets again; those whose turn it is are told. While some stream
+    /// waits, no more than that is taken. Cheap when nobody waits.
     #[inline]
     pub fn give_room(&mut self, octets: u32) {
         if self.turns.awaits_room() {
@@ -57,15 +58,17 @@ impl Connection {
         self.turns.awaits_room()
     }
 
-    /// Ends the turn: streams that were told to go on and have not sent anything lose their place, and others are told. A
-    /// driver of a server with [`Config::schedule`](crate::Config::schedule) calls it when everybody who was told has had the
-    /// chance to send, and asks for notices afterwards. Cheap when there is nothing to end.
+    /// Ends the turn: streams that were told to go on and have not sent anything lose their place, and others
+    /// are told. A driver of a server with [`Config::schedule`](crate::Config::schedule) calls it when
+    /// everybody who was told has had the chance to send, and asks for notices afterwards. Cheap when there
+    /// is nothing to end.
     #[inline]
     pub fn end_turn(&mut self) {
         self.turns.end();
     }
 
-    /// What the client has said last about how soon it wants this response; `None` if nothing, or if the stream is gone.
+    /// What the client has said last about how soon it wants this response; `None` if nothing, or if the
+    /// stream is gone.
     pub fn priority(&self, stream: StreamKey) -> Option<Priority> {
         self.streams.get(stream)?.priority
     }
@@ -115,7 +118,8 @@ impl Connection {
         None
     }
 
-    /// Of those that wait, and of equals the one that has waited longest; its rank, and how many have the same.
+    /// Of those that wait, and of equals the one that has waited longest; its rank, and how many have the
+    /// same.
     fn first_in_rank(&self) -> Option<(StreamKey, Rank, u32)> {
         let waiting = self.streams.waiting(Queue::Writable);
         let mut ranks = waiting.filter_map(|stream| Some((stream, rank(self.streams.get(stream)?))));

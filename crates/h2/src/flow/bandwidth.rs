@@ -1,21 +1,22 @@
 //! What a path carries in one round trip, and how large a window has to be so that it is not what limits it.
 //!
-//! A sample begins with a WINDOW_UPDATE. A PING that goes out with it gives the round trip, but its answer does not end the
-//! sample: a peer answers before it sends what the WINDOW_UPDATE has allowed, so that nothing comes in between where a window
-//! arrives in one burst. A window limits the peer when all of it is used up within one and a half round trips, and is worth
-//! growing when the reader has caught up with that within three.
+//! A sample begins with a WINDOW_UPDATE. A PING that goes out with it gives the round trip, but its answer
+//! does not end the sample: a peer answers before it sends what the WINDOW_UPDATE has allowed, so that
+//! nothing comes in between where a window arrives in one burst. A window limits the peer when all of it is
+//! used up within one and a half round trips, and is worth growing when the reader has caught up with that
+//! within three.
 //!
-//! Such a window becomes twice as large as what comes in a round trip, as long as more came per second than ever before: beyond
-//! what the path carries, larger windows only fill the queues on the way. What was found worthwhile for one window is so for the
-//! others of the connection, once they limit.
+//! Such a window becomes twice as large as what comes in a round trip, as long as more came per second than
+//! ever before: beyond what the path carries, larger windows only fill the queues on the way. What was found
+//! worthwhile for one window is so for the others of the connection, once they limit.
 
 use core::time::Duration;
 
 /// What was measured so far on one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bandwidth {
-    /// The round trip in nanoseconds: a shorter one counts at once, a longer one by an eighth (RFC 6298 §2), as it may be due
-    /// to a queue that our own windows have filled. Zero before the first.
+    /// The round trip in nanoseconds: a shorter one counts at once, a longer one by an eighth (RFC 6298 §2),
+    /// as it may be due to a queue that our own windows have filled. Zero before the first.
     round_trip: u64,
     /// The most octets per second so far.
     rate_max: u64,
@@ -69,8 +70,9 @@ impl Bandwidth {
         };
     }
 
-    /// Notes the octets that have come on all streams together. When they were faster than before, by an eighth, as two
-    /// measures of the same are never equal, windows twice as large as what a round trip carries are worthwhile.
+    /// Notes the octets that have come on all streams together. When they were faster than before, by an
+    /// eighth, as two measures of the same are never equal, windows twice as large as what a round trip
+    /// carries are worthwhile.
     pub(crate) fn measure(&mut self, octets: u64, span: Span) {
         let rate = u128::from(octets) * 1_000_000_000 / u128::from(span.took);
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);

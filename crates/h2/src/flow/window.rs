@@ -3,10 +3,11 @@
 //! Rule 1: every change of a window happens in this file.
 //! Rule 2: nothing here knows whether we are the client or the server, or which stream it is.
 //!
-//! A receive window moves in three steps. DATA moves octets from `available` to `held` when it arrives; the application
-//! moves them from `held` to `owed` when it has consumed them; `update` announces what is owed once that is worth a frame:
-//! half of the window, or a quarter of a mebibyte of a large one, so that the peer need not wait for it. That makes it
-//! `available` again. So `available + held + owed` is always the size of the window. Octets of padding skip the middle step.
+//! A receive window moves in three steps. DATA moves octets from `available` to `held` when it arrives; the
+//! application moves them from `held` to `owed` when it has consumed them; `update` announces what is owed
+//! once that is worth a frame: half of the window, or a quarter of a mebibyte of a large one, so that the
+//! peer need not wait for it. That makes it `available` again. So `available + held + owed` is always the
+//! size of the window. Octets of padding skip the middle step.
 
 use crate::frame::MAX_31;
 use crate::guard::violation::Violation;
@@ -63,7 +64,8 @@ pub(crate) struct WindowOverflow;
 /// Octets of DATA that a WINDOW_UPDATE of thirteen is not too much for, however large the window.
 const WORTH_A_FRAME_MAX: u32 = 256 * 1024;
 
-/// Octets of DATA that a WINDOW_UPDATE is not too much for where other frames go out anyway, of a window of this size.
+/// Octets of DATA that a WINDOW_UPDATE is not too much for where other frames go out anyway, of a window of
+/// this size.
 const fn worth_company(size: u32) -> u32 {
     match size / 8 {
         0 => 1,
@@ -122,7 +124,8 @@ impl ReceiveWindow {
         self.is_update_due().then(|| self.announce())
     }
 
-    /// Returns true if a WINDOW_UPDATE is worth going out with other frames, which spares one that would go out alone.
+    /// Returns true if a WINDOW_UPDATE is worth going out with other frames, which spares one that would go
+    /// out alone.
     #[inline]
     pub(crate) const fn is_worth_company(&self) -> bool {
         self.owed >= self.company_at
@@ -136,8 +139,8 @@ impl ReceiveWindow {
         increment
     }
 
-    /// Returns true if half of the window is owed, or as much as is worth a frame in any case. No window is above 2^31-1, so
-    /// doubling overflows nothing.
+    /// Returns true if half of the window is owed, or as much as is worth a frame in any case. No window is
+    /// above 2^31-1, so doubling overflows nothing.
     #[inline]
     const fn is_update_due(self) -> bool {
         (self.owed >= WORTH_A_FRAME_MAX || 2 * self.owed >= self.size) && self.owed > 0
@@ -157,7 +160,8 @@ impl ReceiveWindow {
         i64::from(self.size) + i64::from(to) - i64::from(from) <= i64::from(MAX_31)
     }
 
-    /// Follows a change of our own SETTINGS_INITIAL_WINDOW_SIZE, once it is acknowledged; there is room for it.
+    /// Follows a change of our own SETTINGS_INITIAL_WINDOW_SIZE, once it is acknowledged; there is room for
+    /// it.
     pub(crate) fn resize(&mut self, from: u32, to: u32) {
         debug_assert!(self.has_room(from, to), "{self:?} from {from} to {to}");
         let delta = i64::from(to) - i64::from(from);
@@ -270,7 +274,8 @@ mod tests {
         assert_eq!(window.receive(80, 0), Ok(()));
         window.resize(100, 50);
         assert_eq!(window.receive(1, 0), Err(WindowExceeded), "the window is negative now");
-        // A client that had sent its content before it heard of a smaller window was reset for its empty last frame.
+        // A client that had sent its content before it heard of a smaller window was reset for its empty last
+        // frame.
         assert_eq!(window.receive(0, 0), Ok(()), "an empty frame needs no window, not even one of nothing");
         assert_eq!(window.release(80), 80);
         assert_eq!(window.update(), Some(80));

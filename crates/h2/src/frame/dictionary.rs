@@ -1,5 +1,5 @@
-//! Dictionaries of structured fields (RFC 9651 §4.2.2), as far as a reader needs who knows the keys it wants: all of the syntax
-//! is checked, and integers and booleans have values.
+//! Dictionaries of structured fields (RFC 9651 §4.2.2), as far as a reader needs who knows the keys it wants:
+//! all of the syntax is checked, and integers and booleans have values.
 
 /// What a member says.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -10,8 +10,8 @@ pub(crate) enum Member {
     Other,
 }
 
-/// Gives the members in order, each key as often as it comes (the last one counts); `None` if the text is no dictionary, and
-/// then nothing that was given counts.
+/// Gives the members in order, each key as often as it comes (the last one counts); `None` if the text is no
+/// dictionary, and then nothing that was given counts.
 pub(crate) fn parse(text: &[u8], mut member: impl FnMut(&[u8], Member)) -> Option<()> {
     let mut rest = Cursor(text);
     rest.skip(b" ");

@@ -1,8 +1,10 @@
-//! Frames as they lie on the wire (RFC 9113 §4.1, §6): the header of nine octets, kinds, flags, and how to write the
-//! small ones.
+//! Frames as they lie on the wire (RFC 9113 §4.1, §6): the header of nine octets, kinds, flags, and how to
+//! write the small ones.
 //!
-//! Rule 1: nothing here knows a stream or a state; what a header must look like is judged in `connection::receive`.
-//! Rule 2: a header is read and written in one place each, [`FrameHeader::parse`] and [`FrameHeader::octets`].
+//! Rule 1: nothing here knows a stream or a state; what a header must look like is judged in
+//! `connection::receive`.
+//! Rule 2: a header is read and written in one place each, [`FrameHeader::parse`] and
+//! [`FrameHeader::octets`].
 
 pub(crate) mod dictionary;
 pub(crate) mod error_code;

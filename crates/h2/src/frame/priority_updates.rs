@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use crate::frame::priority::Priority;
 
-/// The frame that is being received, and the priorities of streams that are still idle: one each, and no more than the peer
-/// may open.
+/// The frame that is being received, and the priorities of streams that are still idle: one each, and no more
+/// than the peer may open.
 #[derive(Debug, Default)]
 pub(crate) struct PriorityUpdates {
     stream: u32,
@@ -42,8 +42,8 @@ impl PriorityUpdates {
         self.foretold.iter_mut().find(|(other, _)| *other == id).map(|(_, known)| known)
     }
 
-    /// Takes the priority of a stream that opens, and drops those of the streams below, which are not idle any more
-    /// (RFC 9113 §5.1.1).
+    /// Takes the priority of a stream that opens, and drops those of the streams below, which are not idle
+    /// any more (RFC 9113 §5.1.1).
     pub(crate) fn take_foretold(&mut self, id: u32) -> Option<Priority> {
         let foretold = self.foretold.iter().find(|(other, _)| *other == id).map(|(_, known)| *known);
         self.foretold.retain(|(other, _)| *other > id);

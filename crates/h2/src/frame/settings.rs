@@ -43,7 +43,8 @@ pub(crate) const ENTRY_BYTES: usize = 6;
 pub struct Settings {
     /// SETTINGS_HEADER_TABLE_SIZE: octets of dynamic table this side decodes with.
     pub table_bytes: u32,
-    /// SETTINGS_ENABLE_PUSH: whether this side accepts pushed responses. Alula never pushes and never accepts it.
+    /// SETTINGS_ENABLE_PUSH: whether this side accepts pushed responses. Alula never pushes and never accepts
+    /// it.
     pub push: bool,
     /// SETTINGS_MAX_CONCURRENT_STREAMS: streams this side lets the other open; `None` is no limit.
     pub streams_max: Option<u32>,
@@ -51,12 +52,13 @@ pub struct Settings {
     pub stream_window: u32,
     /// SETTINGS_MAX_FRAME_SIZE: octets of payload this side takes, 2^14 to 2^24-1.
     pub frame_bytes_max: u32,
-    /// SETTINGS_MAX_HEADER_LIST_SIZE: name + value + 32 summed over a field section this side takes; `None` is no limit.
+    /// SETTINGS_MAX_HEADER_LIST_SIZE: name + value + 32 summed over a field section this side takes; `None`
+    /// is no limit.
     pub field_section_bytes_max: Option<u32>,
     /// SETTINGS_ENABLE_CONNECT_PROTOCOL: whether this side, a server, takes extended CONNECT (RFC 8441 §3).
     pub connect_protocol: bool,
-    /// SETTINGS_NO_RFC7540_PRIORITIES: whether this side does without the priorities of RFC 7540 (RFC 9218 §2.1). Our servers
-    /// do; it cannot be changed later.
+    /// SETTINGS_NO_RFC7540_PRIORITIES: whether this side does without the priorities of RFC 7540 (RFC 9218
+    /// §2.1). Our servers do; it cannot be changed later.
     pub no_rfc7540_priorities: bool,
 }
 
@@ -216,7 +218,8 @@ impl LocalSettings {
         self.await_ack
     }
 
-    /// The peer acknowledges the oldest that wait; returns those before and those now, or `None` if none wait.
+    /// The peer acknowledges the oldest that wait; returns those before and those now, or `None` if none
+    /// wait.
     pub(crate) fn acknowledge(&mut self) -> Option<(Settings, Settings)> {
         let settings = match self.earlier.is_empty() {
             false => self.earlier.remove(0),

@@ -7,7 +7,8 @@
 
 use alula_machine::{Limits, Time, TokenBucket};
 
-/// The number of streams that must end well for one that may be reset: a peer may reset a fifth of its streams at any rate.
+/// The number of streams that must end well for one that may be reset: a peer may reset a fifth of its
+/// streams at any rate.
 pub(crate) const STREAMS_PER_RESET: u32 = 4;
 
 pub(crate) struct Resets {
@@ -27,8 +28,8 @@ impl Resets {
         Self { bucket: TokenBucket::new(limits.glitch_burst, limits.glitch_rate), ended_well: 0 }
     }
 
-    /// Takes a token for a reset; false when none is left. `ended_well` is the number of streams that have ended well so far,
-    /// which may wrap around.
+    /// Takes a token for a reset; false when none is left. `ended_well` is the number of streams that have
+    /// ended well so far, which may wrap around.
     pub(crate) fn take(&mut self, ended_well: u32, now: Time) -> bool {
         let earned = ended_well.wrapping_sub(self.ended_well) / STREAMS_PER_RESET;
         self.ended_well = self.ended_well.wrapping_add(earned * STREAMS_PER_RESET);

@@ -1,8 +1,10 @@
-//! The rules for field sections that come (RFC 9113 §8.2, §8.3, RFC 8441 §4), checked field by field as they are decoded.
+//! The rules for field sections that come (RFC 9113 §8.2, §8.3, RFC 8441 §4), checked field by field as they
+//! are decoded.
 //!
-//! Rule 1: the decoder must see every field, or its table would be wrong; so a broken rule is noted, the rest is skipped,
-//! and the verdict waits for the end of the block.
-//! Rule 2: the classes of names and values come from the decoder; only what HTTP/2 asks beyond them is checked here.
+//! Rule 1: the decoder must see every field, or its table would be wrong; so a broken rule is noted, the rest
+//! is skipped, and the verdict waits for the end of the block.
+//! Rule 2: the classes of names and values come from the decoder; only what HTTP/2 asks beyond them is
+//! checked here.
 
 use alloc::vec::Vec;
 
@@ -169,8 +171,8 @@ impl FieldCheck {
         Ok(())
     }
 
-    /// The verdict on a whole response, to CONNECT or another method. One that opens a tunnel has no content, and what it
-    /// says of a length is ignored (RFC 9110 §9.3.6).
+    /// The verdict on a whole response, to CONNECT or another method. One that opens a tunnel has no content,
+    /// and what it says of a length is ignored (RFC 9110 §9.3.6).
     #[inline]
     pub(crate) fn response(&self, head: &Head, to_connect: bool) -> Result<Status, Violation> {
         if let Some(violation) = self.violation {
@@ -385,7 +387,8 @@ impl Collect<'_> {
         self.note(verdict);
     }
 
-    /// A response may repeat the same length, as some servers do; a request may not, as others read it differently.
+    /// A response may repeat the same length, as some servers do; a request may not, as others read it
+    /// differently.
     fn content_length(&mut self, field: &Decoded<'_>) -> Result<(), Violation> {
         let length = content::parse(field.value).ok_or(Violation::CONTENT_LENGTH_INVALID)?;
         match self.check.content_length.replace(length) {
@@ -396,7 +399,8 @@ impl Collect<'_> {
         Ok(())
     }
 
-    /// Joins crumbs to one cookie (RFC 9113 §8.2.3); it comes where the first crumb was, or last if there are several.
+    /// Joins crumbs to one cookie (RFC 9113 §8.2.3); it comes where the first crumb was, or last if there are
+    /// several.
     fn cookie(&mut self, field: &Decoded<'_>) {
         self.check.crumbs += 1;
         match self.check.crumbs {

@@ -1,5 +1,5 @@
-//! The rules for field sections that go (RFC 9113 §8.2, §8.3, RFC 8441 §4): all of them are checked before anything is
-//! written.
+//! The rules for field sections that go (RFC 9113 §8.2, §8.3, RFC 8441 §4): all of them are checked before
+//! anything is written.
 //!
 //! Names are tokens in lower case and values are free of controls by construction of a
 //! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here, but for white space around
@@ -24,8 +24,9 @@ pub(crate) struct HeadFacts {
     pub(crate) size: usize,
 }
 
-/// Checks a request, its fields only if they are not `known` to be good. `known_authority` is the last authority found good, which is nearly always the next one, too; without it
-/// nothing is remembered, and nothing allocated.
+/// Checks a request, its fields only if they are not `known` to be good. `known_authority` is the last
+/// authority found good, which is nearly always the next one, too; without it nothing is remembered, and
+/// nothing allocated.
 #[inline]
 pub(crate) fn request(
     head: &RequestHead<'_>,
@@ -174,7 +175,8 @@ fn host(value: &[u8]) -> Result<(), Violation> {
     if is_valid { Ok(()) } else { Err(Violation::AUTHORITY_INVALID) }
 }
 
-/// A value as it goes. It has no controls but tab, so an end is blank exactly if it is not above a space; few are.
+/// A value as it goes. It has no controls but tab, so an end is blank exactly if it is not above a space; few
+/// are.
 #[inline]
 pub(crate) fn trimmed(value: &[u8]) -> &[u8] {
     match (value.first(), value.last()) {

@@ -12,7 +12,8 @@ use crate::head::fields_in::IS_SPECIAL;
 use crate::head::fields_out::{self, HeadFacts};
 use crate::stream::content;
 
-/// A request, checked and coded as far as that can be done without knowing the connection, with holes for what changes.
+/// A request, checked and coded as far as that can be done without knowing the connection, with holes for
+/// what changes.
 ///
 /// It belongs to no connection: any number of them, on any thread, may send it with
 /// [`Connection::send_prepared`](crate::Connection::send_prepared), and each remembers which entries of its compression table
@@ -59,12 +60,12 @@ enum HoleRule {
 }
 
 impl Prepared {
-    /// Checks and codes a request; values for the holes are given in this order each time. The path of the head is only
-    /// checked if there is a hole for it.
+    /// Checks and codes a request; values for the holes are given in this order each time. The path of the
+    /// head is only checked if there is a hole for it.
     ///
     /// # Errors
-    /// When it could not be sent over any connection. The number of a refused field counts the head's fields first, then the
-    /// holes.
+    /// When it could not be sent over any connection. The number of a refused field counts the head's fields
+    /// first, then the holes.
     pub fn new(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<Self, SendError> {
         let facts = fields_out::request(head, None, None)?;
         if holes.iter().skip(1).any(|hole| *hole == Hole::Path) {
@@ -88,8 +89,8 @@ impl Prepared {
         })
     }
 
-    /// Checks what [`send_prepared`](crate::Connection::send_prepared) would refuse on any connection with these limits; with
-    /// `end` the request has no content. Allocates nothing.
+    /// Checks what [`send_prepared`](crate::Connection::send_prepared) would refuse on any connection with
+    /// these limits; with `end` the request has no content. Allocates nothing.
     ///
     /// # Errors
     /// When it could not be sent.
@@ -174,7 +175,8 @@ fn rule_of(hole: &Hole<'_>, head: &RequestHead<'_>, at: usize) -> Result<HoleRul
     }
 }
 
-/// Codes the parts in their order on the wire: pseudo-fields, the path among them, then fields, then holes for fields.
+/// Codes the parts in their order on the wire: pseudo-fields, the path among them, then fields, then holes
+/// for fields.
 fn block(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<PreparedBlock, SendError> {
     let mut names = FieldSection::new();
     for hole in holes {

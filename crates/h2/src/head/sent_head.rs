@@ -1,5 +1,5 @@
-//! The last field section that was sent, read back from its block, for those who want to see what is on the wire; nothing is kept
-//! when nobody does.
+//! The last field section that was sent, read back from its block, for those who want to see what is on the
+//! wire; nothing is kept when nobody does.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,7 +1,8 @@
 //! Frames for streams that are not open, decided in one place (RFC 9113 §5.1).
 //!
 //! Rule 1: the table has no wildcard over what became of the stream; a test prints it whole.
-//! Rule 2: frames that are no different whatever became of the stream need not look for it among those that closed.
+//! Rule 2: frames that are no different whatever became of the stream need not look for it among those that
+//! closed.
 
 use crate::guard::violation::Violation;
 use crate::stream::closed_ids::Closed;

@@ -1,7 +1,7 @@
 //! What became of the streams that closed last.
 //!
-//! A frame for a closed stream is late, and ignored, if we have reset it; it is an error if both sides had ended it, or
-//! if the peer itself has reset it (RFC 9113 §5.1). Older streams are forgotten.
+//! A frame for a closed stream is late, and ignored, if we have reset it; it is an error if both sides had
+//! ended it, or if the peer itself has reset it (RFC 9113 §5.1). Older streams are forgotten.
 
 use alloc::vec::Vec;
 
@@ -99,8 +99,8 @@ impl ClosedIds {
             .map(|entry| entry.how)
     }
 
-    /// Returns true if a stream that [`find`](Self::find) does not find may have been open: it is not above all that are
-    /// forgotten.
+    /// Returns true if a stream that [`find`](Self::find) does not find may have been open: it is not above
+    /// all that are forgotten.
     pub(crate) const fn may_have_forgotten(&self, id: u32) -> bool {
         id <= self.forgotten
     }

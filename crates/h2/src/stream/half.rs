@@ -1,7 +1,8 @@
 //! The two halves of a stream (RFC 9113 §5.1, §8.1): what may still come, and what may still be sent.
 //!
-//! Rule 1: the halves are independent; the states of RFC 9113 §5.1 are pairs of them (open: neither has ended,
-//! half-closed: one has, closed: both have). [`State`](crate::stream::state::State) holds both, and knows of resets.
+//! Rule 1: the halves are independent; the states of RFC 9113 §5.1 are pairs of them (open: neither has
+//! ended, half-closed: one has, closed: both have). [`State`](crate::stream::state::State) holds both, and
+//! knows of resets.
 //! Rule 2: each half is a table without a wildcard; a test prints both whole.
 
 use crate::error::SendError;

@@ -1,8 +1,9 @@
 //! From stream identifiers to slots: chains through the slots, as many as there may be streams, or more.
 //!
-//! Identifiers of a connection go up by two, so `id / 2` modulo the number of chains gives those that are open at the same
-//! time chains of their own; a stream that lives long shares its chain with one other now and then. Taking a slot out of its
-//! chain never touches another chain. The first few slots need no chains: the identifiers of all of them are looked at.
+//! Identifiers of a connection go up by two, so `id / 2` modulo the number of chains gives those that are
+//! open at the same time chains of their own; a stream that lives long shares its chain with one other now
+//! and then. Taking a slot out of its chain never touches another chain. The first few slots need no chains:
+//! the identifiers of all of them are looked at.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -48,7 +48,8 @@ pub(crate) struct Stream {
     pub(crate) content_out: Content,
     /// How it was reset, if it was.
     pub(crate) reset: Reset,
-    /// In a box, so that the head of a block changes places with it for a few instructions; none before there was one.
+    /// In a box, so that the head of a block changes places with it for a few instructions; none before there
+    /// was one.
     pub(crate) head: Option<Box<Head>>,
     pub(crate) trailers: FieldSection,
 }

@@ -1,6 +1,8 @@
-//! The state of a stream (RFC 9113 §5.1): both halves of its message, and whether it is counted, over, or reset.
+//! The state of a stream (RFC 9113 §5.1): both halves of its message, and whether it is counted, over, or
+//! reset.
 //!
-//! Rule 1: a state comes from another one by a transition of a table, or is [`State::IDLE`]; nothing else makes one.
+//! Rule 1: a state comes from another one by a transition of a table, or is [`State::IDLE`]; nothing else
+//! makes one.
 //! Rule 2: each table has no wildcard; tests print them whole.
 
 use crate::error::SendError;
@@ -158,7 +160,8 @@ impl State {
         matches!(self.sending, Sending::Ended)
     }
 
-    /// Returns true while octets of the message may come: the stream is open, and the peer has not ended its half.
+    /// Returns true while octets of the message may come: the stream is open, and the peer has not ended its
+    /// half.
     #[inline]
     pub(crate) const fn is_receiving(self) -> bool {
         self.is_open() && !self.has_received_all()

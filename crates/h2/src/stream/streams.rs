@@ -1,9 +1,12 @@
-//! The streams of a connection: slots that are used again, found by key or by identifier, and two queues through them.
+//! The streams of a connection: slots that are used again, found by key or by identifier, and two queues
+//! through them.
 //!
-//! Rule 1: a key is a slot and its generation; a slot that is freed gets a new generation, so old keys find nothing.
-//! Rule 2: the identifier finds a stream only while it is not closed; the key finds it until its slot is freed.
-//! Rule 3: a slot keeps its buffers when it is freed, so streams allocate nothing once the slots are warm. That holds across connections
-//! which pass their slots on while none is in use.
+//! Rule 1: a key is a slot and its generation; a slot that is freed gets a new generation, so old keys find
+//! nothing.
+//! Rule 2: the identifier finds a stream only while it is not closed; the key finds it until its slot is
+//! freed.
+//! Rule 3: a slot keeps its buffers when it is freed, so streams allocate nothing once the slots are warm.
+//! That holds across connections which pass their slots on while none is in use.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -51,8 +54,8 @@ struct Slot {
 
 pub(crate) struct Streams {
     slots: Vec<Slot>,
-    /// The slot that was freed last; each free slot names the one that was freed before it, where a used one has its place in
-    /// a queue.
+    /// The slot that was freed last; each free slot names the one that was freed before it, where a used one
+    /// has its place in a queue.
     free: u32,
     /// How many are free.
     free_count: u32,
@@ -62,7 +65,8 @@ pub(crate) struct Streams {
     first_generation: u32,
 }
 
-/// The memory of a connection's streams, with the heads in it, while no stream is held: for the streams of another connection.
+/// The memory of a connection's streams, with the heads in it, while no stream is held: for the streams of
+/// another connection.
 /// [`Connection::leave_stream_memory`](crate::Connection::leave_stream_memory) fills it.
 pub struct StreamMemory {
     slots: Vec<Slot>,
@@ -113,8 +117,8 @@ impl Streams {
         self.slots.len() - self.free_count as usize
     }
 
-    /// Takes a slot for a new stream, and returns it as it is: its buffers are as the last stream left them. Allocates only if none
-    /// is free.
+    /// Takes a slot for a new stream, and returns it as it is: its buffers are as the last stream left them.
+    /// Allocates only if none is free.
     #[inline(always)]
     pub(crate) fn open(&mut self, id: u32) -> (StreamKey, &mut Stream) {
         let slot = match self.free {
@@ -148,7 +152,8 @@ impl Streams {
         slot
     }
 
-    /// Puts a stream into a state in which it is not open: frames do not find it any more. Returns its identifier and the state before.
+    /// Puts a stream into a state in which it is not open: frames do not find it any more. Returns its
+    /// identifier and the state before.
     #[inline]
     pub(crate) fn close(&mut self, key: StreamKey, state: State) -> Option<(u32, State)> {
         let entry = self.slots.get_mut(key.slot())?;
@@ -207,8 +212,8 @@ impl Streams {
         }
     }
 
-    /// Exchanges slots, of which none is in use, for none, or none for slots. They are exchanged where they lie: memory that is passed on
-    /// by value is copied more than once.
+    /// Exchanges slots, of which none is in use, for none, or none for slots. They are exchanged where they
+    /// lie: memory that is passed on by value is copied more than once.
     fn exchange_memory(&mut self, other: &mut StreamMemory) {
         core::mem::swap(&mut self.slots, &mut other.slots);
         core::mem::swap(&mut self.free, &mut other.free);

@@ -39,8 +39,9 @@ impl From<&Limits> for ListLimits {
 
 /// Stores decoded fields as long as they keep to the limits and to the rules of HTTP/2 for single fields.
 ///
-/// After the first that does not, the rest is only let past, so that the decoder's table stays right; what was stored before
-/// remains. Such a list is at fault, not the connection. Allocates only when what it stores into grows.
+/// After the first that does not, the rest is only let past, so that the decoder's table stays right; what
+/// was stored before remains. Such a list is at fault, not the connection. Allocates only when what it stores
+/// into grows.
 ///
 /// ```
 /// use alula::{FieldSection, Limits};
@@ -85,7 +86,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns true if the list may be right but is more than we take; else it is malformed (RFC 9113 §8.1.1).
+    /// Returns true if the list may be right but is more than we take; else it is malformed (RFC 9113
+    /// §8.1.1).
     pub const fn is_limit(self) -> bool {
         matches!(self, Self::Bytes | Self::Fields)
     }
@@ -130,7 +132,8 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// As [`store`](Self::store), for fields that are indexes of one octet: the known ones, which nearly all are, in the loop.
+    /// As [`store`](Self::store), for fields that are indexes of one octet: the known ones, which nearly all
+    /// are, in the loop.
     #[inline(always)]
     fn store_indexed(&mut self, fields: &mut Indexed<'_, '_>) -> Result<(), Refusal> {
         while let Some(field) = fields.next_stored() {
@@ -178,7 +181,8 @@ fn store_pseudo(head: &mut Head, name: KnownName, value: &[u8]) -> Result<(), Re
     Err(if is_misplaced { Refusal::Pseudo } else { Refusal::Value })
 }
 
-/// The reason for which a field of this class, which is not one of HTTP/2 or is a pseudo-field, is not stored.
+/// The reason for which a field of this class, which is not one of HTTP/2 or is a pseudo-field, is not
+/// stored.
 #[cold]
 fn refusal(class: Class) -> Refusal {
     match class {

@@ -1,8 +1,8 @@
 //! The decoder: from blocks to fields.
 //!
-//! A block may come in any number of fragments. Whole fields are decoded where they lie; one that is cut is kept until as
-//! many octets are there as its lengths ask for, and only then looked at again. So no string is scanned twice, and what is
-//! kept is bounded by the limit for strings.
+//! A block may come in any number of fragments. Whole fields are decoded where they lie; one that is cut is
+//! kept until as many octets are there as its lengths ask for, and only then looked at again. So no string is
+//! scanned twice, and what is kept is bounded by the limit for strings.
 
 use alloc::vec::Vec;
 
@@ -22,11 +22,12 @@ use crate::wire::integer;
 /// What a decoder takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DecoderLimits {
-    /// The dynamic table at first, in octets as RFC 7541 §4.1 counts them. HTTP/2 begins with the default, 4096; another size
-    /// holds from the moment the peer acknowledges it, see [`Decoder::set_table_limit`].
+    /// The dynamic table at first, in octets as RFC 7541 §4.1 counts them. HTTP/2 begins with the default,
+    /// 4096; another size holds from the moment the peer acknowledges it, see [`Decoder::set_table_limit`].
     pub table_bytes: u32,
-    /// The longest string, in octets on the wire; a longer one ends the decoding (RFC 7541 §7.4). 64 KiB by default: four
-    /// times what a list of fields may have, so that a list that is merely too large can still be refused alone.
+    /// The longest string, in octets on the wire; a longer one ends the decoding (RFC 7541 §7.4). 64 KiB by
+    /// default: four times what a list of fields may have, so that a list that is merely too large can still
+    /// be refused alone.
     pub string_bytes: u32,
 }
 
@@ -38,8 +39,8 @@ impl Default for DecoderLimits {
 
 /// Decodes blocks of one direction of a connection (RFC 7541 §3, §6).
 ///
-/// Every block must go through it, in the order of arrival, also those whose fields nobody wants. Nothing is allocated once
-/// table and scratch have seen their full size.
+/// Every block must go through it, in the order of arrival, also those whose fields nobody wants. Nothing is
+/// allocated once table and scratch have seen their full size.
 ///
 /// ```
 /// use alula::hpack::{Decoded, Decoder, DecoderLimits};
@@ -60,7 +61,8 @@ pub struct Decoder {
     table: Table,
     /// What the peer may use, by our last acknowledged setting.
     table_limit: u32,
-    /// The smallest limit since the last block, if it is below the table's maximum: an update must go down to it.
+    /// The smallest limit since the last block, if it is below the table's maximum: an update must go down to
+    /// it.
     owed: Option<u32>,
     /// No field of the block has come yet; so many size updates have.
     at_start: bool,
@@ -100,11 +102,11 @@ impl Decoder {
         self.tail.clear();
     }
 
-    /// Says how large the peer's table may be; to be called between blocks, when the peer has acknowledged our
-    /// SETTINGS_HEADER_TABLE_SIZE.
+    /// Says how large the peer's table may be; to be called between blocks, when the peer has acknowledged
+    /// our SETTINGS_HEADER_TABLE_SIZE.
     ///
-    /// If that is below the size the table has, the peer must say at the start of the next block that it obeys
-    /// (RFC 7541 §4.2).
+    /// If that is below the size the table has, the peer must say at the start of the next block that it
+    /// obeys (RFC 7541 §4.2).
     pub fn set_table_limit(&mut self, bytes: u32) {
         self.table_limit = bytes;
         if bytes < self.table.size_max() {
@@ -112,12 +114,13 @@ impl Decoder {
         }
     }
 
-    /// Decodes the next fragment of a block, `end` being its last, and hands every field to the visitor once it is all there.
+    /// Decodes the next fragment of a block, `end` being its last, and hands every field to the visitor once
+    /// it is all there.
     ///
     /// # Errors
     ///
-    /// If the block breaks a rule of RFC 7541 or has a string above the limit. Fields before that have been visited. From then
-    /// on every call returns the same error until [`reset`](Self::reset).
+    /// If the block breaks a rule of RFC 7541 or has a string above the limit. Fields before that have been
+    /// visited. From then on every call returns the same error until [`reset`](Self::reset).
     #[inline]
     pub fn decode<V: Visitor + ?Sized>(
         &mut self,
@@ -132,14 +135,15 @@ impl Decoder {
         result
     }
 
-    /// Goes up whenever the table changes: two equal blocks of nothing but indexes mean the same as long as it stays.
+    /// Goes up whenever the table changes: two equal blocks of nothing but indexes mean the same as long as
+    /// it stays.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.table.changes()
     }
 
-    /// Returns true if the next octet begins a block, and nothing is owed at its start: then a block of nothing but indexes can
-    /// be taken from a [`Memo`](crate::Memo).
+    /// Returns true if the next octet begins a block, and nothing is owed at its start: then a block of
+    /// nothing but indexes can be taken from a [`Memo`](crate::Memo).
     #[inline]
     pub fn is_between_blocks(&self) -> bool {
         self.at_start
@@ -221,7 +225,8 @@ impl Decoder {
         }
     }
 
-    /// Visits fields as long as each is an index of one octet, which is most of what comes, and returns what follows.
+    /// Visits fields as long as each is an index of one octet, which is most of what comes, and returns what
+    /// follows.
     #[inline(always)]
     fn short_indexes<'f, V: Visitor + ?Sized>(&self, fragment: &'f [u8], visitor: &mut V) -> &'f [u8] {
         if fragment.first().is_none_or(|octet| octet & 0x80 == 0) {
@@ -437,8 +442,8 @@ const SLOTS_MIN: u16 = 8;
 /// Octets of room for a string that needs no memory of its own: most decode to less than forty octets.
 const SMALL: usize = 64;
 
-/// A string of a literal: where it lies, or decoded into `small`, or into `large` if it needs more room; with what all its
-/// octets have in common.
+/// A string of a literal: where it lies, or decoded into `small`, or into `large` if it needs more room; with
+/// what all its octets have in common.
 #[inline]
 fn string<'a>(
     span: Span,

@@ -1,16 +1,18 @@
 //! Remembering what whole blocks mean.
 //!
-//! A client that repeats itself sends blocks of nothing but indexes, octet for octet the same. As long as the table has not
-//! changed, such a block means what it meant before, and whatever the caller made of it can be used again.
+//! A client that repeats itself sends blocks of nothing but indexes, octet for octet the same. As long as the
+//! table has not changed, such a block means what it meant before, and whatever the caller made of it can be
+//! used again.
 
 use alloc::boxed::Box;
 
 use crate::decode::decoder::Decoder;
 
-/// The last blocks of nothing but short indexes that one decoder has seen, each with something of the caller's.
+/// The last blocks of nothing but short indexes that one decoder has seen, each with something of the
+/// caller's.
 ///
-/// Limits and rules that depend on the message are to be applied again on a hit. Belongs to one decoder; allocates once, when a
-/// block comes twice in a row: most connections never repeat themselves.
+/// Limits and rules that depend on the message are to be applied again on a hit. Belongs to one decoder;
+/// allocates once, when a block comes twice in a row: most connections never repeat themselves.
 ///
 /// ```
 /// use alula::hpack::{Decoded, Decoder, DecoderLimits, Memo};
@@ -66,10 +68,11 @@ impl<T: Default> Memo<T> {
         Self { rows: None, first: 0, oldest: 0 }
     }
 
-    /// Remembers the block the decoder has just decoded to its end; `keep` changes what an older block left behind.
+    /// Remembers the block the decoder has just decoded to its end; `keep` changes what an older block left
+    /// behind.
     ///
-    /// Does nothing if the block is empty, longer than 32 octets, or holds anything but short indexes, since then it may have
-    /// changed the table.
+    /// Does nothing if the block is empty, longer than 32 octets, or holds anything but short indexes, since
+    /// then it may have changed the table.
     #[inline]
     pub fn put(&mut self, decoder: &Decoder, block: &[u8], keep: impl FnOnce(&mut T)) {
         if block.is_empty()
@@ -93,7 +96,8 @@ impl<T: Default> Memo<T> {
         keep(&mut row.kept);
     }
 
-    /// Returns true if the block is the one that came before, as far as a few of its bits tell: that is only about memory.
+    /// Returns true if the block is the one that came before, as far as a few of its bits tell: that is only
+    /// about memory.
     fn comes_again(&mut self, block: &[u8]) -> bool {
         let mix = |sum: u64, octet: &u8| {
             (sum ^ u64::from(*octet)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(5)

@@ -17,7 +17,8 @@ pub struct Decoded<'a> {
     pub known: Option<KnownName>,
     /// The value, any octets.
     pub value: &'a [u8],
-    /// True if it came as a literal that is never to be indexed (RFC 7541 §6.2.3); whoever passes it on must say so again.
+    /// True if it came as a literal that is never to be indexed (RFC 7541 §6.2.3); whoever passes it on must
+    /// say so again.
     pub never: bool,
     /// Which rules of HTTP name and value keep.
     pub class: Class,
@@ -42,7 +43,8 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Fields in a row that are indexes of one octet; handed out by a decoder, out of its table and a fragment of a block.
+/// Fields in a row that are indexes of one octet; handed out by a decoder, out of its table and a fragment of
+/// a block.
 pub struct Indexed<'t, 'f> {
     nearest: Near<'t>,
     octets: core::slice::Iter<'f, u8>,
@@ -93,14 +95,14 @@ impl<'t> Iterator for Indexed<'t, '_> {
 
 /// Takes decoded fields, in their order.
 ///
-/// It cannot stop the decoder, which must go through every block to keep its table right: a visitor that has had enough
-/// ignores the rest. Closures that take a [`Decoded`] are visitors.
+/// It cannot stop the decoder, which must go through every block to keep its table right: a visitor that has
+/// had enough ignores the rest. Closures that take a [`Decoded`] are visitors.
 pub trait Visitor {
     /// Takes the next field.
     fn field(&mut self, field: Decoded<'_>);
 
-    /// Takes fields that are indexes of one octet, which is most of what comes, and leaves none of them. A visitor that stores
-    /// fields may do so in a loop of its own.
+    /// Takes fields that are indexes of one octet, which is most of what comes, and leaves none of them. A
+    /// visitor that stores fields may do so in a loop of its own.
     #[inline(always)]
     fn indexed(&mut self, fields: &mut Indexed<'_, '_>) {
         for field in fields {

@@ -4,7 +4,8 @@ use alula_fields::octets::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
 
 /// Which rules of HTTP a name and its value keep.
 ///
-/// The codec carries any octets; whoever gets them decides by these bits instead of looking at every octet again. One octet.
+/// The codec carries any octets; whoever gets them decides by these bits instead of looking at every octet
+/// again. One octet.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Class(u8);
 
@@ -12,7 +13,8 @@ impl Class {
     /// The class of no field.
     pub(crate) const NONE: Self = Self(0);
 
-    /// Returns true if the name is a token without upper-case letters, as HTTP/2 wants field names (RFC 9113 §8.2.1).
+    /// Returns true if the name is a token without upper-case letters, as HTTP/2 wants field names (RFC 9113
+    /// §8.2.1).
     ///
     /// Pseudo-field names are not; see [`name_pseudo`](Self::name_pseudo).
     #[inline]
@@ -38,7 +40,8 @@ impl Class {
         self.0 & VALUE_TRIMMED != 0
     }
 
-    /// Returns true if name and value are those of a field, not a pseudo-field, that HTTP/2 allows, in one comparison.
+    /// Returns true if name and value are those of a field, not a pseudo-field, that HTTP/2 allows, in one
+    /// comparison.
     #[inline]
     pub const fn field_ok(self) -> bool {
         const ALL: u8 = NAME_OK | VALUE_OK | VALUE_TRIMMED;

@@ -4,14 +4,14 @@
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// None, not even [`Indexing::Index`](crate::Indexing::Index): the stateless mode. Blocks do not depend on each other, so
-    /// any of them may be dropped, repeated or sent in another order.
+    /// None, not even [`Indexing::Index`](crate::Indexing::Index): the stateless mode. Blocks do not depend
+    /// on each other, so any of them may be dropped, repeated or sent in another order.
     Static,
     /// Every field that is not there already and fits.
     Always,
-    /// A field whose name and value were seen before among the last of them, or whose name was if no table has it. Values that
-    /// never come back, such as ids and dates, push nothing useful out. The best choice when nothing is known about the
-    /// fields.
+    /// A field whose name and value were seen before among the last of them, or whose name was if no table
+    /// has it. Values that never come back, such as ids and dates, push nothing useful out. The best choice
+    /// when nothing is known about the fields.
     #[default]
     Repeat,
     /// None; every field is a literal that is never indexed on the way either.
@@ -38,8 +38,9 @@ pub struct EncoderConfig {
     pub policy: Policy,
     /// When strings are Huffman-coded.
     pub huffman: Huffman,
-    /// The largest dynamic table we keep, in octets as RFC 7541 §4.1 counts them, whatever the peer allows. 4096 by default,
-    /// which is what the peer allows at first. The memory it takes is about three times as much once it is full.
+    /// The largest dynamic table we keep, in octets as RFC 7541 §4.1 counts them, whatever the peer allows.
+    /// 4096 by default, which is what the peer allows at first. The memory it takes is about three times as
+    /// much once it is full.
     pub table_bytes_max: u32,
 }
 

@@ -1,7 +1,8 @@
 //! The encoder: from fields to blocks.
 //!
-//! For each field the best match counts: name and value in the static table, then in the dynamic table, then the name in
-//! the static table, then in the dynamic table. The choice can be seen on the wire and is the same everywhere.
+//! For each field the best match counts: name and value in the static table, then in the dynamic table, then
+//! the name in the static table, then in the dynamic table. The choice can be seen on the wire and is the
+//! same everywhere.
 
 use alula_fields::KnownName;
 use alula_machine::OutBuf;
@@ -21,8 +22,9 @@ use crate::wire::{integer, string};
 
 /// Encodes blocks for one direction of a connection (RFC 7541 §2, §6).
 ///
-/// Blocks must reach the peer in the order in which they were encoded, and all of them, or the peer's table differs from
-/// ours; only with [`Policy::Static`] they may not. Nothing is allocated once the table has seen its full size.
+/// Blocks must reach the peer in the order in which they were encoded, and all of them, or the peer's table
+/// differs from ours; only with [`Policy::Static`] they may not. Nothing is allocated once the table has seen
+/// its full size.
 ///
 /// ```
 /// use alula::{KnownName, machine::OutBuf};
@@ -92,8 +94,8 @@ impl Encoder {
 
     /// Goes on with another policy from the next block on.
     ///
-    /// With [`Policy::Static`] what the table holds is never referred to again, so that blocks do not depend on each other;
-    /// the peer keeps it, and that does no harm.
+    /// With [`Policy::Static`] what the table holds is never referred to again, so that blocks do not depend
+    /// on each other; the peer keeps it, and that does no harm.
     ///
     /// ```
     /// use alula::machine::OutBuf;
@@ -122,10 +124,12 @@ impl Encoder {
         self.plans.forget();
     }
 
-    /// Obeys a SETTINGS_HEADER_TABLE_SIZE of the peer; to be called before the SETTINGS frame is acknowledged.
+    /// Obeys a SETTINGS_HEADER_TABLE_SIZE of the peer; to be called before the SETTINGS frame is
+    /// acknowledged.
     ///
-    /// The table gets that size or the one of the configuration, whichever is less. The next block says so at its start:
-    /// the smallest size since the last block, if it was below the one the peer knows, and then the last (RFC 7541 §4.2).
+    /// The table gets that size or the one of the configuration, whichever is less. The next block says so at
+    /// its start: the smallest size since the last block, if it was below the one the peer knows, and then
+    /// the last (RFC 7541 §4.2).
     pub fn set_peer_table_limit(&mut self, bytes: u32) {
         let size_max = match self.config.policy {
             // A table that is never used has no use for more room.
@@ -177,8 +181,8 @@ impl Encoder {
         self.plans.trim();
     }
 
-    /// Goes up whenever an index may mean something else: as long as it stays, a block of nothing but indexes means what it
-    /// did.
+    /// Goes up whenever an index may mean something else: as long as it stays, a block of nothing but indexes
+    /// means what it did.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.table.changes()
@@ -419,8 +423,8 @@ impl Encoder {
             && !field.known.is_some_and(|name| is_secret(name, field.value))
     }
 
-    /// Returns true if this encoder writes the literal of a prepared field just as it was coded beforehand: in the shorter form,
-    /// and never to be indexed only if the field asks for that.
+    /// Returns true if this encoder writes the literal of a prepared field just as it was coded beforehand:
+    /// in the shorter form, and never to be indexed only if the field asks for that.
     pub(crate) fn writes_as_prepared(&self, field: &Field<'_>) -> bool {
         let is_never = self.treatment(field.indexing) == Treatment::Never;
         self.config.huffman == Huffman::Shorter && is_never == (field.indexing == Indexing::Never)
@@ -479,7 +483,8 @@ const fn quick_below(policy: Policy) -> u8 {
 /// Room for the indexes of a usual block.
 const QUICK_OCTETS: usize = 64;
 
-/// Slots of the table at first. Mostly a field is added only when it is seen again: the connection is used for longer then.
+/// Slots of the table at first. Mostly a field is added only when it is seen again: the connection is used
+/// for longer then.
 const SLOTS_MIN: u16 = 16;
 
 /// The index of the newest entry, as an octet.

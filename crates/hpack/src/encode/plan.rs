@@ -1,9 +1,10 @@
 //! What an encoder remembers of prepared blocks.
 //!
-//! A plan says for each part what to write: an index, a literal made before, or a field that is new each time. Indexes of the
-//! dynamic table are kept as ids of entries; a plan holds as long as none of them has been evicted. A hole that inserts may
-//! evict: then the entries named after it are looked at again. A block that was nothing but indexes is kept as it was
-//! written, and is the same as long as the table gets no entry.
+//! A plan says for each part what to write: an index, a literal made before, or a field that is new each
+//! time. Indexes of the dynamic table are kept as ids of entries; a plan holds as long as none of them has
+//! been evicted. A hole that inserts may evict: then the entries named after it are looked at again. A block
+//! that was nothing but indexes is kept as it was written, and is the same as long as the table gets no
+//! entry.
 
 use alloc::vec::Vec;
 
@@ -41,7 +42,8 @@ const NONE: u64 = u64::MAX;
 
 /// What to write for one part: an octet that is a sum, or one of the [`Kind`]s.
 ///
-/// The octet of an entry is the sum of the next id and a number that stays the same; that of a static index is the number alone.
+/// The octet of an entry is the sum of the next id and a number that stays the same; that of a static index
+/// is the number alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Op {
     /// All ones for an entry, else zero.
@@ -105,8 +107,9 @@ impl Op {
 impl Encoder {
     /// Appends a prepared block to `out`, with a value for each of its holes.
     ///
-    /// The first time the fields are found one by one. Later times that is remembered, as long as no entry they are has been
-    /// evicted. Values in holes are taken as they are. Allocates only when a block is new to this encoder.
+    /// The first time the fields are found one by one. Later times that is remembered, as long as no entry
+    /// they are has been evicted. Values in holes are taken as they are. Allocates only when a block is new
+    /// to this encoder.
     ///
     /// # Panics
     ///
@@ -263,7 +266,8 @@ impl Plan {
         self.ops.clear();
     }
 
-    /// Makes room for the block if it is to be nothing but indexes from now on: keeping it allocates nothing then.
+    /// Makes room for the block if it is to be nothing but indexes from now on: keeping it allocates nothing
+    /// then.
     fn expect(&mut self, ops: &[Op]) {
         if ops.iter().all(|op| op.add < Op::OTHER || op.mask != 0) {
             self.indexes.clear();
@@ -306,7 +310,8 @@ impl Plans {
         self.plans.iter().position(|plan| plan.id == id).unwrap_or(self.plans.len())
     }
 
-    /// The last block by the plan at this place, if it was nothing but indexes and the table has not changed since.
+    /// The last block by the plan at this place, if it was nothing but indexes and the table has not changed
+    /// since.
     #[inline]
     fn indexes(&self, place: usize, changes: u64) -> Option<&[u8]> {
         self.plans.get(place).filter(|plan| plan.indexes_at == changes).map(|plan| &*plan.indexes)

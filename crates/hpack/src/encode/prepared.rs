@@ -17,8 +17,9 @@ use crate::wire::{integer, string};
 
 /// A list of fields with holes, checked and coded as far as that can be done without knowing the connection.
 ///
-/// It belongs to no encoder: any number of them, on any thread, may write it with [`Encoder::emit`](crate::Encoder::emit), and
-/// each remembers by the block's id which entries of its table the fields are. Making one allocates.
+/// It belongs to no encoder: any number of them, on any thread, may write it with
+/// [`Encoder::emit`](crate::Encoder::emit), and each remembers by the block's id which entries of its table
+/// the fields are. Making one allocates.
 ///
 /// ```
 /// use alula::{KnownName, machine::OutBuf};
@@ -49,8 +50,8 @@ pub struct PreparedBlock {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Part<'a> {
-    /// A field that is the same every time. With [`Indexing::Auto`] it becomes an entry at once, since it will come again,
-    /// unless it is a secret or the encoder's policy is against entries.
+    /// A field that is the same every time. With [`Indexing::Auto`] it becomes an entry at once, since it
+    /// will come again, unless it is a secret or the encoder's policy is against entries.
     Field(Field<'a>),
     /// A field whose value is given each time.
     Hole {
@@ -61,7 +62,8 @@ pub enum Part<'a> {
     },
 }
 
-/// Why a [`PreparedBlock`] was not made: the number of the part, from 0, and whether its name or its value is to blame.
+/// Why a [`PreparedBlock`] was not made: the number of the part, from 0, and whether its name or its value is
+/// to blame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PrepareError {
     /// Which part, counted from 0.
@@ -86,8 +88,8 @@ impl PreparedBlock {
     ///
     /// # Errors
     ///
-    /// If a name is neither a lower-case token nor a known pseudo-field's (RFC 9113 §8.2.1, §8.3), or if a value holds a control
-    /// other than tab or has white space at an end.
+    /// If a name is neither a lower-case token nor a known pseudo-field's (RFC 9113 §8.2.1, §8.3), or if a
+    /// value holds a control other than tab or has white space at an end.
     pub fn new<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Result<Self, PrepareError> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);

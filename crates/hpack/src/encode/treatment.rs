@@ -36,8 +36,9 @@ impl Treatment {
     }
 }
 
-/// Returns true if a value could be guessed octet by octet if it shared a table with an attacker's (RFC 7541 §7.1): credentials,
-/// and cookies so short that their length protects nothing. The same rule is in nghttp2 and Go.
+/// Returns true if a value could be guessed octet by octet if it shared a table with an attacker's (RFC 7541
+/// §7.1): credentials, and cookies so short that their length protects nothing. The same rule is in nghttp2
+/// and Go.
 #[inline]
 pub(crate) fn is_secret(name: KnownName, value: &[u8]) -> bool {
     match name {

@@ -1,7 +1,7 @@
 //! The Huffman code of HPACK (RFC 7541 Appendix B), in the order of the RFC: row = symbol.
 //!
-//! Everything else about the code is derived from this table: the encoder reads it as it stands, the decoder's tables
-//! are built from it in `decode.rs` when the crate is compiled.
+//! Everything else about the code is derived from this table: the encoder reads it as it stands, the
+//! decoder's tables are built from it in `decode.rs` when the crate is compiled.
 
 /// One code word: its `len` lowest bits, first bit highest.
 #[derive(Clone, Copy)]
@@ -296,8 +296,8 @@ const _: () = {
     assert!(kraft == 1 << LEN_MAX);
 };
 
-// The code is canonical: ordered by length and then by symbol, each word is the one before plus one. So the lengths
-// alone pin every bit: a mistyped bit does not compile either.
+// The code is canonical: ordered by length and then by symbol, each word is the one before plus one. So the
+// lengths alone pin every bit: a mistyped bit does not compile either.
 const _: () = {
     let mut next = 0;
     let mut len = LEN_MIN;

@@ -1,15 +1,17 @@
 //! From Huffman code to octets.
 //!
-//! A step looks at the next [`STEP`] bits and finds one or two octets in a table, with the classes both belong to. Four steps
-//! make a round: one word is loaded at the bit where the code has got to, one word is written, and one sum over what the
-//! steps found says how far both go. Code words longer than a step are rare octets; they stop a round, and are found by their
-//! length, which works because the code is canonical. So the cost is linear in the length of the code, whatever it holds.
+//! A step looks at the next [`STEP`] bits and finds one or two octets in a table, with the classes both
+//! belong to. Four steps make a round: one word is loaded at the bit where the code has got to, one word is
+//! written, and one sum over what the steps found says how far both go. Code words longer than a step are
+//! rare octets; they stop a round, and are found by their length, which works because the code is canonical.
+//! So the cost is linear in the length of the code, whatever it holds.
 
 use super::codes::{CODES, LEN_MAX, LEN_MIN, TABLE};
 use crate::encode::class::Octets;
 use crate::error::DecodeError;
 
-/// Bits a step looks at: any two of the 36 commonest octets fit into twelve, and the table into half of an L1 cache.
+/// Bits a step looks at: any two of the 36 commonest octets fit into twelve, and the table into half of an L1
+/// cache.
 const STEP: u32 = 12;
 
 /// Bits a round may take; a word loaded at any bit has at least 57.
@@ -94,7 +96,8 @@ fn decode_tail(
     }
 }
 
-/// The first octet of a step that found more than there is, or an octet too long for a step; and its length in bits.
+/// The first octet of a step that found more than there is, or an octet too long for a step; and its length
+/// in bits.
 #[cold]
 fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     if step.bits() == 0 {
@@ -105,7 +108,8 @@ fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     if len <= left { Ok((octet, len)) } else { Err(bad_padding(word)) }
 }
 
-/// An octet whose code word is longer than a step, of which only `left` bits may be there; and its length in bits.
+/// An octet whose code word is longer than a step, of which only `left` bits may be there; and its length in
+/// bits.
 fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     let mut len = STEP as usize + 1;
     // No word is above the end of the longest ones, so this ends.
@@ -165,8 +169,8 @@ fn last_word(coded: &[u8], at: usize) -> u64 {
     }
 }
 
-/// What one step finds: bits 0–7 eight times the number of octets, 8–13 their length in bits, 14–15 the classes of all, 16–31
-/// the octets, the first lowest. Zero: the code word is longer than a step.
+/// What one step finds: bits 0–7 eight times the number of octets, 8–13 their length in bits, 14–15 the
+/// classes of all, 16–31 the octets, the first lowest. Zero: the code word is longer than a step.
 ///
 /// The lowest fourteen bits of four of them can be added up: 8 octets and 48 bits are the most.
 #[derive(Clone, Copy)]
@@ -207,7 +211,8 @@ const CLASS_SHIFT: u32 = 14;
 const CLASSES: u32 = 3 << CLASS_SHIFT;
 
 impl Octets {
-    /// The classes where a step has them; all other bits are ones, so that sets of classes can be intersected by `&`.
+    /// The classes where a step has them; all other bits are ones, so that sets of classes can be intersected
+    /// by `&`.
     const fn to_step(self) -> u32 {
         (self.bits() as u32) << CLASS_SHIFT | !CLASSES
     }
@@ -245,8 +250,8 @@ static STEPS: [Step; 1 << STEP] = {
     steps
 };
 
-/// The code words of one length: the first, where they begin in [`BY_LENGTH`], and what is above all of them and shorter
-/// ones, as the first of 32 bits.
+/// The code words of one length: the first, where they begin in [`BY_LENGTH`], and what is above all of them
+/// and shorter ones, as the first of 32 bits.
 #[derive(Clone, Copy)]
 struct Length {
     end: u64,

@@ -11,9 +11,9 @@ pub(crate) fn encoded_len(plain: &[u8]) -> usize {
     bits.div_ceil(8)
 }
 
-/// Writes `plain` in Huffman code to the start of `out` and says how many octets that took, or nothing when `out` is
-/// too short for it: so a caller who hands out one octet less than `plain` has learns whether the code is shorter,
-/// in one pass.
+/// Writes `plain` in Huffman code to the start of `out` and says how many octets that took, or nothing when
+/// `out` is too short for it: so a caller who hands out one octet less than `plain` has learns whether the
+/// code is shorter, in one pass.
 #[inline]
 pub(crate) fn encode(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut bits = Bits { word: 0, held: 0 };

@@ -1,12 +1,14 @@
 //! The dynamic table (RFC 7541 §2.3.2, §4), the same for encoder and decoder.
 //!
-//! Octets lie in a ring that is at least twice as long as all that is live in it, so that every string is one slice: an
-//! entry that does not fit before the end of the ring starts at its beginning, and what is oldest there is dead by then.
-//! Known names are not stored, only their ids. Entries have ids that count up and are never used again; the
-//! index of an entry is `next id - id` after the static table (RFC 7541 §2.3.3), so that nothing moves when one comes or goes.
+//! Octets lie in a ring that is at least twice as long as all that is live in it, so that every string is one
+//! slice: an entry that does not fit before the end of the ring starts at its beginning, and what is oldest
+//! there is dead by then. Known names are not stored, only their ids. Entries have ids that count up and are
+//! never used again; the index of an entry is `next id - id` after the static table (RFC 7541 §2.3.3), so
+//! that nothing moves when one comes or goes.
 //!
 //! Rule 1: entries die from the oldest on, and only here.
-//! Rule 2: both rings grow by use up to what the maximum size asks for, and shrink in `trim`; nothing else allocates.
+//! Rule 2: both rings grow by use up to what the maximum size asks for, and shrink in `trim`; nothing else
+//! allocates.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -146,8 +148,8 @@ impl Table {
         }
     }
 
-    /// Adds an entry and evicts others for it; one that is larger than the table empties it and is not added, which is no
-    /// error (RFC 7541 §4.4). Says whether it was added.
+    /// Adds an entry and evicts others for it; one that is larger than the table empties it and is not added,
+    /// which is no error (RFC 7541 §4.4). Says whether it was added.
     pub(crate) fn insert(
         &mut self,
         name: &[u8],
@@ -243,7 +245,8 @@ impl Table {
         self.next - u64::from(self.len)
     }
 
-    /// Goes up with every entry that is added and every change of size: what was found at one count holds as long as it stays.
+    /// Goes up with every entry that is added and every change of size: what was found at one count holds as
+    /// long as it stays.
     #[inline]
     pub(crate) fn changes(&self) -> u64 {
         self.changes

@@ -1,7 +1,7 @@
 //! A quick hash of octets, for finding and for recognising what was seen before.
 //!
-//! Whoever chooses the octets can make values meet. That costs time bounded by the number of entries in a table, or an
-//! entry nobody needs; it never changes what is encoded, since whatever is found is compared.
+//! Whoever chooses the octets can make values meet. That costs time bounded by the number of entries in a
+//! table, or an entry nobody needs; it never changes what is encoded, since whatever is found is compared.
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 

@@ -1,8 +1,9 @@
 //! Finding entries of the encoder's dynamic table by name and by name and value.
 //!
-//! Entries with one hash form a chain, newest first, that starts in an array of heads and goes on in the entries' links.
-//! Entries die from the oldest on, so the first dead one ends its chain and nothing is ever taken out. An id left from long
-//! ago may seem alive again after 2^32 insertions; that does no harm because whatever is found is compared.
+//! Entries with one hash form a chain, newest first, that starts in an array of heads and goes on in the
+//! entries' links. Entries die from the oldest on, so the first dead one ends its chain and nothing is ever
+//! taken out. An id left from long ago may seem alive again after 2^32 insertions; that does no harm because
+//! whatever is found is compared.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -44,7 +45,8 @@ static NO_ENTRIES: [Latest; NAMES] = [Latest::NOTHING; NAMES];
 impl LatestOfNames {
     const NEW: Self = Self::None(&NO_ENTRIES);
 
-    /// The place of an id. Both variants are a pointer to the same kind of array, so this is one load and no branch.
+    /// The place of an id. Both variants are a pointer to the same kind of array, so this is one load and no
+    /// branch.
     #[inline(always)]
     fn of(&self, id: usize) -> &Latest {
         let latest: &[Latest; NAMES] = match self {
@@ -87,7 +89,8 @@ struct Link {
 struct Latest {
     id: u32,
     at: u16,
-    /// The length of the value; for a secret or long one, or one far into a large ring, a length that no value has.
+    /// The length of the value; for a secret or long one, or one far into a large ring, a length that no
+    /// value has.
     len: u16,
 }
 
@@ -133,8 +136,8 @@ impl Lookup {
         alive(table, self.latest.of(usize::from(name.id())).id).filter(|&id| table.has_name(id, name))
     }
 
-    /// The places behind the newest entry at which the newest with this name is, if that has the value, is no secret and is
-    /// compared quickly. A name that is not known is never found.
+    /// The places behind the newest entry at which the newest with this name is, if that has the value, is no
+    /// secret and is compared quickly. A name that is not known is never found.
     #[inline(always)]
     pub(crate) fn quick(&self, table: &Table, name: Option<KnownName>, value: &[u8]) -> Option<u32> {
         let latest = self.latest.of(name.map_or(0, |name| usize::from(name.id())));

@@ -5,8 +5,9 @@ pub(crate) const LEN_MAX: usize = 96;
 
 /// Returns true if two strings of the same length, at most [`LEN_MAX`], are equal.
 ///
-/// A call of the C library costs some twenty instructions before it compares anything, and as many registers saved around it.
-/// Here the first and the last part are compared, which overlap or meet in the middle, so that no octet is looked at alone.
+/// A call of the C library costs some twenty instructions before it compares anything, and as many registers
+/// saved around it. Here the first and the last part are compared, which overlap or meet in the middle, so
+/// that no octet is looked at alone.
 #[inline(always)]
 pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     debug_assert!(one.len() == other.len() && one.len() <= LEN_MAX);

@@ -1,7 +1,7 @@
 //! The static table (RFC 7541 Appendix A), in the order of the RFC; the first row has index 1.
 //!
-//! Every name in it is a known name, and ids of known names count in the same order: names are found by id, not by
-//! searching. The finder at the end is derived from the rows when the crate is compiled.
+//! Every name in it is a known name, and ids of known names count in the same order: names are found by id,
+//! not by searching. The finder at the end is derived from the rows when the crate is compiled.
 
 use alula_fields::KnownName;
 
@@ -20,7 +20,8 @@ pub(crate) struct Row {
 /// Indexes from 1 to this are in the static table, those above in the dynamic table (RFC 7541 §2.3.3).
 pub(crate) const LAST: u32 = 61;
 
-/// Row 0 is no row: an index is the place of its row. The table is as long as the seven bits of a short index reach.
+/// Row 0 is no row: an index is the place of its row. The table is as long as the seven bits of a short index
+/// reach.
 pub(crate) static ROWS: [Row; 128] = {
     let mut rows = [TABLE[0]; 128];
     let mut index = 0;

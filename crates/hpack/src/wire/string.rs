@@ -9,14 +9,17 @@ const PREFIX: u32 = 7;
 /// More than this a string of `len` octets never takes.
 #[inline]
 pub(crate) fn encoded_len_max(len: usize, huffman: Huffman) -> usize {
-    // The longest code word has 30 bits. Two more lengths: the coder may start behind a longer length than it ends with.
+    // The longest code word has 30 bits. Two more lengths: the coder may start behind a longer length than it
+    // ends with.
     2 * integer::LEN_MAX + if huffman == Huffman::Always { len * 4 } else { len }
 }
 
-/// Writes a string to the start of `out`, which has room for [`encoded_len_max`]; says how many octets it took.
+/// Writes a string to the start of `out`, which has room for [`encoded_len_max`]; says how many octets it
+/// took.
 #[inline]
 pub(crate) fn encode(plain: &[u8], coding: Huffman, out: &mut [u8]) -> usize {
-    // For `Shorter`, the coder gets one octet less than the string has and so gives up when it is not shorter.
+    // For `Shorter`, the coder gets one octet less than the string has and so gives up when it is not
+    // shorter.
     let room = match coding {
         _ if plain.is_empty() => return encode_plain(plain, out),
         Huffman::Never => return encode_plain(plain, out),
@@ -34,7 +37,8 @@ pub(crate) fn encode(plain: &[u8], coding: Huffman, out: &mut [u8]) -> usize {
     }
 }
 
-/// Puts the length before `len` octets of code that begin at `start`, and moves them if it needs more or less room.
+/// Puts the length before `len` octets of code that begin at `start`, and moves them if it needs more or less
+/// room.
 #[cold]
 fn settle(start: usize, len: usize, out: &mut [u8]) -> usize {
     let head = integer::len(len as u32, PREFIX);

@@ -1,8 +1,8 @@
-//! Large content that is handed over as it was read, instead of being copied: its stream claims the input, and the connection
-//! reads on into other memory, which is that of content that was read.
+//! Large content that is handed over as it was read, instead of being copied: its stream claims the input,
+//! and the connection reads on into other memory, which is that of content that was read.
 //!
-//! Rule 1: one stream claims all that was read at once. It begins with much, so that not a whole buffer is kept for a little, and
-//! with nothing that its user has not read. Others' content is copied.
+//! Rule 1: one stream claims all that was read at once. It begins with much, so that not a whole buffer is
+//! kept for a little, and with nothing that its user has not read. Others' content is copied.
 //! Rule 2: parts beyond some are copied, so that no list of parts grows with what peers send.
 
 use std::ops::Range;
@@ -51,8 +51,8 @@ impl Claims {
         self.copied = Some((slot, place));
     }
 
-    /// Begins a claim for a slot that has this content, if all of that is still in the input; returns the copy of it, which is
-    /// not needed then. `None` if the slot has other content.
+    /// Begins a claim for a slot that has this content, if all of that is still in the input; returns the
+    /// copy of it, which is not needed then. `None` if the slot has other content.
     pub(crate) fn begin(
         &mut self,
         slot: u32,

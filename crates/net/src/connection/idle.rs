@@ -1,14 +1,16 @@
-//! The idle time of a connection: which facts tell an idle one from a busy one, and for how long it may idle and live.
+//! The idle time of a connection: which facts tell an idle one from a busy one, and for how long it may idle
+//! and live.
 //!
-//! A connection is idle while no stream is open. PING, SETTINGS and WINDOW_UPDATE do not count as use. A client sets the bounds
-//! with [`Keep`](crate::Keep); a server's come from `Limits::idle_timeout` and begin when the connection was accepted.
+//! A connection is idle while no stream is open. PING, SETTINGS and WINDOW_UPDATE do not count as use. A
+//! client sets the bounds with [`Keep`](crate::Keep); a server's come from `Limits::idle_timeout` and begin
+//! when the connection was accepted.
 
 use std::{sync::Arc, time::Duration};
 
 use alula_machine::Time;
 
-/// The time between two looks, after which a connection without a new stream gives memory back; less where peers have less time
-/// than this to be slow in.
+/// The time between two looks, after which a connection without a new stream gives memory back; less where
+/// peers have less time than this to be slow in.
 pub(crate) const LOOK_AFTER: Duration = Duration::from_secs(1);
 
 /// Is told when a connection becomes idle, and when it is used again.
@@ -28,8 +30,9 @@ pub trait IdleObserver: Send + Sync {
         let _ = (octets, is_scarce);
     }
 
-    /// Returns true if the server stops: a request that has begun, and is not all here, is handed to its connection at once. Asked while
-    /// the connection is being opened, whose task is to be woken when that changes.
+    /// Returns true if the server stops: a request that has begun, and is not all here, is handed to its
+    /// connection at once. Asked while the connection is being opened, whose task is to be woken when that
+    /// changes.
     fn is_stopping(&self) -> bool {
         false
     }
@@ -98,7 +101,8 @@ impl Idleness {
         matches!(self.next, Look::Soon(_))
     }
 
-    /// Has the task look again, as often as this and the bounds of the connection need it. The connection is not idle any more.
+    /// Has the task look again, as often as this and the bounds of the connection need it. The connection is
+    /// not idle any more.
     pub(crate) fn look_soon(&mut self, now: Time, often: Duration) {
         self.next = Look::Soon(now.saturating_add(self.look_after(often)));
         if let (true, Some(observer)) = (std::mem::take(&mut self.is_idle), &self.observer) {
@@ -114,8 +118,8 @@ impl Idleness {
         often.min(least.max(LOOK_AFTER / 100))
     }
 
-    /// Notes a look at which the connection was in use, if it was: if `is_quiet`, nothing holds it. Returns true if nothing has
-    /// happened since the look before.
+    /// Notes a look at which the connection was in use, if it was: if `is_quiet`, nothing holds it. Returns
+    /// true if nothing has happened since the look before.
     pub(crate) fn look(&mut self, now: Time, is_quiet: bool, often: Duration) -> bool {
         let is_idle = is_quiet && self.opened == self.seen;
         if !is_idle {
@@ -126,7 +130,8 @@ impl Idleness {
         is_idle
     }
 
-    /// Notes that nothing has happened since the last look. Returns true if the connection has just become idle.
+    /// Notes that nothing has happened since the last look. Returns true if the connection has just become
+    /// idle.
     pub(crate) fn rest(&mut self, now: Time) -> bool {
         self.rests_since.get_or_insert(now);
         let begins = !std::mem::replace(&mut self.is_idle, true);

@@ -1,8 +1,10 @@
-//! The octets that come in: the buffers that a connection reads into, lent by the thread or its own while large content comes, and
-//! how far the peer has come in sending.
+//! The octets that come in: the buffers that a connection reads into, lent by the thread or its own while
+//! large content comes, and how far the peer has come in sending.
 //!
-//! Rule 1: between two polls a connection holds no buffer that its thread has lent; what is unread moves to memory of its own size.
-//! Rule 2: the buffers become the connection's own while large content comes, since content is handed over where it was read.
+//! Rule 1: between two polls a connection holds no buffer that its thread has lent; what is unread moves to
+//! memory of its own size.
+//! Rule 2: the buffers become the connection's own while large content comes, since content is handed over
+//! where it was read.
 
 use crate::{
     connection::memory::{
@@ -43,7 +45,8 @@ pub(crate) struct Input {
     /// The socket was not read, because the machine wanted nothing.
     is_stopped: bool,
     next_read: NextRead,
-    /// The number of reads that do not ask, after one that did and found something: asking counts for the budget of the task.
+    /// The number of reads that do not ask, after one that did and found something: asking counts for the
+    /// budget of the task.
     reads_unasked: u8,
 }
 
@@ -78,7 +81,8 @@ pub(crate) enum End {
 
 /// The buffers.
 impl Input {
-    /// Takes the buffer to read into; it begins with what is unread. [`Self::read_step`] says how much room to ask it for.
+    /// Takes the buffer to read into; it begins with what is unread. [`Self::read_step`] says how much room
+    /// to ask it for.
     #[inline(always)]
     pub(crate) fn take_to_fill(&mut self, spares: &mut Spares) -> ReadBuf {
         if self.buffer.capacity() == 0 && !self.is_kept {
@@ -169,7 +173,8 @@ impl Input {
         octets >= LENT_OCTETS && !self.is_kept
     }
 
-    /// Gives the lent buffers back: this poll reads no more. Returns true if octets were unread and have moved.
+    /// Gives the lent buffers back: this poll reads no more. Returns true if octets were unread and have
+    /// moved.
     #[inline(never)]
     pub(crate) fn stow(&mut self) -> bool {
         self.give_back_used();
@@ -231,8 +236,8 @@ impl Input {
         self.buffer.capacity() + plain - lent + self.stowed.capacity()
     }
 
-    /// Hands the buffer over to content; what is left in it moves to other memory. From then on the connection reads into buffers of
-    /// its own, which take turns with those that content holds.
+    /// Hands the buffer over to content; what is left in it moves to other memory. From then on the
+    /// connection reads into buffers of its own, which take turns with those that content holds.
     pub(crate) fn hand_over(&mut self, spares: &mut Spares) -> Vec<u8> {
         (self.is_kept, self.is_for_unread) = (true, false);
         let buffer = std::mem::take(&mut self.buffer);
@@ -298,8 +303,8 @@ impl Input {
         std::mem::replace(&mut self.end, End::Told) == End::Closed { is_truncated: true }
     }
 
-    /// Notes whether the machine leaves what is unread until the exchange before it is over; `is_holding` says that it leaves what
-    /// comes.
+    /// Notes whether the machine leaves what is unread until the exchange before it is over; `is_holding`
+    /// says that it leaves what comes.
     #[inline]
     pub(crate) fn hold_back(&mut self, is_holding: bool, unread: &ReadBuf) {
         self.is_held_back = is_holding && (self.is_over() || !unread.is_empty());

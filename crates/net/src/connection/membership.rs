@@ -19,7 +19,8 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// The connection is one of a pool from now on, which counts it; one that has ended is lost to it at once.
+    /// The connection is one of a pool from now on, which counts it; one that has ended is lost to it at
+    /// once.
     pub(crate) fn begin(&mut self, has_ended: bool) {
         self.is_member = true;
         if has_ended {

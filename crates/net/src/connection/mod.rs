@@ -1,8 +1,10 @@
-//! The state of a connection that its lock protects: the machine, and the parts that move octets and wake callers.
+//! The state of a connection that its lock protects: the machine, and the parts that move octets and wake
+//! callers.
 //!
-//! Each part owns its state; this module composes them. Everything here is memory work: no system call, no user code, no waking.
-//! The files beside it that extend [`Connection`] each have one subject: `receive.rs` (what comes), `send.rs` (what goes),
-//! `periodic.rs` (slow peers, idle time, deadlines), `memory` (the account).
+//! Each part owns its state; this module composes them. Everything here is memory work: no system call, no
+//! user code, no waking. The files beside it that extend [`Connection`] each have one subject: `receive.rs`
+//! (what comes), `send.rs` (what goes), `periodic.rs` (slow peers, idle time, deadlines), `memory` (the
+//! account).
 
 pub(crate) mod claim;
 pub(crate) mod idle;
@@ -170,8 +172,8 @@ impl Connection {
         self.slots.attach(stream, self.heard, self.now)
     }
 
-    /// Makes room for what can happen to so many streams in one turn. How many of them it happens to is chance, and a connection
-    /// that had as many streams before must not allocate when it is more than ever.
+    /// Makes room for what can happen to so many streams in one turn. How many of them it happens to is
+    /// chance, and a connection that had as many streams before must not allocate when it is more than ever.
     fn make_room(&mut self, streams: usize) {
         // Each has a request and a response, and may be waited for by who reads and by who writes.
         self.spares.expect_heads(2 * streams);
@@ -210,8 +212,8 @@ impl Connection {
         unheard_since
     }
 
-    /// Returns the reason for which a stream is to be reset whose sides were let go, if it is. With `is_cut`, what is left to be sent is
-    /// lost.
+    /// Returns the reason for which a stream is to be reset whose sides were let go, if it is. With `is_cut`,
+    /// what is left to be sent is lost.
     fn reason_to_reset(
         &self,
         stream: StreamKey,
@@ -227,8 +229,8 @@ impl Connection {
             return None;
         }
         match !self.machine.is_client() {
-            // A handler that answers may do without the rest of the request: it is dropped as it comes, and once the answer
-            // is whole the peer is told that it need not send it (RFC 9113 §8.1).
+            // A handler that answers may do without the rest of the request: it is dropped as it comes, and
+            // once the answer is whole the peer is told that it need not send it (RFC 9113 §8.1).
             true if held.has(Sides::WRITE) => None,
             true => Some(Reason::NotWanted),
             false => Some(Reason::Cancelled),
@@ -391,8 +393,8 @@ impl Connection {
         if self.machine.is_client() { Some(refused) } else { self.inbox.refuse(refused) }
     }
 
-    /// Another request may be sent if there is room for its answer: a caller that waits for this connection hears of it, or one that
-    /// waits for any of the origin's.
+    /// Another request may be sent if there is room for its answer: a caller that waits for this connection
+    /// hears of it, or one that waits for any of the origin's.
     #[inline]
     pub(crate) fn is_free_again(&mut self) {
         if self.machine.is_http1() && !self.machine.is_free() {
@@ -425,7 +427,8 @@ impl Connection {
         Error::farewell(code).with_goaway_debug(self.machine.goaway_debug())
     }
 
-    /// Returns the reason for which no stream is opened on a connection that ends or has ended; nothing was sent.
+    /// Returns the reason for which no stream is opened on a connection that ends or has ended; nothing was
+    /// sent.
     #[cold]
     pub(crate) fn takes_no_more(&self) -> Error {
         match (self.life.end(), self.life.farewell()) {
@@ -480,8 +483,9 @@ impl Connection {
         }
     }
 
-    /// Returns true if the peer has closed a client's connection of HTTP/2 and said nothing: to whom has sent on it what nothing
-    /// came after, and what was not the first, it may have been closing before (HTTP/1.1's machine knows that by itself).
+    /// Returns true if the peer has closed a client's connection of HTTP/2 and said nothing: to whom has sent
+    /// on it what nothing came after, and what was not the first, it may have been closing before (HTTP/1.1's
+    /// machine knows that by itself).
     fn is_silent_end(&self, error: &Error) -> bool {
         let is_lost = matches!(error.cause(), Cause::Closed | Cause::Io(..));
         is_lost && self.machine.is_client() && !self.machine.is_http1()

@@ -1,6 +1,8 @@
-//! The octets that go out: what the machine has written, what is being written to the socket, and how the socket takes it.
+//! The octets that go out: what the machine has written, what is being written to the socket, and how the
+//! socket takes it.
 //!
-//! Rule 1: `written` goes out before `waiting`; while somebody is in a write call, `written` is in their hands.
+//! Rule 1: `written` goes out before `waiting`; while somebody is in a write call, `written` is in their
+//! hands.
 //! Rule 2: a socket that has failed takes nothing more, and what waits for it is dropped.
 
 use alula_machine::OutBuf;
@@ -98,8 +100,8 @@ impl Output {
         self.leaving = leaving;
     }
 
-    /// Returns true if content may go to the socket that is not among these octets: all of them were written, the socket takes more, and
-    /// nobody else writes.
+    /// Returns true if content may go to the socket that is not among these octets: all of them were written,
+    /// the socket takes more, and nobody else writes.
     pub(crate) fn may_be_bypassed(&self) -> bool {
         self.may_write() && self.unsent() == 0 && self.failure().is_none()
     }
@@ -115,9 +117,9 @@ impl Output {
         self.taken += octets as u64;
     }
 
-    /// Returns true once all was written; the next output goes into the larger buffer then, so that the other one need not grow as
-    /// well. Small ones take turns: the other one is needed whenever a thread adds to the output while another one writes, and is
-    /// warm by then.
+    /// Returns true once all was written; the next output goes into the larger buffer then, so that the other
+    /// one need not grow as well. Small ones take turns: the other one is needed whenever a thread adds to
+    /// the output while another one writes, and is warm by then.
     #[inline]
     pub(crate) fn is_drained(&mut self) -> bool {
         if !self.leaving.is_empty() || !self.waiting.is_empty() {
@@ -179,8 +181,8 @@ impl Output {
         self.waiting.capacity() + self.leaving.capacity()
     }
 
-    /// Leaves the memory of both buffers, that of the larger one first, unless something is to be sent. Over TLS each is used; in
-    /// clear text they change places.
+    /// Leaves the memory of both buffers, that of the larger one first, unless something is to be sent. Over
+    /// TLS each is used; in clear text they change places.
     pub(crate) fn leave_memory(&mut self, to: &mut [OutBuf; 2]) {
         if self.unsent() > 0 {
             return;

@@ -1,4 +1,5 @@
-//! Receiving: octets go from the socket to the machine, and what it makes of them to the slots of their streams.
+//! Receiving: octets go from the socket to the machine, and what it makes of them to the slots of their
+//! streams.
 
 use alula_fields::{Decimal, FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status};
 use alula_h2::Violation;
@@ -148,7 +149,8 @@ impl Connection {
         self.end(if self.machine.is_unanswered() { error.unanswered() } else { error });
     }
 
-    /// A peer of HTTP/1.1 may close its side and go on to read (RFC 9112 §9.6). One that takes no more either is gone.
+    /// A peer of HTTP/1.1 may close its side and go on to read (RFC 9112 §9.6). One that takes no more either
+    /// is gone.
     pub(crate) fn end_if_cut(&mut self) {
         if let (Some(error), true) = (self.output.failure(), self.input.is_over()) {
             self.end(error.clone());
@@ -200,7 +202,8 @@ impl Connection {
         }
     }
 
-    /// As [`Self::stow_input`], for a place that every exchange passes with one buffer in hand and nothing unread.
+    /// As [`Self::stow_input`], for a place that every exchange passes with one buffer in hand and nothing
+    /// unread.
     #[inline(always)]
     pub(crate) fn stow_usual_input(&mut self) {
         self.input.give_back_used();
@@ -216,7 +219,8 @@ impl Connection {
         }
     }
 
-    /// Gives octets back. If that is what was waited for, the task of a server reads on, and a client's connection is free again.
+    /// Gives octets back. If that is what was waited for, the task of a server reads on, and a client's
+    /// connection is free again.
     pub(crate) fn release_capacity(&mut self, stream: StreamKey, octets: u32) {
         if !self.machine.release_capacity(stream, octets) {
             return;
@@ -270,8 +274,8 @@ impl Connection {
         }
     }
 
-    /// Lends the machine a head to read into, if it has none. It keeps none for streams that are over: as many are made as messages are
-    /// held at once, and one more.
+    /// Lends the machine a head to read into, if it has none. It keeps none for streams that are over: as
+    /// many are made as messages are held at once, and one more.
     #[inline]
     fn need_head(&mut self) {
         if self.machine.needs_head() {
@@ -299,8 +303,9 @@ impl Connection {
         self.spares.give_head(answer);
     }
 
-    /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1). Others are dropped,
-    /// unless somebody wants to hear of them; how many there may be is bounded by the machines.
+    /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1).
+    /// Others are dropped, unless somebody wants to hear of them; how many there may be is bounded by the
+    /// machines.
     fn on_interim(&mut self, stream: StreamKey) {
         let Some(head) = self.machine.take_head(stream) else { return };
         if let Some((index, slot)) = self.slots.of_stream(stream) {
@@ -370,7 +375,8 @@ impl Connection {
         }
     }
 
-    /// Returns true if content that was read is left in the input, for this slot to have; else it is to be copied.
+    /// Returns true if content that was read is left in the input, for this slot to have; else it is to be
+    /// copied.
     #[inline]
     fn claims(&mut self, slot: u32, bytes: &[u8], input: &ReadBuf) -> bool {
         match self.claims.slot() {

@@ -1,15 +1,18 @@
 //! The bound on output that waits for the socket, and the order in which streams fill it.
 //!
-//! Rule 1: content is taken as far as the output has room below the bound, and again once all of it was written. Heads,
-//! trailers and control frames are taken at any time: they are small, and bounded by the number of streams.
-//! Rule 2: streams that wait for room are called in the order in which they came. Those that are called together get equal
-//! shares, so that each of them finds room; then all others come before they are called again.
-//! Rule 3: called streams that write nothing hold nobody up: the connection's task calls the next ones a little later.
+//! Rule 1: content is taken as far as the output has room below the bound, and again once all of it was
+//! written. Heads, trailers and control frames are taken at any time: they are small, and bounded by the
+//! number of streams.
+//! Rule 2: streams that wait for room are called in the order in which they came. Those that are called
+//! together get equal shares, so that each of them finds room; then all others come before they are called
+//! again.
+//! Rule 3: called streams that write nothing hold nobody up: the connection's task calls the next ones a
+//! little later.
 //!
 //! Rule 4: while much of the memory of all connections is in use, the bound is a smaller one.
 //!
-//! A machine that schedules (`turns.rs` in `alula-h2`) calls the streams itself, and this file only bounds them. Memory work
-//! only, under the connection's lock.
+//! A machine that schedules (`turns.rs` in `alula-h2`) calls the streams itself, and this file only bounds
+//! them. Memory work only, under the connection's lock.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -77,8 +80,8 @@ impl Room {
         self.share.saturating_sub(slot.share.used(self.calls))
     }
 
-    /// Makes a buffer large enough for so much of the output, as it is or encrypted. Left to itself it would double its size
-    /// several times, and beyond the bound.
+    /// Makes a buffer large enough for so much of the output, as it is or encrypted. Left to itself it would
+    /// double its size several times, and beyond the bound.
     #[inline]
     pub(crate) fn prepare(&self, octets: usize, buffer: &mut OutBuf) {
         if octets > self.bound / 2 {
@@ -90,8 +93,8 @@ impl Room {
 }
 
 impl Room {
-    /// Returns how many of so many octets of content a stream may write while so many wait for the socket; `None` when it has to
-    /// wait. Whether it is crowded is asked only where that decides.
+    /// Returns how many of so many octets of content a stream may write while so many wait for the socket;
+    /// `None` when it has to wait. Whether it is crowded is asked only where that decides.
     #[inline]
     pub(crate) fn for_content(
         &self,
@@ -143,8 +146,9 @@ impl Room {
         self.is_shared() || !self.waiting.is_empty()
     }
 
-    /// Calls as many streams as there are places, and tells `wake` of each. They go to the end of the queue in the order in which
-    /// they are called; one that does not wait again until it comes to the front leaves.
+    /// Calls as many streams as there are places, and tells `wake` of each. They go to the end of the queue
+    /// in the order in which they are called; one that does not wait again until it comes to the front
+    /// leaves.
     #[cold]
     pub(crate) fn call_next(
         &mut self,

@@ -1,4 +1,5 @@
-//! Sending: heads and content go from the handles of streams to the machine, as far as there is room for them.
+//! Sending: heads and content go from the handles of streams to the machine, as far as there is room for
+//! them.
 
 use alula_fields::{FieldSection, ResponseHead, Status};
 use alula_machine::{StreamKey, Time};
@@ -89,7 +90,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Tells a client that waits for it to send its content, before the answer, if anybody is going to read it.
+    /// Tells a client that waits for it to send its content, before the answer, if anybody is going to read
+    /// it.
     #[cold]
     fn meet_expectation(&mut self, at: SlotKey, is_wanted: bool) {
         let Some(slot) = self.slots.get(at) else { return };
@@ -239,7 +241,8 @@ impl Connection {
         }
     }
 
-    /// Calls further streams when all output was written and those called before have written nothing for a while.
+    /// Calls further streams when all output was written and those called before have written nothing for a
+    /// while.
     #[inline]
     pub(crate) fn call_again(&mut self) {
         if self.calls_again_at().is_some_and(|at| at <= self.now) {
@@ -247,7 +250,8 @@ impl Connection {
         }
     }
 
-    /// The time at which streams are called that wait although there is room; `None` while the socket has none.
+    /// The time at which streams are called that wait although there is room; `None` while the socket has
+    /// none.
     pub(crate) fn calls_again_at(&self) -> Option<Time> {
         self.room.calls_again_at(self.output.unsent()).filter(|_| !self.output.is_blocked())
     }

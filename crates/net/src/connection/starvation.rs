@@ -1,4 +1,5 @@
-//! The time for which responses that nobody reads have held the whole window of a client's connection (RFC 9113 §6.9.1).
+//! The time for which responses that nobody reads have held the whole window of a client's connection (RFC
+//! 9113 §6.9.1).
 
 use std::time::Duration;
 
@@ -22,7 +23,8 @@ impl Starvation {
         self.longest
     }
 
-    /// Notes whether somebody waits in vain now. Returns true if that has lasted too long, after which it begins anew.
+    /// Notes whether somebody waits in vain now. Returns true if that has lasted too long, after which it
+    /// begins anew.
     pub(crate) fn look(&mut self, is_starving: bool, now: Time) -> bool {
         let Some(longest) = self.longest.filter(|_| is_starving) else {
             self.since = None;

@@ -1,10 +1,10 @@
 //! A client connection's own task. It reads when no caller does, answers PING, SETTINGS and GOAWAY on an idle
 //! connection, waits for room in a full socket, and keeps the deadlines.
 //!
-//! While callers take turns it only looks in once a [`TICK`]; when the last of them has left, or nobody has taken a turn
-//! since, it takes over as the reader and sleeps without a tick. So a caller that is never polled again holds nobody up,
-//! and calls that follow each other closely do not wake this task. A caller that comes later takes the reading back and
-//! wakes this task to look in again.
+//! While callers take turns it only looks in once a [`TICK`]; when the last of them has left, or nobody has
+//! taken a turn since, it takes over as the reader and sleeps without a tick. So a caller that is never
+//! polled again holds nobody up, and calls that follow each other closely do not wake this task. A caller
+//! that comes later takes the reading back and wakes this task to look in again.
 
 use std::{
     pin::Pin,
@@ -30,8 +30,9 @@ use crate::{
 /// The time that nobody may take a turn before this task does.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long a connection of HTTP/2 that we close is still read, so that what the peer sends with its last answer is answered too:
-/// a PING met by a closed socket looks like a failure there. Nothing follows the last answer over HTTP/1.1.
+/// How long a connection of HTTP/2 that we close is still read, so that what the peer sends with its last
+/// answer is answered too: a PING met by a closed socket looks like a failure there. Nothing follows the last
+/// answer over HTTP/1.1.
 const LINGER: Duration = Duration::from_millis(20);
 
 pin_project! {
@@ -74,7 +75,8 @@ impl Watch {
         connection
     }
 
-    /// Ends a connection that nobody uses any more: of HTTP/2 in two steps, GOAWAY and a little later the end.
+    /// Ends a connection that nobody uses any more: of HTTP/2 in two steps, GOAWAY and a little later the
+    /// end.
     fn leave<'a>(&mut self, conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
         match self.leaves_at {
             _ if !connection.life.is_closing() || !connection.is_unused() || connection.life.has_ended() => {}
@@ -92,8 +94,8 @@ impl Watch {
 }
 
 impl Drop for Watch {
-    /// Ends the connection if its runtime ends before it does: whoever still waits for it elsewhere is told so, and the peer is
-    /// told as much as the socket takes at once.
+    /// Ends the connection if its runtime ends before it does: whoever still waits for it elsewhere is told
+    /// so, and the peer is told as much as the socket takes at once.
     fn drop(&mut self) {
         let mut connection = self.conn.lock();
         if !connection.life.has_ended() {
@@ -151,7 +153,8 @@ fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
     now
 }
 
-/// Reads as the connection's task until nothing is left, leaving its waker with the reactor, or until a caller reads.
+/// Reads as the connection's task until nothing is left, leaving its waker with the reactor, or until a
+/// caller reads.
 fn read_on<'a>(conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
     if connection.hand_over.in_turn() {
         return connection;
@@ -186,7 +189,8 @@ mod tests {
 
     #[test]
     fn the_runtime_keeps_the_task_in_256_octets() {
-        // It adds 96 of its own and a state, and rounds up to 128, which one octet more than these would make 384.
+        // It adds 96 of its own and a state, and rounds up to 128, which one octet more than these would make
+        // 384.
         assert!(size_of::<Standby>() <= 152, "{} octets", size_of::<Standby>());
     }
 }

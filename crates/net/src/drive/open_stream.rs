@@ -95,8 +95,8 @@ impl<F> Drop for Open<'_, F> {
 impl Conn {
     /// Opens a stream as `send` says, waiting in order of arrival while the peer allows no more.
     ///
-    /// The note is part of the sentences of its failures. Dropping the future before it is ready opens nothing. Allocates nothing
-    /// once warm.
+    /// The note is part of the sentences of its failures. Dropping the future before it is ready opens
+    /// nothing. Allocates nothing once warm.
     pub fn open<'a, F>(self: &'a Arc<Self>, noted: Noted<'a>, send: F) -> Open<'a, F>
     where
         F: FnMut(&mut Machine, &mut OutBuf) -> Result<StreamKey, Refusal>,
@@ -104,7 +104,8 @@ impl Conn {
         Open { conn: self, noted, send, ticket: None }
     }
 
-    /// Opens a stream as `send` says if nothing has to be waited for; else the connection comes back, nothing was sent, and
+    /// Opens a stream as `send` says if nothing has to be waited for; else the connection comes back, nothing
+    /// was sent, and
     /// [`open`](Self::open) waits or says why not. What is noted is part of the sentences of its failures. Allocates nothing once warm.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! Requests that are let go of unanswered: the right to answer goes back to whoever runs their handlers.
 //!
-//! A handler that ends with an error has as a rule dropped its exchange by then. The slot of the stream keeps the right to answer
-//! until the task of the connection takes it, which answers with the result of the handler. No request pays for this but one that
-//! is let go of.
+//! A handler that ends with an error has as a rule dropped its exchange by then. The slot of the stream keeps
+//! the right to answer until the task of the connection takes it, which answers with the result of the
+//! handler. No request pays for this but one that is let go of.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -24,8 +24,8 @@ pub struct Left {
 }
 
 impl Stream {
-    /// Leaves the sending direction, on which nothing was sent, to whoever [reclaims](Conn::reclaim) it: the task of the connection
-    /// is woken. Nobody is to be answered on a stream that is gone.
+    /// Leaves the sending direction, on which nothing was sent, to whoever [reclaims](Conn::reclaim) it: the
+    /// task of the connection is woken. Nobody is to be answered on a stream that is gone.
     #[cold]
     pub fn leave(self, note: LeftNote) {
         if self.conn().note_left(self.at(), note) {

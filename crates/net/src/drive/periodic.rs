@@ -1,11 +1,12 @@
-//! The looks of a connection's task now and then: whether its peer is too slow, whether callers starve, whether anything takes
-//! too long, and whether the connection is idle, or has idled or lived long enough.
+//! The looks of a connection's task now and then: whether its peer is too slow, whether callers starve,
+//! whether anything takes too long, and whether the connection is idle, or has idled or lived long enough.
 //!
 //! Rule 1: a busy connection pays one comparison per run of its task for this. The task looks once in
 //! [`LOOK_AFTER`]; when no stream was opened since it last looked and none is held, the memory goes that the next stream does not
 //! need, and it looks no more until that comes or until the connection is to end, unless the socket is full.
-//! Rule 2: only the peer's delay counts: content that a handler waits for or that is read and dropped, and octets of ours that
-//! wait for the peer's windows or its socket. Nothing is judged while our windows, or our stopped reading, block the peer.
+//! Rule 2: only the peer's delay counts: content that a handler waits for or that is read and dropped, and
+//! octets of ours that wait for the peer's windows or its socket. Nothing is judged while our windows, or our
+//! stopped reading, block the peer.
 //! Rule 3: a client judges its own requests by the deadlines of its callers; it only ends connections whose
 //! socket is stuck while nobody has a stream on them.
 
@@ -26,14 +27,16 @@ use crate::{
     error::{Error, Phase, limit::Overrun, occupied::Occupied},
 };
 
-/// The time that a client keeps a connection. One that is kept no longer takes no more streams, and ends with its last.
+/// The time that a client keeps a connection. One that is kept no longer takes no more streams, and ends with
+/// its last.
 #[derive(Clone, Copy, Debug)]
 pub struct Keep {
     /// The time without a stream; [`Duration::MAX`] is for ever.
     pub idle: Duration,
     /// The time in all; [`Duration::MAX`] is for ever.
     pub life: Duration,
-    /// The time that a caller waits for content while responses that are not read hold all that the peer may send;
+    /// The time that a caller waits for content while responses that are not read hold all that the peer may
+    /// send;
     /// [`Duration::MAX`] is for ever.
     pub unread: Duration,
 }
@@ -60,8 +63,8 @@ impl Conn {
         connection.look_soon();
     }
 
-    /// Ends a server's connection if no stream is open on it and all of its output was taken; over HTTP/2 a GOAWAY with
-    /// NO_ERROR says so. Returns false, and changes nothing, otherwise.
+    /// Ends a server's connection if no stream is open on it and all of its output was taken; over HTTP/2 a
+    /// GOAWAY with NO_ERROR says so. Returns false, and changes nothing, otherwise.
     pub fn retire_idle(&self) -> bool {
         let mut connection = self.lock();
         let is_idle = connection.is_unused() && !connection.output.is_blocked();
@@ -104,7 +107,8 @@ impl Connection {
         }
     }
 
-    /// Does what is due by now: deadlines, the machine's timeouts, giving back what an idle connection does not need.
+    /// Does what is due by now: deadlines, the machine's timeouts, giving back what an idle connection does
+    /// not need.
     pub(crate) fn keep_time(&mut self) {
         let now = self.now;
         if self.next_deadline.is_some_and(|deadline| deadline <= now) {
@@ -123,8 +127,8 @@ impl Connection {
         self.look_around(now);
     }
 
-    /// Looks whether the peer is too slow, and whether the connection is to end, and gives memory back when nothing has
-    /// happened for a while.
+    /// Looks whether the peer is too slow, and whether the connection is to end, and gives memory back when
+    /// nothing has happened for a while.
     fn look_around(&mut self, now: Time) {
         let Some(due) = self.idleness.look_at().filter(|due| *due <= now) else { return };
         if now.saturating_since(due) <= LOOK_AFTER {
@@ -149,7 +153,8 @@ impl Connection {
         }
     }
 
-    /// Takes no more streams. A server says so to its peer; a client's callers that wait to open one look for another connection.
+    /// Takes no more streams. A server says so to its peer; a client's callers that wait to open one look for
+    /// another connection.
     fn retire(&mut self) {
         self.idleness.forget_bounds();
         self.stop_taking_streams();
@@ -231,9 +236,9 @@ impl Connection {
     }
 }
 
-/// Callers that starve: responses that nobody reads hold the whole window of a client's connection (RFC 9113 §6.9.1). The peer waits
-/// for us then, and the callers that read the other responses would wait for the one that does not. They are failed after a while,
-/// and told by what they were kept.
+/// Callers that starve: responses that nobody reads hold the whole window of a client's connection (RFC 9113
+/// §6.9.1). The peer waits for us then, and the callers that read the other responses would wait for the one
+/// that does not. They are failed after a while, and told by what they were kept.
 impl Connection {
     /// Fails callers that have waited too long for content for which the connection has no window.
     fn look_for_starving(&mut self, now: Time) {

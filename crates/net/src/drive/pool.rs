@@ -6,8 +6,8 @@ use crate::{connection::membership::News, drive::shared::Conn};
 
 /// The pool of a client, which is told what becomes of the connections that are one of it.
 pub trait ConnectionPool: Send + Sync {
-    /// Hears the news of a connection, which holds no lock meanwhile. [`News::Lost`] comes once, and is the last; there is no
-    /// connection any more if it went with its runtime.
+    /// Hears the news of a connection, which holds no lock meanwhile. [`News::Lost`] comes once, and is the
+    /// last; there is no connection any more if it went with its runtime.
     fn hear(&self, conn: &Weak<Conn>, news: News);
 
     /// Returns what it holds now, for simulations.

@@ -1,15 +1,21 @@
 //! Who reads a connection for all who wait on it, and how that passes from hand to hand.
 //!
-//! On a client the callers read themselves: whoever was polled last and still waits is the *reader*, and its waker is with the
-//! reactor. Nobody else hears of the socket. So whoever the others count on must not go without passing that on:
+//! On a client the callers read themselves: whoever was polled last and still waits is the *reader*, and its
+//! waker is with the reactor. Nobody else hears of the socket. So whoever the others count on must not go
+//! without passing that on:
 //!
-//! Rule 1: who takes the half out is the reader from then on; there is one half, so there is one reader at a time.
-//! Rule 2: who takes the reading from the connection's task wakes it, since its waker is not with the reactor any more.
-//! Rule 3: a caller that leaves, with its answer or without, passes the reading on to a caller that waits, and wakes it.
-//! Rule 4: a caller counts as woken from when its waker is taken until it runs or leaves; the waker goes off in between.
+//! Rule 1: who takes the half out is the reader from then on; there is one half, so there is one reader at a
+//! time.
+//! Rule 2: who takes the reading from the connection's task wakes it, since its waker is not with the reactor
+//! any more.
+//! Rule 3: a caller that leaves, with its answer or without, passes the reading on to a caller that waits,
+//! and wakes it.
+//! Rule 4: a caller counts as woken from when its waker is taken until it runs or leaves; the waker goes off
+//! in between.
 //!
-//! Memory work only, under the connection's lock: no system call, no clock, no waking; who is to be woken is appended to a list.
-//! Nothing here knows what is read, so that a model of threads can run it as it is (`crates/simulation/tests/hand_over.rs`).
+//! Memory work only, under the connection's lock: no system call, no clock, no waking; who is to be woken is
+//! appended to a list. Nothing here knows what is read, so that a model of threads can run it as it is
+//! (`crates/simulation/tests/hand_over.rs`).
 
 use std::task::Waker;
 
@@ -72,7 +78,8 @@ impl Wait {
         self.state == WaitState::Waiting
     }
 
-    /// Returns true if the handle waits, or has waited since this was last called: what wakes it may come at the same time.
+    /// Returns true if the handle waits, or has waited since this was last called: what wakes it may come at
+    /// the same time.
     pub(crate) fn take_waited(&mut self) -> bool {
         std::mem::take(&mut self.has_waited) || self.is_waiting()
     }
@@ -179,8 +186,8 @@ impl<H> HandOver<H> {
         self.turns += 1;
     }
 
-    /// Takes the reading half out, unless somebody else has it. Whoever has it leaves its waker with the reactor, in place of
-    /// another's: from here on it is the reader.
+    /// Takes the reading half out, unless somebody else has it. Whoever has it leaves its waker with the
+    /// reactor, in place of another's: from here on it is the reader.
     #[inline]
     pub(crate) fn begin_to_read(&mut self, me: Reader, wake: &mut Wakes) -> Option<H> {
         let half = self.half.take()?;
@@ -238,8 +245,8 @@ impl<H> HandOver<H> {
     }
 
     /// Callers that were woken are about to run and may have something to send: the first that comes to wait
-    /// runs again after them and writes once for all. Who has not run by then is not waited for again: a task may do
-    /// something else, and one that polls two callers in turns would let them go first for ever.
+    /// runs again after them and writes once for all. Who has not run by then is not waited for again: a task
+    /// may do something else, and one that polls two callers in turns would let them go first for ever.
     fn lets_others_run(&mut self, me: Reader, waker: &Waker, wake: &mut Wakes) -> bool {
         if self.yielding == Some(me) {
             self.late = self.woken;
@@ -255,16 +262,16 @@ impl<H> HandOver<H> {
         true
     }
 
-    /// A client's caller leaves. When the others count on it, to read or to write for all, another waiting caller takes its
-    /// part, or else the connection's task does.
+    /// A client's caller leaves. When the others count on it, to read or to write for all, another waiting
+    /// caller takes its part, or else the connection's task does.
     pub(crate) fn give_way(
         &mut self,
         leaves: impl Fn(Reader) -> bool,
         waits: &mut impl Waits,
         wake: &mut Wakes,
     ) {
-        // Callers that came meanwhile count on the one that yielded, but not while somebody is in a turn: that one goes
-        // on reading, and has to stay the reader so that it is noticed when it leaves.
+        // Callers that came meanwhile count on the one that yielded, but not while somebody is in a turn:
+        // that one goes on reading, and has to stay the reader so that it is noticed when it leaves.
         let yielded = self.yielding.take_if(|yielding| leaves(*yielding)).is_some();
         if leaves(self.reader) || (yielded && !self.in_turn()) {
             self.pass_on(waits, wake);
@@ -313,8 +320,8 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Returns true if the standby task reads when it looks in; `seen` is how many turns there had been when it last ticked, if
-    /// it ticks now.
+    /// Returns true if the standby task reads when it looks in; `seen` is how many turns there had been when
+    /// it last ticked, if it ticks now.
     pub(crate) fn standby_reads(&self, seen: Option<u64>) -> bool {
         !matches!(self.reader, Reader::Caller(..)) || seen == Some(self.turns)
     }
@@ -342,8 +349,8 @@ mod tests {
     const SENDER: Reader = Reader::Caller(0, Side::Write);
     const RECEIVER: Reader = Reader::Caller(0, Side::Read);
 
-    /// Two callers of one task let a third go first that was woken and is not polled; each woke their task, in which then the
-    /// other let it go first, and so on for ever.
+    /// Two callers of one task let a third go first that was woken and is not polled; each woke their task,
+    /// in which then the other let it go first, and so on for ever.
     #[test]
     fn who_does_not_come_is_let_go_first_once() {
         let (mut hand_over, mut wake) = (HandOver::new("half"), Wakes::default());

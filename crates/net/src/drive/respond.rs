@@ -17,7 +17,8 @@ pub struct WholeAnswer {
     pub status: Status,
     /// The fields, there until they are given back; none is an empty section.
     pub head: Option<Box<Head>>,
-    /// The content of the request, held until the answer is sent: letting go of an unread request would reset the stream.
+    /// The content of the request, held until the answer is sent: letting go of an unread request would reset
+    /// the stream.
     pub received: Option<Body>,
 }
 
@@ -43,12 +44,13 @@ impl WholeAnswer {
 }
 
 impl Stream {
-    /// Sends an answer, dated unless it has a date, with as much of its content as can be sent at once; `sent` says how much that
-    /// was. If that is all, the stream, the head and the content of the request are given back under the same lock. Returns none when
+    /// Sends an answer, dated unless it has a date, with as much of its content as can be sent at once;
+    /// `sent` says how much that was. If that is all, the stream, the head and the content of the request are
+    /// given back under the same lock. Returns none when
     /// [`write`](Self::write) has to send the rest, with which the message ends; nothing is given back then.
     ///
-    /// A client that waits to be asked for its content is asked before a head of 2xx, if that is still read. Allocates nothing
-    /// once warm.
+    /// A client that waits to be asked for its content is asked before a head of 2xx, if that is still read.
+    /// Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`begin_answer`](Self::begin_answer).
@@ -83,7 +85,8 @@ impl Stream {
     }
 }
 
-/// Adds the date. Within a run of a server's task it is that of the time at which the run began, which reads no clock.
+/// Adds the date. Within a run of a server's task it is that of the time at which the run began, which reads
+/// no clock.
 #[inline]
 fn put_date(fields: &mut FieldSection, conn: &Conn, connection: &Connection) {
     if fields.contains_known(KnownName::DATE) {

@@ -1,14 +1,17 @@
-//! What came on a client's connection while nobody read it, which is looked at before a request is sent on it.
+//! What came on a client's connection while nobody read it, which is looked at before a request is sent on
+//! it.
 //!
-//! A server may have closed the connection, or have sent what would be taken for the answer to the next request. The connection's
-//! task finds out when the reactor wakes it, which may be after the next request: a task that reads a response and sends at
-//! once again does not let it run.
+//! A server may have closed the connection, or have sent what would be taken for the answer to the next
+//! request. The connection's task finds out when the reactor wakes it, which may be after the next request: a
+//! task that reads a response and sends at once again does not let it run.
 //!
-//! Rule 1: the look is a system call. Tokio answers from what its reactor has seen last, and that is older than this task's run.
+//! Rule 1: the look is a system call. Tokio answers from what its reactor has seen last, and that is older
+//! than this task's run.
 //! Rule 2: no lock is held during the system call.
-//! Rule 3: a quiet socket says nothing while another thread reads: it may have what came, and not yet have fed the machine.
-//! Rule 4: nothing is judged here. The machine gets what came, and says whether it still takes a request: after a record of TLS
-//! without content it does.
+//! Rule 3: a quiet socket says nothing while another thread reads: it may have what came, and not yet have
+//! fed the machine.
+//! Rule 4: nothing is judged here. The machine gets what came, and says whether it still takes a request:
+//! after a record of TLS without content it does.
 
 use std::{io, thread, time::Duration};
 
@@ -23,16 +26,17 @@ use crate::{
     establish::version::Version,
 };
 
-/// The time after its last read from which a connection of HTTP/2 without streams is looked at. A shorter rest is not worth the
-/// system call: what a server does not answer when it goes away is sent again there (RFC 9113 §6.8).
+/// The time after its last read from which a connection of HTTP/2 without streams is looked at. A shorter
+/// rest is not worth the system call: what a server does not answer when it goes away is sent again there
+/// (RFC 9113 §6.8).
 const REST: Duration = Duration::from_millis(1);
 
-/// The number of reads before the connection is given up. It is larger than what a server sends that is in its right mind, and
-/// small enough for a caller to wait for.
+/// The number of reads before the connection is given up. It is larger than what a server sends that is in
+/// its right mind, and small enough for a caller to wait for.
 const READS_MAX: usize = 64;
 
-/// The number of times another thread is let run that reads, before the connection is given up: a few milliseconds. Its turn is
-/// short, but the system may stop it in the midst of that.
+/// The number of times another thread is let run that reads, before the connection is given up: a few
+/// milliseconds. Its turn is short, but the system may stop it in the midst of that.
 const WAITS_MAX: usize = 4096;
 
 impl Conn {
@@ -51,8 +55,8 @@ impl Conn {
         connection.takes_request() && connection.machine.poll_timeout().is_none_or(|due| self.time() < due)
     }
 
-    /// Returns true if the connection is free and nobody reads it. What another thread had taken from the socket before it was
-    /// found quiet is in the machine then.
+    /// Returns true if the connection is free and nobody reads it. What another thread had taken from the
+    /// socket before it was found quiet is in the machine then.
     fn is_at_rest(&self) -> bool {
         let connection = self.lock();
         !connection.hand_over.in_turn() && connection.takes_request()

@@ -151,7 +151,8 @@ impl Conn {
             self.poll_unblock(cx);
             connection = self.lock();
         }
-        // What came with the handshake is answered before anything is written, so that all of it goes out at once.
+        // What came with the handshake is answered before anything is written, so that all of it goes out at
+        // once.
         let mut progress = connection.inbox.has_accepted();
         if !progress && (!connection.output.is_blocked() || !connection.output_is_full()) {
             (connection, progress) = self.turn(connection, cx, Reader::Task);
@@ -180,8 +181,9 @@ impl Conn {
         turn
     }
 
-    /// Takes the next of the requests that a peer of HTTP/1.1 has sent ahead, if the answer before it is whole. That costs less than a
-    /// turn: nothing is written, and nothing read. All else that has happened meanwhile is told with the next turn.
+    /// Takes the next of the requests that a peer of HTTP/1.1 has sent ahead, if the answer before it is
+    /// whole. That costs less than a turn: nothing is written, and nothing read. All else that has happened
+    /// meanwhile is told with the next turn.
     pub fn next_request(self: &Arc<Self>) -> Option<Incoming> {
         let mut connection = self.lock();
         if !connection.goes_on() {
@@ -221,7 +223,8 @@ impl Conn {
         self.lock().machine.is_introduced()
     }
 
-    /// Says that no more requests are taken: first a warning, then the number of the last stream (RFC 9113 §6.8).
+    /// Says that no more requests are taken: first a warning, then the number of the last stream (RFC 9113
+    /// §6.8).
     pub fn drain(&self) {
         let mut connection = self.lock();
         if !connection.life.is_closing() {
@@ -271,8 +274,8 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Reads and drops what the peer still sends, at most `octets_left`, which it counts down. Ready when the peer has closed its
-    /// side, or has sent more than that.
+    /// Reads and drops what the peer still sends, at most `octets_left`, which it counts down. Ready when the
+    /// peer has closed its side, or has sent more than that.
     pub fn poll_discard(&self, octets_left: &mut u64, cx: &mut Context<'_>) -> Poll<()> {
         let mut connection = self.lock();
         // Over TLS the end may have been that of the session alone.

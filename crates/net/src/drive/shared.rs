@@ -1,12 +1,15 @@
-//! One connection over a socket, of either version: its lock, its facts, and who is woken when the lock is released.
+//! One connection over a socket, of either version: its lock, its facts, and who is woken when the lock is
+//! released.
 //!
-//! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake (`turn.rs`). On a client the callers
-//! take the turns themselves: whoever was polled last and still waits reads for all (the *reader*). It leaves a
-//! waker with the reactor; when it has its answer it wakes another waiting caller to read on (`reader.rs`). The standby
-//! task (`client_task.rs`) reads whenever no caller does. On a server the connection's task takes every turn (`server_task.rs`).
+//! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake (`turn.rs`). On a client
+//! the callers take the turns themselves: whoever was polled last and still waits reads for all (the
+//! *reader*). It leaves a waker with the reactor; when it has its answer it wakes another waiting caller to
+//! read on (`reader.rs`). The standby task (`client_task.rs`) reads whenever no caller does. On a server the
+//! connection's task takes every turn (`server_task.rs`).
 //!
 //! Rule 1: the lock is held for memory work only; system calls happen and wakers wake after it is released.
-//! Rule 2: who reads takes the reading half out, so there is no second reader; `Output` keeps a second writer out.
+//! Rule 2: who reads takes the reading half out, so there is no second reader; `Output` keeps a second writer
+//! out.
 //! Rule 3: a handle registers its waker before it takes a turn, so nothing that happens meanwhile is lost.
 
 use std::{
@@ -166,7 +169,8 @@ impl Conn {
         self.app.get()
     }
 
-    /// Makes it one of a pool, which it tells from now on what becomes of it; that it has ended already, at once.
+    /// Makes it one of a pool, which it tells from now on what becomes of it; that it has ended already, at
+    /// once.
     pub fn join(self: &Arc<Self>, pool: Arc<dyn ConnectionPool>) {
         let _ = self.pool.set((pool, Arc::downgrade(self)));
         let mut connection = self.lock();
@@ -217,20 +221,21 @@ impl Conn {
         self.lock().life.asks_for_http1()
     }
 
-    /// Returns true if a new stream may be opened: the connection lives and the peer has not said that it goes away.
+    /// Returns true if a new stream may be opened: the connection lives and the peer has not said that it
+    /// goes away.
     pub fn is_open(&self) -> bool {
         !self.lock().life.is_closing()
     }
 
-    /// How many more requests would be sent at once. When there is no room, those who wait for the origin's connections hear
-    /// of it as soon as there is.
+    /// How many more requests would be sent at once. When there is no room, those who wait for the origin's
+    /// connections hear of it as soon as there is.
     pub fn room(&self) -> usize {
         let mut connection = self.lock();
         if connection.life.takes_streams() { connection.machine.await_slot() } else { 0 }
     }
 
-    /// The number of streams that the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it has said so; nothing over
-    /// HTTP/1.1.
+    /// The number of streams that the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it has said
+    /// so; nothing over HTTP/1.1.
     pub fn streams_allowed(&self) -> Option<u32> {
         self.lock().machine.streams_allowed()
     }
@@ -241,7 +246,8 @@ impl Conn {
         self.lock().machine.field_section_allowed()
     }
 
-    /// Has the connection's own task look whether the peer has said something, or gone, while nobody waited. Allocates nothing.
+    /// Has the connection's own task look whether the peer has said something, or gone, while nobody waited.
+    /// Allocates nothing.
     pub fn look_in(&self) {
         let mut connection = self.lock();
         connection.wake_task();
@@ -360,7 +366,8 @@ impl Conn {
         self.lock().is_secure()
     }
 
-    /// Counts the requests that hold this connection: those whose exchange is not over, as far as the peer is concerned.
+    /// Counts the requests that hold this connection: those whose exchange is not over, as far as the peer is
+    /// concerned.
     pub fn occupied(&self) -> Occupied {
         let connection = self.lock();
         connection.slots.iter().filter_map(|slot| occupied_by(&connection.machine, slot)).sum()

@@ -235,7 +235,8 @@ impl Conn {
             Err(error) => connection.input_failed(Error::io(Phase::Content, error)),
         }
         if connection.machine.is_client() || connection.life.has_ended() {
-            // The next reader may be on another thread; a server's task goes on until there is nothing to read.
+            // The next reader may be on another thread; a server's task goes on until there is nothing to
+            // read.
             connection.stow_usual_input();
         }
         self.wake_and_lock(connection)

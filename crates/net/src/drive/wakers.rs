@@ -5,8 +5,8 @@ use std::task::Waker;
 /// Wakers taken out at a time. The list stays where it is, so that nobody allocates another one.
 const FEW: usize = 8;
 
-/// Wakers in the order in which they came. The first one needs no memory: where one caller has the connection to itself, there
-/// are never two.
+/// Wakers in the order in which they came. The first one needs no memory: where one caller has the connection
+/// to itself, there are never two.
 #[derive(Debug, Default)]
 pub(crate) struct Wakes {
     first: Option<Waker>,

@@ -92,7 +92,8 @@ impl Conn {
 }
 
 impl Connection {
-    /// False when there is certainly nothing to write: most turns only read. The output of TLS is not looked into.
+    /// False when there is certainly nothing to write: most turns only read. The output of TLS is not looked
+    /// into.
     #[inline]
     pub(crate) fn may_have_output(&self) -> bool {
         self.is_secure() || self.output.unsent() > 0 || self.machine.wants_write()
@@ -125,8 +126,8 @@ impl Connection {
         self.wake_task();
     }
 
-    /// Gives up the output alone: octets that the peer sent before it closed are still worth reading, and reading will tell that it
-    /// closed.
+    /// Gives up the output alone: octets that the peer sent before it closed are still worth reading, and
+    /// reading will tell that it closed.
     fn write_failed(&mut self, error: io::Error) {
         self.output.fail(Error::io(Phase::Send, error));
         self.end_if_cut();

@@ -1,4 +1,5 @@
-//! Connections that ended because their peer broke a rule: a server tells of them, since no handler hears of it.
+//! Connections that ended because their peer broke a rule: a server tells of them, since no handler hears of
+//! it.
 
 use std::mem;
 

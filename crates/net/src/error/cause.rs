@@ -50,8 +50,8 @@ pub enum Cause {
     /// The client of a server has left: it has closed its side of the connection before the answer was whole,
     /// and half-closed connections are not served (`ServerBuilder::http1_half_close`).
     ClientLeft,
-    /// The peer closed a connection of HTTP/2 that had been used before, and nothing came after the request: it may have been
-    /// closing when the request was sent.
+    /// The peer closed a connection of HTTP/2 that had been used before, and nothing came after the request:
+    /// it may have been closing when the request was sent.
     Unanswered,
     /// The peer was slower than it may be, or made us hold more than we do.
     Overrun(Overrun),
@@ -65,10 +65,12 @@ pub enum Cause {
     Redirect(&'static str),
     /// The content cannot be decoded (RFC 9110 §8.4); the text says why.
     Coding(&'static str),
-    /// The content grows to more than this many times its octets by being decoded (RFC 9110 §8.4), and to more than 1 MiB.
+    /// The content grows to more than this many times its octets by being decoded (RFC 9110 §8.4), and to
+    /// more than 1 MiB.
     Growth(u64),
-    /// The content is longer than this many octets, which is all that may be gathered: by `content_max` of the builder or of a route,
-    /// by the call that was made, such as [`Body::bytes_max`](crate::Body::bytes_max), or, where it is decoded, by `decoded_max`.
+    /// The content is longer than this many octets, which is all that may be gathered: by `content_max` of
+    /// the builder or of a route, by the call that was made, such as
+    /// [`Body::bytes_max`](crate::Body::bytes_max), or, where it is decoded, by `decoded_max`.
     TooLong(u64),
     /// The content is not what it was to be read as; the text says why.
     Unreadable(Arc<str>),
@@ -81,10 +83,11 @@ pub enum Cause {
     /// The writer of the content was dropped on this side before the message was whole, which reset the
     /// stream. The failure of that writer, if it had one, says why.
     Unfinished,
-    /// The tokio runtime that the connection belonged to has ended. A response has to be read before the runtime ends on which
-    /// its call was sent.
+    /// The tokio runtime that the connection belonged to has ended. A response has to be read before the
+    /// runtime ends on which its call was sent.
     RuntimeEnded,
-    /// The program that handles requests failed, and says why itself; see [`Error::other`](crate::Error::other).
+    /// The program that handles requests failed, and says why itself; see
+    /// [`Error::other`](crate::Error::other).
     Other(Arc<dyn std::error::Error + Send + Sync>),
 }
 
@@ -156,7 +159,8 @@ impl From<rustls::Error> for Cause {
     }
 }
 
-/// The error that a verifier of certificates ends with where no pin matches, and [`Cause::PinMismatch`] is made of.
+/// The error that a verifier of certificates ends with where no pin matches, and [`Cause::PinMismatch`] is
+/// made of.
 #[cfg(feature = "tls")]
 #[derive(Clone, Copy, Debug)]
 pub struct PinMismatch;

@@ -1,4 +1,5 @@
-//! The limits that are kept here and not by the machine: how slow a peer may be, and how much it may make us hold.
+//! The limits that are kept here and not by the machine: how slow a peer may be, and how much it may make us
+//! hold.
 //!
 //! Rule: a limit is a row of this table, so that it has a name to be counted by.
 
@@ -6,7 +7,8 @@ use std::{fmt, time::Duration};
 
 use alula_machine::Limits;
 
-/// A limit that a peer has run into; its field in [`Limits`](alula_machine::Limits) is named at the end of its text.
+/// A limit that a peer has run into; its field in [`Limits`](alula_machine::Limits) is named at the end of
+/// its text.
 ///
 /// `Copy` and free of allocation: it is built on hostile paths.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,7 +34,8 @@ pub(crate) enum Value {
 }
 
 impl Overrun {
-    /// The value that the limit has among these; `None` for one that is elsewhere, or a number of connections.
+    /// The value that the limit has among these; `None` for one that is elsewhere, or a number of
+    /// connections.
     pub(crate) fn value(self, limits: &Limits) -> Option<Value> {
         match self {
             Self::STALLED => Some(Value::Time(limits.stall_timeout)),

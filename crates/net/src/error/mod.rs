@@ -1,4 +1,5 @@
-//! Failures of requests and connections: what was asked of whom, the phase, the cause, and whether sending again is safe.
+//! Failures of requests and connections: what was asked of whom, the phase, the cause, and whether sending
+//! again is safe.
 
 pub(crate) mod breach;
 pub(crate) mod cause;
@@ -35,8 +36,9 @@ use crate::{
 
 /// A failed request, response or connection.
 ///
-/// `Display` gives one sentence: what was asked of whom, if that is known, then what went wrong, in the words that the phase has
-/// for it. Credentials and the values of a query are not shown. Whether the request may be sent again is told by
+/// `Display` gives one sentence: what was asked of whom, if that is known, then what went wrong, in the words
+/// that the phase has for it. Credentials and the values of a query are not shown. Whether the request may be
+/// sent again is told by
 /// [`retry`](Self::retry), and is no part of the sentence. An error of the operating system, of a connector, a resolver, a reader
 /// or a sink is the [source](std::error::Error::source), and its text is part of the sentence as well.
 ///
@@ -141,8 +143,8 @@ impl Error {
         Self::new(Phase::Build, Cause::Usage(rule), Retry::Pointless)
     }
 
-    /// A failure of the program's own, which becomes the [source](std::error::Error::source): what a handler of a server ends with
-    /// when its work fails.
+    /// A failure of the program's own, which becomes the [source](std::error::Error::source): what a handler
+    /// of a server ends with when its work fails.
     ///
     /// ```
     /// let failed = std::io::Error::other("the disk is full");
@@ -152,8 +154,9 @@ impl Error {
         Self::new(Phase::Build, Cause::Other(error.into().into()), Retry::Pointless)
     }
 
-    /// The operating system or the transport failed, and says so itself. A request that failed before there was a connection may be
-    /// sent again; one whose file cannot be opened, in [`Phase::Build`], would fail the same way.
+    /// The operating system or the transport failed, and says so itself. A request that failed before there
+    /// was a connection may be sent again; one whose file cannot be opened, in [`Phase::Build`], would fail
+    /// the same way.
     pub fn io(phase: Phase, error: io::Error) -> Self {
         let retry = match phase {
             Phase::Build => Retry::Pointless,
@@ -213,19 +216,21 @@ impl Error {
         self.0.tried.as_deref().unwrap_or_default()
     }
 
-    /// The debug data that the peer sent with GOAWAY (RFC 9113 §6.8), its first 128 octets at most; empty when the failure
-    /// has another cause, or the peer sent none.
+    /// The debug data that the peer sent with GOAWAY (RFC 9113 §6.8), its first 128 octets at most; empty
+    /// when the failure has another cause, or the peer sent none.
     pub fn goaway_debug(&self) -> &[u8] {
         self.0.goaway.as_deref().unwrap_or_default()
     }
 
-    /// The requests that held all connections to the origin while this one waited for one, in [`Phase::Queue`].
+    /// The requests that held all connections to the origin while this one waited for one, in
+    /// [`Phase::Queue`].
     pub fn occupied(&self) -> Option<Occupied> {
         Some(self.0.occupied).filter(|occupied| !occupied.is_nothing())
     }
 
-    /// Returns true when a connection that had been used before ended before anything came after the request. The peer may have
-    /// been closing it when the request was sent; that it did not act on the request is likely, and not certain.
+    /// Returns true when a connection that had been used before ended before anything came after the request.
+    /// The peer may have been closing it when the request was sent; that it did not act on the request is
+    /// likely, and not certain.
     pub fn is_unanswered(&self) -> bool {
         let is_said = matches!(
             self.0.cause,
@@ -281,7 +286,8 @@ impl Error {
         self.knowing(|facts| facts.place = Some(place.into()))
     }
 
-    /// Says which work failed, as `the content could not be read`, where neither the phase nor the cause does.
+    /// Says which work failed, as `the content could not be read`, where neither the phase nor the cause
+    /// does.
     #[must_use]
     pub fn with_work(self, work: &'static str) -> Self {
         self.knowing(|facts| facts.work = Some(work))
@@ -320,8 +326,8 @@ impl Error {
         self.knowing(|facts| facts.sent = octets)
     }
 
-    /// The same failure of a request that was sent before, when the peer may have acted on it: it is not known to be safe to send
-    /// it again.
+    /// The same failure of a request that was sent before, when the peer may have acted on it: it is not
+    /// known to be safe to send it again.
     #[must_use]
     pub fn after_doubtful_try(self) -> Self {
         match self.0.retry {
@@ -445,8 +451,8 @@ impl Error {
         Self::new(Phase::Head, Cause::Connection(error), Retry::IfIdempotent)
     }
 
-    /// A connection of HTTP/1.1 ended. One that had been used before and closes without a word may have been closing when the
-    /// request came; that it was not acted on is likely, and not certain.
+    /// A connection of HTTP/1.1 ended. One that had been used before and closes without a word may have been
+    /// closing when the request came; that it was not acted on is likely, and not certain.
     pub(crate) fn http1(error: h1::ConnectionError) -> Self {
         match error {
             h1::ConnectionError::PeerClosed => OFTEN.peer_closed.clone(),
@@ -528,7 +534,8 @@ impl Error {
     }
 }
 
-/// Failures that are made once, at the first of them: connections end with these that go well, and are to allocate nothing then.
+/// Failures that are made once, at the first of them: connections end with these that go well, and are to
+/// allocate nothing then.
 struct Often {
     cancelled: Error,
     unfinished: Error,
@@ -561,7 +568,8 @@ impl fmt::Debug for Error {
     }
 }
 
-/// An error of the operating system, a connector, a resolver, a reader or a sink is the source, where that is the cause.
+/// An error of the operating system, a connector, a resolver, a reader or a sink is the source, where that is
+/// the cause.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         if let Cause::Other(error) = &self.0.cause {

@@ -1,4 +1,5 @@
-//! Requests that get to no handler, on connections that go on: a server tells of them, since nobody else hears of it.
+//! Requests that get to no handler, on connections that go on: a server tells of them, since nobody else
+//! hears of it.
 
 use alula_fields::Head;
 use alula_h2::Violation;

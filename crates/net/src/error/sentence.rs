@@ -1,4 +1,5 @@
-//! The sentence that a failure is shown as: plain words first, and a section of an RFC where a rule of the protocol was broken.
+//! The sentence that a failure is shown as: plain words first, and a section of an RFC where a rule of the
+//! protocol was broken.
 //!
 //! Rule: the whole sentence goes through [`OneLine`], since URLs, methods, hosts, files and the words of
 //! others are parts of it. The request is named once, at the beginning, and an address that is part of it is
@@ -130,7 +131,8 @@ fn is_asked(facts: &Facts, address: SocketAddr) -> bool {
     authority == address.to_string() || (is_default && Some(authority) == host.strip_suffix(":0"))
 }
 
-/// The addresses that were tried, each with its reason; nothing where there are none, or one that the URL names.
+/// The addresses that were tried, each with its reason; nothing where there are none, or one that the URL
+/// names.
 fn tried(f: &mut fmt::Formatter<'_>, facts: &Facts, before: &str) -> fmt::Result {
     let tried = facts.tried.as_deref().unwrap_or_default();
     if matches!(tried, [only] if is_asked(facts, only.address)) {

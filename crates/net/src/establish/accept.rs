@@ -37,21 +37,24 @@ pub struct Accept {
     /// True if clear text is taken beside TLS.
     #[cfg(feature = "tls")]
     pub clear_text: bool,
-    /// What is spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear text it begins in HTTP/2,
-    /// or does not.
+    /// What is spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear text it
+    /// begins in HTTP/2, or does not.
     pub speaks: Speaks,
     /// The settings of HTTP/1.1 machines, but for the scheme; see [`http1_of`](Self::http1_of).
     pub http1: Arc<h1::Config>,
-    /// The settings of HTTP/2 machines; the `handshake_timeout` of its limits is for the first octet, TLS and the preface together.
+    /// The settings of HTTP/2 machines; the `handshake_timeout` of its limits is for the first octet, TLS and
+    /// the preface together.
     pub config: Arc<Config>,
     /// The account that all connections of this server share.
     pub ledger: Arc<Ledger>,
-    /// The octets of a request's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
+    /// The octets of a request's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather
+    /// unless told otherwise.
     pub content_max: usize,
 }
 
 impl Accept {
-    /// The settings of HTTP/1.1 machines with these limits, which date the refusals that they write themselves.
+    /// The settings of HTTP/1.1 machines with these limits, which date the refusals that they write
+    /// themselves.
     pub fn http1_of(http1: h1::Config, limits: &Limits) -> Arc<h1::Config> {
         Arc::new(h1::Config { limits: limits.clone(), date: Some(date::now), ..http1 })
     }
@@ -59,14 +62,14 @@ impl Accept {
     /// Makes a connection of an accepted socket; its owner then calls [`Conn::turn_of_server`].
     ///
     /// # Errors
-    /// TLS failed, the peer offered no version by ALPN that is spoken, it was too slow, the connection broke, clear text is not taken, or
-    /// connections hold all the memory they may.
+    /// TLS failed, the peer offered no version by ALPN that is spoken, it was too slow, the connection broke,
+    /// clear text is not taken, or connections hold all the memory they may.
     pub async fn open(&self, socket: impl Into<Socket>) -> Result<Arc<Conn>, Error> {
         self.open_observed(socket.into(), Instant::now(), None).await
     }
 
-    /// Does the same as [`open`](Self::open) for a socket that was accepted at `begun`, and tells `observer` when the connection
-    /// becomes idle and when it is used again.
+    /// Does the same as [`open`](Self::open) for a socket that was accepted at `begun`, and tells `observer`
+    /// when the connection becomes idle and when it is used again.
     ///
     /// # Errors
     /// As [`open`](Self::open).

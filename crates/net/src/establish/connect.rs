@@ -1,5 +1,5 @@
-//! What makes a connection of a transport that leads to the peer: TLS where asked for, then HTTP/1.1 or HTTP/2 with its
-//! standby task. How there comes to be a transport is the client's business.
+//! What makes a connection of a transport that leads to the peer: TLS where asked for, then HTTP/1.1 or
+//! HTTP/2 with its standby task. How there comes to be a transport is the client's business.
 
 use std::sync::Arc;
 
@@ -27,11 +27,12 @@ use crate::{
 /// The settings of a client's connection.
 #[derive(Clone)]
 pub struct Connect {
-    /// TLS with this configuration, which offers what `speaks` says by ALPN, with who has this name; nothing for clear text.
+    /// TLS with this configuration, which offers what `speaks` says by ALPN, with who has this name; nothing
+    /// for clear text.
     #[cfg(feature = "tls")]
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    /// What this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless only HTTP/2 is spoken: that is
-    /// prior knowledge (RFC 9113 §3.3).
+    /// What this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless only HTTP/2 is
+    /// spoken: that is prior knowledge (RFC 9113 §3.3).
     pub speaks: Speaks,
     /// The settings of HTTP/1.1 machines.
     pub http1: Arc<h1::Config>,
@@ -44,7 +45,8 @@ pub struct Connect {
     pub field_section_expected: u32,
     /// The account that all connections of this client share.
     pub ledger: Arc<Ledger>,
-    /// The octets of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather unless told otherwise.
+    /// The octets of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather
+    /// unless told otherwise.
     pub content_max: usize,
     /// The observer that is told of every frame; needs `config.trace`.
     pub observer: Option<FrameObserver>,
@@ -56,8 +58,9 @@ pub struct Connect {
 pub type AtEnd = Arc<dyn Fn(&Conn) + Send + Sync>;
 
 impl Connect {
-    /// The settings of connections in clear text, which nobody observes; the limits of `config` are those of both machines. A crate that is built without TLS cannot name the field for it,
-    /// which is there as soon as another crate asks for TLS.
+    /// The settings of connections in clear text, which nobody observes; the limits of `config` are those of
+    /// both machines. A crate that is built without TLS cannot name the field for it, which is there as soon
+    /// as another crate asks for TLS.
     pub fn new(speaks: Speaks, http1: h1::Config, config: Config, ledger: Arc<Ledger>) -> Self {
         Self {
             #[cfg(feature = "tls")]
@@ -80,7 +83,8 @@ impl Connect {
         Self { at_end: Some(Arc::new(tell)), ..self }
     }
 
-    /// Makes a connection of a transport, and spawns its standby task on the current runtime. There is no deadline.
+    /// Makes a connection of a transport, and spawns its standby task on the current runtime. There is no
+    /// deadline.
     ///
     /// # Errors
     /// TLS failed, the peer chose no version that is spoken, or the transport broke.

@@ -1,8 +1,9 @@
 //! A connection of a server that is being opened: its first octets say what is spoken, and TLS shakes hands.
 //!
-//! Rule: the machine of a connection in clear text, and all that goes with it, is there once it is of use: when the first head is whole, or
-//! the preface of HTTP/2 (RFC 9113 §3.4). Until then the few octets that came are all that is held. They are handed on at once when
-//! something is wrong with them, when the time for them is over, and when the server stops.
+//! Rule: the machine of a connection in clear text, and all that goes with it, is there once it is of use:
+//! when the first head is whole, or the preface of HTTP/2 (RFC 9113 §3.4). Until then the few octets that
+//! came are all that is held. They are handed on at once when something is wrong with them, when the time for
+//! them is over, and when the server stops.
 
 #[cfg(feature = "tls")]
 use std::pin::Pin;
@@ -45,7 +46,8 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The octets by which HTTP/2 is told from HTTP/1.1, no request of which begins so.
 const PREFACE_BEGIN: &[u8] = b"PRI ";
 
-/// Octets of an unfinished head that are held without a machine. Most heads are shorter; a longer one is worth a machine.
+/// Octets of an unfinished head that are held without a machine. Most heads are shorter; a longer one is
+/// worth a machine.
 const HELD_OCTETS_MAX: usize = 512;
 
 /// The memory of a connection that is being opened, with its task and its socket. Measured (`idle_memory`).
@@ -195,7 +197,8 @@ impl Accept {
 
 /// Clear text.
 impl Opening<'_> {
-    /// A connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1 has not (RFC 9113 §3.4).
+    /// A connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1 has not
+    /// (RFC 9113 §3.4).
     fn poll_clear(&mut self, cx: &mut Context<'_>) -> Poll<Result<Arc<Conn>, Error>> {
         let (version, read) = match self.speaks()? {
             Speaks { http1: true, http2: true } => {
@@ -209,7 +212,8 @@ impl Opening<'_> {
         Poll::Ready(self.hand_on(socket, version, read))
     }
 
-    /// Returns the versions that may be spoken over the transport: the one that was agreed on elsewhere, if there is one.
+    /// Returns the versions that may be spoken over the transport: the one that was agreed on elsewhere, if
+    /// there is one.
     fn speaks(&self) -> Result<Speaks, Error> {
         let speaks = self.accept.speaks;
         match self.socket.as_ref().and_then(|socket| socket.facts().version) {
@@ -220,8 +224,9 @@ impl Opening<'_> {
         }
     }
 
-    /// Reads until there is something to begin with or the peer has closed. Ready with all octets that came, in a buffer that is lent:
-    /// what follows the first of them was mostly sent with them, and needs no read of its own.
+    /// Reads until there is something to begin with or the peer has closed. Ready with all octets that came,
+    /// in a buffer that is lent: what follows the first of them was mostly sent with them, and needs no read
+    /// of its own.
     fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<ReadBuf, Error>> {
         let mut lent = self.lent();
         while self.is_to_be_held(lent.unread()) {
@@ -276,7 +281,8 @@ impl Opening<'_> {
     fn hand_on(&mut self, socket: Socket, version: Version, read: ReadBuf) -> Result<Arc<Conn>, Error> {
         let scheme = if socket.facts().is_secure() { "https" } else { "http" };
         let arrival = match (self.since.take(), version) {
-            // The time of a head that is not whole runs from its first octet on, and that of a preface from the start.
+            // The time of a head that is not whole runs from its first octet on, and that of a preface from
+            // the start.
             (Some((since, _)), Version::Http1) if !ends_head(read.unread()) => Arrival::Since(since),
             (Some(_), Version::Http2) if !read.unread().starts_with(PREFACE) => Arrival::Since(self.begun),
             _ if self.has_waited => Arrival::Now,
@@ -300,8 +306,8 @@ fn version_of(octets: &[u8]) -> Option<Version> {
     }
 }
 
-/// Returns true if a machine makes nothing of these octets but that more of a head is to come. It is gone afterwards: what it costs to read
-/// them again is little, since they are few.
+/// Returns true if a machine makes nothing of these octets but that more of a head is to come. It is gone
+/// afterwards: what it costs to read them again is little, since they are few.
 fn is_unfinished(octets: &[u8], config: &Arc<h1::Config>) -> bool {
     if ends_head(octets) {
         return false;

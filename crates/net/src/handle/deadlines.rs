@@ -1,4 +1,5 @@
-//! The time that an exchange may take, as its caller says it; `connection/stream_deadlines.rs` holds it against the clock.
+//! The time that an exchange may take, as its caller says it; `connection/stream_deadlines.rs` holds it
+//! against the clock.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The encoders of one message that is written piece by piece, and what they made and the connection had no room for.
+//! The encoders of one message that is written piece by piece, and what they made and the connection had no
+//! room for.
 
 use std::cell::RefCell;
 
@@ -18,7 +19,8 @@ thread_local! {
     static SPARES: RefCell<Vec<Box<Parts>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Encoders in the order in which content passes them; its memory is used again by the messages of this thread.
+/// Encoders in the order in which content passes them; its memory is used again by the messages of this
+/// thread.
 pub struct Encoding(Option<Box<Parts>>);
 
 #[derive(Default)]
@@ -60,8 +62,9 @@ impl Encoding {
         self.parts().sent += octets;
     }
 
-    /// Encodes the next step of `content`, of which `taken` octets were encoded; the last step flushes the encoders, or finishes them
-    /// if the message `ends`. False if nothing is left to do. What was made before must be sent.
+    /// Encodes the next step of `content`, of which `taken` octets were encoded; the last step flushes the
+    /// encoders, or finishes them if the message `ends`. False if nothing is left to do. What was made before
+    /// must be sent.
     pub(crate) fn step(&mut self, content: &[u8], taken: &mut usize, ends: bool) -> Result<bool, Error> {
         let rest = &content[*taken..];
         if rest.is_empty() && (!ends || self.is_finished()) {

@@ -66,7 +66,8 @@ impl Stream {
         self.conn.version()
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text. Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text.
+    /// Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<crate::tls::facts::TlsFacts> {
         self.conn.lock().tls.as_ref().map(|tls| tls.facts())
@@ -100,8 +101,9 @@ impl Stream {
         })
     }
 
-    /// The content that this stream receives, for an exchange that mostly needs none of it: the stream keeps its receiving direction
-    /// until [`attach`](Self::attach) splits that off. `ended` says that there is no content.
+    /// The content that this stream receives, for an exchange that mostly needs none of it: the stream keeps
+    /// its receiving direction until [`attach`](Self::attach) splits that off. `ended` says that there is no
+    /// content.
     #[inline]
     pub fn detached_body(&self, ended: bool) -> Body {
         Body::detached(&self.conn, ended)
@@ -122,7 +124,8 @@ impl Stream {
         BodyWriter::encoding(self, encoding)
     }
 
-    /// A writer for a message that ended with its head, as the answer to HEAD does (RFC 9110 §9.3.2): it drops what it is given.
+    /// A writer for a message that ended with its head, as the answer to HEAD does (RFC 9110 §9.3.2): it
+    /// drops what it is given.
     pub fn into_muted_writer(self) -> BodyWriter {
         BodyWriter::muted(self)
     }
@@ -154,7 +157,8 @@ impl Stream {
         self.with_slot(|slot| slot.answer.user()).flatten()
     }
 
-    /// Adds the fields that were kept for the answer. They stay, for a head that may leave in the place of this one.
+    /// Adds the fields that were kept for the answer. They stay, for a head that may leave in the place of
+    /// this one.
     pub fn add_answer_headers(&self, headers: &mut FieldSection) {
         self.with_slot(|slot| slot.answer.add_headers(headers));
     }
@@ -192,7 +196,8 @@ impl Stream {
         }
     }
 
-    /// Charges octets that the program holds for this stream, as [`Ledger::reserve`](crate::Ledger::reserve) does.
+    /// Charges octets that the program holds for this stream, as [`Ledger::reserve`](crate::Ledger::reserve)
+    /// does.
     pub fn reserve(&self, bytes: u64) -> Option<Reservation> {
         self.conn.lock().ledger.reserve(bytes)
     }
@@ -202,8 +207,9 @@ impl Stream {
         poll_fn(|cx| self.poll_head(cx)).await.map_err(|error| self.named(error))
     }
 
-    /// Waits until the server has told us to send our content, or has answered (RFC 9110 §10.1.1): true if it has told us, or
-    /// has answered with 2xx, after which it takes the content as well. Safe to drop and call again.
+    /// Waits until the server has told us to send our content, or has answered (RFC 9110 §10.1.1): true if it
+    /// has told us, or has answered with 2xx, after which it takes the content as well. Safe to drop and call
+    /// again.
     ///
     /// # Errors
     /// As [`Self::head`].
@@ -224,15 +230,16 @@ impl Stream {
         .map_err(|error| self.named(error))
     }
 
-    /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`]; said before the head is waited for, it misses none.
+    /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`]; said before the head is waited for, it
+    /// misses none.
     pub fn keep_interim(&self) {
         if let Some(slot) = self.conn.lock().slots.get(self.at) {
             slot.incoming.keep_interim();
         }
     }
 
-    /// Waits for an interim response; none when the final one has come. Give it back with [`Self::give_head`]. Safe to drop and
-    /// call again.
+    /// Waits for an interim response; none when the final one has come. Give it back with
+    /// [`Self::give_head`]. Safe to drop and call again.
     ///
     /// # Errors
     /// As [`Self::head`].
@@ -269,8 +276,8 @@ impl Stream {
         self.conn.lock().slots.get(self.at).is_none_or(|slot| slot.has_ended())
     }
 
-    /// Waits for content and puts it into `chunk`; what `chunk` held is given back to the peer's window, and its memory to the
-    /// connection. False when there is no more.
+    /// Waits for content and puts it into `chunk`; what `chunk` held is given back to the peer's window, and
+    /// its memory to the connection. False when there is no more.
     pub(crate) fn poll_content(
         &self,
         chunk: &mut Content,
@@ -325,7 +332,8 @@ impl Stream {
         self.conn.lock().slots.get(self.at)?.incoming.take_trailers()
     }
 
-    /// A cleared head to build a message in, a used one if there is any; give it back with [`Self::give_head`].
+    /// A cleared head to build a message in, a used one if there is any; give it back with
+    /// [`Self::give_head`].
     #[inline]
     pub fn lend_head(&self) -> Box<Head> {
         let mut head = self.conn.lock().spares.lend_head();
@@ -340,8 +348,8 @@ impl Stream {
         body.give_all(head);
     }
 
-    /// Gives back the sending direction, whose message is whole, and under the same lock the content that was received
-    /// and a head.
+    /// Gives back the sending direction, whose message is whole, and under the same lock the content that was
+    /// received and a head.
     pub fn finish(mut self, received: Option<&mut Body>, head: Option<Box<Head>>) -> Sent {
         match received {
             Some(body) => {
@@ -392,8 +400,8 @@ impl Stream {
         result.map_err(|error| self.named(error))
     }
 
-    /// Sends the head of an answer, whose content follows. `reads_on` says that the content of the request may still be read: a
-    /// client that waits to be asked for it is asked before a head of 2xx.
+    /// Sends the head of an answer, whose content follows. `reads_on` says that the content of the request
+    /// may still be read: a client that waits to be asked for it is asked before a head of 2xx.
     ///
     /// # Errors
     /// The head cannot be sent, or the stream is gone. No final head has been sent then.
@@ -405,8 +413,9 @@ impl Stream {
         result
     }
 
-    /// Sends the head of an answer and, under the same lock, as much of its content as can be sent at once; `sent` says how much
-    /// that was. False when [`write`](Self::write) has to send the rest, with which the message ends. `reads_on` is as for
+    /// Sends the head of an answer and, under the same lock, as much of its content as can be sent at once;
+    /// `sent` says how much that was. False when [`write`](Self::write) has to send the rest, with which the
+    /// message ends. `reads_on` is as for
     /// [`begin_answer`](Self::begin_answer).
     ///
     /// # Errors
@@ -425,7 +434,8 @@ impl Stream {
         result
     }
 
-    /// As [`answer`](Self::answer), with content in several pieces; `sent` counts the octets of all of them together.
+    /// As [`answer`](Self::answer), with content in several pieces; `sent` counts the octets of all of them
+    /// together.
     ///
     /// # Errors
     /// As [`begin_answer`](Self::begin_answer).
@@ -443,8 +453,8 @@ impl Stream {
         result
     }
 
-    /// Sends content, waiting for the peer's windows and for room in the output. Dropping the future keeps what
-    /// was sent; `sent` says how much that was. Allocates nothing once warm.
+    /// Sends content, waiting for the peer's windows and for room in the output. Dropping the future keeps
+    /// what was sent; `sent` says how much that was. Allocates nothing once warm.
     pub async fn write(&self, data: &[u8], end: bool, sent: &mut usize) -> Result<(), Error> {
         poll_fn(|cx| self.poll_write(data, end, sent, cx)).await
     }
@@ -497,8 +507,8 @@ impl Stream {
         .map_err(|error| self.named(error))
     }
 
-    /// Sends nothing more, although the message is not whole: a writer that is dropped from here on resets nothing while the
-    /// response is read.
+    /// Sends nothing more, although the message is not whole: a writer that is dropped from here on resets
+    /// nothing while the response is read.
     pub fn end_sending(&self) {
         self.with_slot(Slot::end_sending);
     }

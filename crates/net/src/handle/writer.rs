@@ -18,8 +18,8 @@ use crate::{
 
 /// Sends the content of a message piece by piece.
 ///
-/// Dropping it before [`finish`](Self::finish) resets the stream, so that the peer never takes half a message for
-/// a whole one.
+/// Dropping it before [`finish`](Self::finish) resets the stream, so that the peer never takes half a message
+/// for a whole one.
 pub struct BodyWriter {
     stream: Stream,
     /// Octets handed on so far.
@@ -59,8 +59,9 @@ impl BodyWriter {
         Self { encoding: Some(encoding), ..Self::new(stream) }
     }
 
-    /// Returns true if the message has no content whatever is written, as the answer to HEAD (RFC 9110 §9.3.2) and those of 204,
-    /// 205 and 304: writing succeeds at once and sends nothing, so that a handler need not know, and one that writes for long can stop.
+    /// Returns true if the message has no content whatever is written, as the answer to HEAD (RFC 9110
+    /// §9.3.2) and those of 204, 205 and 304: writing succeeds at once and sends nothing, so that a handler
+    /// need not know, and one that writes for long can stop.
     pub fn is_muted(&self) -> bool {
         self.is_muted
     }
@@ -71,7 +72,8 @@ impl BodyWriter {
     /// when the writer goes (RFC 9113 §8.1): a writer that waits then, or writes on, succeeds at once.
     /// [`is_answered`](Self::is_answered) tells.
     ///
-    /// Dropping the future sends part of `data`, so drop the writer then as well. Allocates nothing once warm.
+    /// Dropping the future sends part of `data`, so drop the writer then as well. Allocates nothing once
+    /// warm.
     ///
     /// # Errors
     /// The stream was reset, the connection broke or a deadline passed.
@@ -79,12 +81,14 @@ impl BodyWriter {
         self.hand_on(data.as_ref(), false).await
     }
 
-    /// Waits until there is room for content in the peer's windows and in the output, and returns the octets that
+    /// Waits until there is room for content in the peer's windows and in the output, and returns the octets
+    /// that
     /// [`try_write`](Self::try_write) would take; at least one.
     ///
-    /// A handler that waits here before it reads or makes the next piece holds nothing for a peer that takes nothing. The peer is
-    /// held to `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile, as in [`write`](Self::write). Others may use the room
-    /// first. Safe to drop and call again. Allocates nothing once warm.
+    /// A handler that waits here before it reads or makes the next piece holds nothing for a peer that takes
+    /// nothing. The peer is held to `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile, as in
+    /// [`write`](Self::write). Others may use the room first. Safe to drop and call again. Allocates nothing
+    /// once warm.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -99,8 +103,8 @@ impl BodyWriter {
         self.stream.writable().await.map_err(|error| error.with_sent(self.octets))
     }
 
-    /// Sends as much of `data` as there is room for now, without waiting, and returns how many octets that was. Allocates nothing
-    /// once warm.
+    /// Sends as much of `data` as there is room for now, without waiting, and returns how many octets that
+    /// was. Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -128,23 +132,25 @@ impl BodyWriter {
         Ok(true)
     }
 
-    /// Returns true if content may go from a file to the socket without a copy in memory, by [`try_send_file`](Self::try_send_file): on
-    /// Linux, on a server, over HTTP/1.1 in clear text and a socket of the system, where the length of the content was stated and no
-    /// encoder stands before it.
+    /// Returns true if content may go from a file to the socket without a copy in memory, by
+    /// [`try_send_file`](Self::try_send_file): on Linux, on a server, over HTTP/1.1 in clear text and a
+    /// socket of the system, where the length of the content was stated and no encoder stands before it.
     pub fn takes_files(&self) -> bool {
         !self.is_muted && self.encoding.is_none() && self.stream.takes_files()
     }
 
-    /// Sends as much of a part of `file` as the socket has room for now, after all that was sent before, and returns how many octets that
-    /// was: 0 when there is no room, for which [`drained`](Self::drained) waits. `None` means that it cannot be done, and nothing was sent:
-    /// not [here](Self::takes_files), not with this file, or the part is empty, lies behind the end of the file or is longer than what is
-    /// left of the stated length. The caller reads the part then, which tells more.
+    /// Sends as much of a part of `file` as the socket has room for now, after all that was sent before, and
+    /// returns how many octets that was: 0 when there is no room, for which [`drained`](Self::drained) waits.
+    /// `None` means that it cannot be done, and nothing was sent: not [here](Self::takes_files), not with
+    /// this file, or the part is empty, lies behind the end of the file or is longer than what is left of the
+    /// stated length. The caller reads the part then, which tells more.
     ///
-    /// The system takes the octets when it sends them and, where the peer is slow, some time after this has returned: what is written to
-    /// the file meanwhile may be sent. Octets that the system has not in memory are waited for, and the thread with them: send what was
-    /// just found to be there, in parts of at most some 64 KiB. As with every write to a socket the system raises SIGPIPE when the peer
-    /// has gone, which a program of Rust ignores unless it says otherwise. Two system calls with a head, one without; allocates nothing
-    /// once warm.
+    /// The system takes the octets when it sends them and, where the peer is slow, some time after this has
+    /// returned: what is written to the file meanwhile may be sent. Octets that the system has not in memory
+    /// are waited for, and the thread with them: send what was just found to be there, in parts of at most
+    /// some 64 KiB. As with every write to a socket the system raises SIGPIPE when the peer has gone, which a
+    /// program of Rust ignores unless it says otherwise. Two system calls with a head, one without; allocates
+    /// nothing once warm.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -157,8 +163,9 @@ impl BodyWriter {
         Ok(sent)
     }
 
-    /// Waits until all that was sent before has gone to the socket, and the socket has room. The peer is held to
-    /// `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile. Safe to drop and call again. Allocates nothing once warm.
+    /// Waits until all that was sent before has gone to the socket, and the socket has room. The peer is held
+    /// to `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile. Safe to drop and call again.
+    /// Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -230,7 +237,8 @@ impl BodyWriter {
         }
     }
 
-    /// Sends what the encoders made; once they have finished, that ends the message if it `ends` with content.
+    /// Sends what the encoders made; once they have finished, that ends the message if it `ends` with
+    /// content.
     fn poll_unsent(&mut self, ends: bool, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let Some(encoding) = &mut self.encoding else { return Poll::Ready(Ok(())) };
         let mut sent = 0;
@@ -248,8 +256,8 @@ impl BodyWriter {
         self.encoding.as_mut().map_or(Ok(false), |encoding| encoding.step(data, taken, end))
     }
 
-    /// Returns true if the peer's message is whole already, or its stream gone: then nobody waits for the rest of this one, and a
-    /// client may drop it.
+    /// Returns true if the peer's message is whole already, or its stream gone: then nobody waits for the
+    /// rest of this one, and a client may drop it.
     pub fn is_answered(&self) -> bool {
         self.held.is_none() && self.stream.is_answered()
     }

@@ -330,7 +330,8 @@ impl Machine {
         }
     }
 
-    /// Returns the octets of content that may follow the output without any framing: those that are left of a length that was stated.
+    /// Returns the octets of content that may follow the output without any framing: those that are left of a
+    /// length that was stated.
     pub(crate) fn length_left(&self, stream: StreamKey) -> Option<u64> {
         match self {
             Self::Http1(machine) => machine.length_left(stream),
@@ -381,8 +382,8 @@ impl Machine {
         }
     }
 
-    /// The head of the request just sent, `written` being all that was put out for it: its lines, each ended by CRLF. Over HTTP/2 it
-    /// is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
+    /// The head of the request just sent, `written` being all that was put out for it: its lines, each ended
+    /// by CRLF. Over HTTP/2 it is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
     pub fn sent_head(&self, written: &[u8]) -> Vec<u8> {
         match self {
             Self::Http1(_) => written.to_vec(),

@@ -26,7 +26,8 @@ pub(crate) enum Notice {
 }
 
 impl Notice {
-    /// The same with what the machine knows of the failure: the debug data of the peer's farewell, and the limit that it went over.
+    /// The same with what the machine knows of the failure: the debug data of the peer's farewell, and the
+    /// limit that it went over.
     #[inline]
     pub(crate) fn of<M>(notice: alula_machine::Notice<M::Rule>, machine: &M) -> Self
     where

@@ -18,7 +18,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Checks and writes a request, its names over HTTP/1.1 in this spelling; values for the holes are given in this order each time.
+    /// Checks and writes a request, its names over HTTP/1.1 in this spelling; values for the holes are given
+    /// in this order each time.
     ///
     /// # Errors
     /// Either version could not send it.
@@ -29,8 +30,8 @@ impl Prepared {
         })
     }
 
-    /// Checks what [`Machine::send_prepared`](crate::Machine::send_prepared) would refuse on any connection of this version. Allocates
-    /// nothing.
+    /// Checks what [`Machine::send_prepared`](crate::Machine::send_prepared) would refuse on any connection
+    /// of this version. Allocates nothing.
     ///
     /// # Errors
     /// When it could not be sent.
@@ -48,7 +49,8 @@ impl Prepared {
     }
 }
 
-/// Checks what [`Machine::send_request`](crate::Machine::send_request) would refuse on any connection of this version. Allocates nothing.
+/// Checks what [`Machine::send_request`](crate::Machine::send_request) would refuse on any connection of this
+/// version. Allocates nothing.
 ///
 /// # Errors
 /// When it could not be sent.

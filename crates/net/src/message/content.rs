@@ -1,7 +1,7 @@
 //! Content that was received: octets, and which of them are content.
 //!
-//! Rule: small content is copied to where it is wanted. Large content is not: whoever receives it gets the octets as they
-//! were read, with the frames or chunks around it, and the connection reads on into others.
+//! Rule: small content is copied to where it is wanted. Large content is not: whoever receives it gets the
+//! octets as they were read, with the frames or chunks around it, and the connection reads on into others.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ const LARGE_FRAME: usize = 4 * 1024;
 /// But no more room than this.
 const FORESIGHT_MAX: usize = 128 * 1024;
 
-/// Content in parts, of which the first ones may have been read. It is as small as can be, since it is moved with every message:
-/// where there is none, there is nothing else.
+/// Content in parts, of which the first ones may have been read. It is as small as can be, since it is moved
+/// with every message: where there is none, there is nothing else.
 #[derive(Default)]
 pub(crate) struct Content(Option<Box<Held>>);
 
@@ -123,7 +123,8 @@ impl Content {
         self.0.as_ref().map_or(0, |held| held.left())
     }
 
-    /// Its memory and where in it all lies that was not read, joined to one piece; only how long all was is still known.
+    /// Its memory and where in it all lies that was not read, joined to one piece; only how long all was is
+    /// still known.
     pub(crate) fn take_joined(&mut self) -> (Vec<u8>, Range<usize>) {
         self.0.as_mut().map(|held| held.take_joined()).unwrap_or_default()
     }

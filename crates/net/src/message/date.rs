@@ -26,8 +26,8 @@ pub fn now() -> Text {
     with(Instant::now(), |text| *text)
 }
 
-/// Lends the date of an instant that is the present, or was a moment ago. The system's clock is read once a second.
-/// Allocates nothing.
+/// Lends the date of an instant that is the present, or was a moment ago. The system's clock is read once a
+/// second. Allocates nothing.
 pub fn with<T>(now: Instant, use_it: impl FnOnce(&Text) -> T) -> T {
     LAST.with_borrow_mut(|last| match last {
         Some((until, text)) if now < *until => use_it(text),
@@ -35,7 +35,8 @@ pub fn with<T>(now: Instant, use_it: impl FnOnce(&Text) -> T) -> T {
     })
 }
 
-/// Has this thread find one date for years: its length in Huffman code is that of no other, and simulated time has no date.
+/// Has this thread find one date for years: its length in Huffman code is that of no other, and simulated
+/// time has no date.
 #[cfg(feature = "simulation")]
 pub(crate) fn hold() {
     const YEARS: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -69,8 +70,8 @@ fn two(at: &mut [u8], number: u64) {
     at[1] = b'0' + (number % 10) as u8;
 }
 
-/// Returns year, month and day of a day counted from 1970-01-01. Years begin in March here, so that the leap day is the last;
-/// an era is 400 years.
+/// Returns year, month and day of a day counted from 1970-01-01. Years begin in March here, so that the leap
+/// day is the last; an era is 400 years.
 pub fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

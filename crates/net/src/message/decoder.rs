@@ -6,17 +6,18 @@ use crate::error::Error;
 
 /// Makes what a [`Body`](crate::Body) gives out of the coded octets that came (RFC 9110 §8.4).
 ///
-/// It owns the coded octets that are being decoded: the connection's buffer is swapped in, and is given back with the body.
+/// It owns the coded octets that are being decoded: the connection's buffer is swapped in, and is given back
+/// with the body.
 pub trait Decoder: Send + Sync {
     /// The buffer of the coded octets, all of which were decoded: the next ones are put in their place.
     fn refill(&mut self) -> &mut Vec<u8>;
 
-    /// Makes the next content, once all of the last was taken; false when more coded octets are needed. `is_over` says that
-    /// there are none: false means then that the content is whole.
+    /// Makes the next content, once all of the last was taken; false when more coded octets are needed.
+    /// `is_over` says that there are none: false means then that the content is whole.
     ///
     /// # Errors
-    /// The octets are not in the coding they are said to be in, they end before it does, or they grow over what they may. The
-    /// same error comes again then.
+    /// The octets are not in the coding they are said to be in, they end before it does, or they grow over
+    /// what they may. The same error comes again then.
     fn decode(&mut self, is_over: bool) -> Result<bool, Error>;
 
     /// The content that was made and not taken.

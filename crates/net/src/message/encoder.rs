@@ -28,15 +28,15 @@ use crate::error::Error;
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Encoder: Send + Sync {
-    /// Appends to `out` what `content` becomes; content may be kept back. A piece has 16 KiB at most where a message is written piece
-    /// by piece.
+    /// Appends to `out` what `content` becomes; content may be kept back. A piece has 16 KiB at most where a
+    /// message is written piece by piece.
     ///
     /// # Errors
     /// The content cannot be encoded: the stream is reset, or answered with 500 if its head has not left.
     fn encode(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Error>;
 
-    /// Appends what was kept back, as far as the other side can do something with it. Called after each piece that the program
-    /// writes, which leaves then.
+    /// Appends what was kept back, as far as the other side can do something with it. Called after each piece
+    /// that the program writes, which leaves then.
     ///
     /// # Errors
     /// As [`encode`](Self::encode).

@@ -17,13 +17,14 @@ impl TlsFacts {
         self.protocol
     }
 
-    /// The cipher suite, by its name at IANA but for `TLS13_` where that says `TLS_`, such as `TLS13_AES_256_GCM_SHA384`.
+    /// The cipher suite, by its name at IANA but for `TLS13_` where that says `TLS_`, such as
+    /// `TLS13_AES_256_GCM_SHA384`.
     pub fn cipher_suite(&self) -> &'static str {
         self.cipher_suite
     }
 
-    /// The group in which the keys were agreed on, by its name at IANA without punctuation, such as `X25519MLKEM768`; none when an
-    /// earlier session was taken up without a new agreement.
+    /// The group in which the keys were agreed on, by its name at IANA without punctuation, such as
+    /// `X25519MLKEM768`; none when an earlier session was taken up without a new agreement.
     pub fn key_agreement(&self) -> Option<&'static str> {
         self.key_agreement
     }

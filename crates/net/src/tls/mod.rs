@@ -20,15 +20,15 @@ use crate::{
 /// Octets of plaintext taken out of the session at once: one record and a little more.
 const PLAIN_STEP: usize = 17 * 1024;
 
-/// The measure of what a session of rustls 0.23 holds beside its own size once it was used: traffic keys and their state, the
-/// names that were agreed on, and queues that are empty.
+/// The measure of what a session of rustls 0.23 holds beside its own size once it was used: traffic keys and
+/// their state, the names that were agreed on, and queues that are empty.
 const SESSION_OCTETS: usize = 5_500;
 
 /// The octets that a session reads at once. It keeps a buffer of as many.
 const READ_OCTETS: usize = 4 * 1024;
 
-/// The measure of what its buffer holds beside that while long records come: one of full length (RFC 8446 §5.2) and the next read. It
-/// is given back with the first read that is short.
+/// The measure of what its buffer holds beside that while long records come: one of full length (RFC 8446
+/// §5.2) and the next read. It is given back with the first read that is short.
 const RECORD_OCTETS: usize = 18 * 1024;
 
 /// One TLS session.
@@ -43,7 +43,8 @@ impl Tls {
         Self { session, is_wide: false }
     }
 
-    /// Notes how much comes at once. Returns true if the session holds another amount of memory for it than before.
+    /// Notes how much comes at once. Returns true if the session holds another amount of memory for it than
+    /// before.
     #[inline]
     pub(crate) fn note_read(&mut self, octets: usize) -> bool {
         let is_wide = octets > READ_OCTETS;

@@ -1,11 +1,11 @@
 //! Whatever reads and writes, as a link: a tunnel through a proxy, a pipe in memory, a user's own transport.
 //!
-//! The loops write without a waker and wait for room apart from that, as sockets allow; an [`AsyncWrite`](tokio::io::AsyncWrite)
-//! knows only writing with a waker. So it is always polled with the same waker, [`Room`], which notes that there may be room
-//! and wakes who waits for it.
+//! The loops write without a waker and wait for room apart from that, as sockets allow; an
+//! [`AsyncWrite`](tokio::io::AsyncWrite) knows only writing with a waker. So it is always polled with the
+//! same waker, [`Room`], which notes that there may be room and wakes who waits for it.
 //!
-//! Rule: octets count as written once they are flushed. A transport may keep what it takes (TLS does), and nobody would
-//! come back to flush it; so who writes is told to wait, and flushes by trying again.
+//! Rule: octets count as written once they are flushed. A transport may keep what it takes (TLS does), and
+//! nobody would come back to flush it; so who writes is told to wait, and flushes by trying again.
 
 use std::{
     future::poll_fn,

@@ -1,4 +1,5 @@
-//! One end of a connection that is neither TCP nor a Unix socket, as the loops use it: reading with a waker, writing without.
+//! One end of a connection that is neither TCP nor a Unix socket, as the loops use it: reading with a waker,
+//! writing without.
 
 #[cfg(feature = "simulation")]
 use std::{any::Any, sync::Weak};
@@ -10,7 +11,8 @@ use std::{
 
 /// One end of a connection. It is closed when it is dropped.
 ///
-/// A waker is kept until it is woken, or another takes its place; it is woken when something changes, and only then.
+/// A waker is kept until it is woken, or another takes its place; it is woken when something changes, and
+/// only then.
 #[cfg_attr(
     not(feature = "simulation"),
     expect(unreachable_pub, reason = "simulations have links of their own")
@@ -22,7 +24,8 @@ pub trait Link: Send + Sync {
     /// Reads what has arrived: 0 octets once the other end has shut its side, and for no room.
     fn poll_read(&self, space: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>>;
 
-    /// Writes as much as there is room for. Who is told that there is none tries again with octets that begin the same.
+    /// Writes as much as there is room for. Who is told that there is none tries again with octets that begin
+    /// the same.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] when there is none, others when the connection is broken.
@@ -34,7 +37,8 @@ pub trait Link: Send + Sync {
     /// Says that nothing more will be written.
     fn shut(&self);
 
-    /// The end of what was written is to look like a failure, where that can be told: what was sent is not whole.
+    /// The end of what was written is to look like a failure, where that can be told: what was sent is not
+    /// whole.
     fn abort(&self) {}
 
     /// Hears of the connection that uses this end, which is a [`Conn`](crate::Conn).

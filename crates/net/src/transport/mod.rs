@@ -97,7 +97,8 @@ impl Socket {
         Self { kind, facts: TransportFacts::new() }
     }
 
-    /// Opens a connection on the network that is simulated; `None` when this thread has none, and connects for itself.
+    /// Opens a connection on the network that is simulated; `None` when this thread has none, and connects
+    /// for itself.
     #[cfg_attr(not(feature = "simulation"), expect(unused_variables, reason = "nothing is simulated"))]
     pub async fn simulated(host: &str, port: u16) -> Option<io::Result<Self>> {
         #[cfg(feature = "simulation")]
@@ -310,8 +311,8 @@ fn is_closed(ready: impl Future<Output = io::Result<Ready>>) -> bool {
     }
 }
 
-/// Reads once without a waker. A transport of the program may be a socket of tokio's, which would say that nothing is there when the
-/// task has had its share: the budget does not count here.
+/// Reads once without a waker. A transport of the program may be a socket of tokio's, which would say that
+/// nothing is there when the task has had its share: the budget does not count here.
 fn read_link_now(link: &dyn Link, space: &mut [u8]) -> io::Result<usize> {
     let read = pin!(tokio::task::unconstrained(poll_fn(|cx| link.poll_read(space, cx))));
     match read.poll(&mut Context::from_waker(Waker::noop())) {
@@ -343,7 +344,8 @@ impl WriteHalf {
         }
     }
 
-    /// Writes as much as there is room for. Who is told that there is none tries again with octets that begin the same.
+    /// Writes as much as there is room for. Who is told that there is none tries again with octets that begin
+    /// the same.
     #[inline]
     pub(crate) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
         match self {
@@ -354,8 +356,8 @@ impl WriteHalf {
         }
     }
 
-    /// Returns true if it is certain that nothing is there to be read, neither octets nor an end nor an error. One system call,
-    /// which reads nothing; a link is not asked.
+    /// Returns true if it is certain that nothing is there to be read, neither octets nor an end nor an
+    /// error. One system call, which reads nothing; a link is not asked.
     pub(crate) fn is_quiet(&self) -> bool {
         let mut octet = [MaybeUninit::uninit()];
         let peeked = match self {
@@ -412,8 +414,8 @@ impl WriteHalf {
     }
 }
 
-/// The connections that may wait to be taken: as many as the system allows, on Linux `net.core.somaxconn`. When the queue is full, Linux drops
-/// what comes, and the peer tries again after a second or more.
+/// The connections that may wait to be taken: as many as the system allows, on Linux `net.core.somaxconn`.
+/// When the queue is full, Linux drops what comes, and the peer tries again after a second or more.
 const BACKLOG: i32 = 65_535;
 
 /// Takes connections over TCP; in simulations, over what the thread has instead.
@@ -463,8 +465,8 @@ impl Listener {
         }
     }
 
-    /// Sends TCP keep-alive probes on every connection taken from here after this long without an octet, and then as often,
-    /// until the system gives the peer up. The sockets inherit it from the one that listens.
+    /// Sends TCP keep-alive probes on every connection taken from here after this long without an octet, and
+    /// then as often, until the system gives the peer up. The sockets inherit it from the one that listens.
     ///
     /// # Errors
     /// The system refuses the option.
@@ -476,8 +478,8 @@ impl Listener {
         }
     }
 
-    /// Takes a connection that waits already, by a system call of its own: what the runtime has heard of the listener may be
-    /// out of date. Returns `None` when none waits.
+    /// Takes a connection that waits already, by a system call of its own: what the runtime has heard of the
+    /// listener may be out of date. Returns `None` when none waits.
     ///
     /// # Errors
     /// As [`accept`](Self::accept).
@@ -560,7 +562,8 @@ pub fn set_tcp_user_timeout<S>(_: &S, _: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// The seconds that Linux takes for the time before probes; it refuses others, and parts of a second are cut off.
+/// The seconds that Linux takes for the time before probes; it refuses others, and parts of a second are cut
+/// off.
 const PROBES_AFTER: std::ops::RangeInclusive<u64> = 1..=32_767;
 
 fn probes(after: Duration) -> TcpKeepalive {
@@ -584,8 +587,9 @@ mod tests {
 
     use super::*;
 
-    /// The look at a connection before it is used again found nothing on a socket of tokio's in a program's transport, when the task
-    /// had had its share: a response that nobody asked for was taken for the answer to the next request.
+    /// The look at a connection before it is used again found nothing on a socket of tokio's in a program's
+    /// transport, when the task had had its share: a response that nobody asked for was taken for the answer
+    /// to the next request.
     #[tokio::test]
     async fn a_transport_is_read_though_the_task_has_had_its_share() {
         let (near, mut far) = tokio::io::duplex(64);

@@ -14,9 +14,9 @@ use tokio::{
 
 /// A TCP socket whose reads ask the system before they wait.
 ///
-/// A connection that runs over another transport is looked at by a read of that transport. Tokio's socket answers such a
-/// read from what its reactor has seen last, and does not know of what came since; this one does, for one system call more
-/// per read that finds nothing.
+/// A connection that runs over another transport is looked at by a read of that transport. Tokio's socket
+/// answers such a read from what its reactor has seen last, and does not know of what came since; this one
+/// does, for one system call more per read that finds nothing.
 #[derive(Debug)]
 pub struct PromptTcp(TcpStream);
 

@@ -1,8 +1,8 @@
 //! Connections over a network that is simulated, for tests of the loops on simulated time.
 //!
-//! A thread that has [`install`]ed a network opens and takes all its connections there; other threads use TCP. What the
-//! network delays, cuts and loses is its own affair: what it must keep to is what tokio's sockets keep to, so that the
-//! loops meet nothing here that they could not meet there.
+//! A thread that has [`install`]ed a network opens and takes all its connections there; other threads use
+//! TCP. What the network delays, cuts and loses is its own affair: what it must keep to is what tokio's
+//! sockets keep to, so that the loops meet nothing here that they could not meet there.
 
 use std::{
     cell::RefCell,

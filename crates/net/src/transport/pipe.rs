@@ -1,8 +1,8 @@
 //! A connection in memory: two ends, and between them a [`Wire`] for each direction.
 //!
-//! Rule: an end behaves as a socket does. What was written is read though the writer has gone; who writes to an end that has gone
-//! is told so; a reset loses what was not read. An end that is dropped without a shutdown resets, since a transport has no other
-//! way to say that what it sent is not whole.
+//! Rule: an end behaves as a socket does. What was written is read though the writer has gone; who writes to
+//! an end that has gone is told so; a reset loses what was not read. An end that is dropped without a
+//! shutdown resets, since a transport has no other way to say that what it sent is not whole.
 
 use std::{
     collections::VecDeque,
@@ -16,8 +16,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::transport::wire::{Fault, Next, Wire};
 
-/// Makes a connection in memory: its near end, which writes to `there`, and its far end, which writes to `back`. Allocates, and while
-/// its buffers grow to what is in them at most.
+/// Makes a connection in memory: its near end, which writes to `there`, and its far end, which writes to
+/// `back`. Allocates, and while its buffers grow to what is in them at most.
 #[must_use]
 pub fn pipe(there: Wire, back: Wire) -> (PipeEnd, PipeEnd) {
     let [there, back] = [there, back].map(|wire| Arc::new(Mutex::new(Lane::new(wire))));
@@ -25,8 +25,8 @@ pub fn pipe(there: Wire, back: Wire) -> (PipeEnd, PipeEnd) {
     (near, PipeEnd { reads: there, writes: back })
 }
 
-/// One end of a connection in memory. Dropping it without shutting it down is an abort: the other end reads what was written, and then
-/// an error.
+/// One end of a connection in memory. Dropping it without shutting it down is an abort: the other end reads
+/// what was written, and then an error.
 ///
 /// It reads and writes as any transport does, by the traits of tokio.
 #[derive(Debug)]

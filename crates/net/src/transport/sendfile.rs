@@ -1,12 +1,14 @@
 //! Content that goes from a file to the socket without a copy in memory (`sendfile` of Linux).
 //!
-//! Rule 1: what waits in the output goes first, marked as the beginning of more, so that a head and the first octets of its content share
-//! segments.
-//! Rule 2: nothing of a file is queued. What the socket does not take is the caller's to send again, and so a peer that takes nothing holds
-//! no file.
-//! Rule 3: the machine counts what the socket has taken, and no more: a file that ends early leaves the message cut.
+//! Rule 1: what waits in the output goes first, marked as the beginning of more, so that a head and the first
+//! octets of its content share segments.
+//! Rule 2: nothing of a file is queued. What the socket does not take is the caller's to send again, and so a
+//! peer that takes nothing holds no file.
+//! Rule 3: the machine counts what the socket has taken, and no more: a file that ends early leaves the
+//! message cut.
 //!
-//! The caller writes on its own thread, as a client's callers do; the output keeps the connection's task from writing meanwhile.
+//! The caller writes on its own thread, as a client's callers do; the output keeps the connection's task from
+//! writing meanwhile.
 
 use std::{fs::File, future::poll_fn, io, ops::Range};
 
@@ -56,7 +58,8 @@ impl Stream {
 }
 
 impl Conn {
-    /// Sends as much of a part as the socket takes at once, after what waits; `None` when that cannot be done.
+    /// Sends as much of a part as the socket takes at once, after what waits; `None` when that cannot be
+    /// done.
     fn send_file<'a>(
         &'a self,
         mut connection: Guard<'a>,
@@ -84,7 +87,8 @@ impl Conn {
 }
 
 impl Connection {
-    /// The octets that are left of the content's stated length, if content of a file may follow the output as it is.
+    /// The octets that are left of the content's stated length, if content of a file may follow the output as
+    /// it is.
     fn length_for_file(&mut self, at: SlotKey) -> Option<u64> {
         let stream = self.stream_for_file(at)?;
         self.machine.length_left(stream).filter(|_| !self.is_secure() && !self.machine.is_client())
@@ -98,8 +102,8 @@ impl Connection {
         self.slots.get(at).and_then(|slot| slot.failed.clone()).map(|error| error.during(Phase::Send))
     }
 
-    /// Notes what the socket took. A failure is not told apart here: whether it is the file's or the socket's, reading the part and
-    /// writing it finds out.
+    /// Notes what the socket took. A failure is not told apart here: whether it is the file's or the
+    /// socket's, reading the part and writing it finds out.
     fn sent_of_file(&mut self, at: SlotKey, sent: &io::Result<usize>) -> Result<Option<usize>, Error> {
         self.output.end_to_bypass(*sent.as_ref().unwrap_or(&0));
         match sent {
@@ -156,7 +160,8 @@ impl WriteHalf {
         self.try_by(|socket| Ok(rustix::fs::sendfile(socket, file, Some(&mut at), octets)?))
     }
 
-    /// Makes a system call on the socket if the reactor knows of room, and tells the reactor if there is none.
+    /// Makes a system call on the socket if the reactor knows of room, and tells the reactor if there is
+    /// none.
     fn try_by(
         &self,
         mut call: impl FnMut(std::os::fd::BorrowedFd<'_>) -> io::Result<usize>,

@@ -1,4 +1,5 @@
-//! The needs of tests of the loops on simulated time: a network, a date that stands still, and a look into a connection.
+//! The needs of tests of the loops on simulated time: a network, a date that stands still, and a look into a
+//! connection.
 
 use crate::drive::{reader::Wait, shared::Conn};
 pub use crate::transport::{
@@ -6,8 +7,8 @@ pub use crate::transport::{
     network::{Connecting, Listen, Network, install},
 };
 
-/// Makes this thread write one date in all that it answers from now on: the length of a date in Huffman code depends on its digits, and
-/// with it the course of a simulation.
+/// Makes this thread write one date in all that it answers from now on: the length of a date in Huffman code
+/// depends on its digits, and with it the course of a simulation.
 pub fn hold_date() {
     crate::message::date::hold();
 }

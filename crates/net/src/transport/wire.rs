@@ -6,8 +6,8 @@ const CAPACITY: usize = 64 * 1024;
 /// The longest of random pieces, in octets: short enough to cut each head and each frame.
 const RANDOM_PIECE_MAX: u64 = 64;
 
-/// One direction of a connection in memory. The default carries what is written whole, holds up to 64 KiB of it, and never
-/// breaks.
+/// One direction of a connection in memory. The default carries what is written whole, holds up to 64 KiB of
+/// it, and never breaks.
 ///
 /// ```
 /// use alula::testing::Wire;
@@ -79,26 +79,29 @@ impl Wire {
         self
     }
 
-    /// Resets the connection, both directions of it, once so many octets were read: reading and writing fail with
-    /// `ConnectionReset` from then on.
+    /// Resets the connection, both directions of it, once so many octets were read: reading and writing fail
+    /// with `ConnectionReset` from then on.
     #[must_use]
     pub fn reset_after(self, octets: u64) -> Self {
         self.breaks(octets, Fault::Reset)
     }
 
-    /// Ends this direction once so many octets were read, as if the writer had closed its side; what it writes more is lost.
+    /// Ends this direction once so many octets were read, as if the writer had closed its side; what it
+    /// writes more is lost.
     #[must_use]
     pub fn end_after(self, octets: u64) -> Self {
         self.breaks(octets, Fault::End)
     }
 
-    /// Delivers nothing more once so many octets were read, nor an end: the peer seems to have gone away without a word.
+    /// Delivers nothing more once so many octets were read, nor an end: the peer seems to have gone away
+    /// without a word.
     #[must_use]
     pub fn silent_after(self, octets: u64) -> Self {
         self.breaks(octets, Fault::Silence)
     }
 
-    /// Holds at most so many octets that were written and not read; a writer waits for room. Default 64 KiB; 0 counts as 1.
+    /// Holds at most so many octets that were written and not read; a writer waits for room. Default 64 KiB;
+    /// 0 counts as 1.
     #[must_use]
     pub fn capacity(mut self, octets: usize) -> Self {
         self.capacity = octets.max(1);

@@ -32,7 +32,8 @@ impl LateAnswer {
             headers.push_known(KnownName::CONTENT_LENGTH, length.as_bytes(), FieldFlags::NONE);
         }
         if let Some(app) = hooked(&stream) {
-            // A hook that panics has panicked for the handler already, as a rule; this answer goes out all the same.
+            // A hook that panics has panicked for the handler already, as a rule; this answer goes out all
+            // the same.
             let _ =
                 catch_unwind(AssertUnwindSafe(|| app.see_head(&stream, note.route, status, &mut headers)));
         }

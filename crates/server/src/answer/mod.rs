@@ -1,6 +1,7 @@
 //! What errors of handlers become for the peer.
 //!
-//! Rule: a peer reads what it did wrong (4xx), and of our own failures (5xx) their status alone: their cause is for the log.
+//! Rule: a peer reads what it did wrong (4xx), and of our own failures (5xx) their status alone: their cause
+//! is for the log.
 
 pub(crate) mod ended;
 pub(crate) mod late;
@@ -14,8 +15,8 @@ use crate::router::ParamError;
 
 /// An answer that is there as a whole, of a handler that ended with an error.
 ///
-/// Its content is made when it is sent: a problem (RFC 9457) in JSON for peers whose `accept` names JSON, else text. Allocates, once
-/// for itself and for what it is given.
+/// Its content is made when it is sent: a problem (RFC 9457) in JSON for peers whose `accept` names JSON,
+/// else text. Allocates, once for itself and for what it is given.
 ///
 /// ```
 /// use alula::{Answer, Status};
@@ -88,7 +89,8 @@ impl Answer {
         self
     }
 
-    /// Sends this content, octets or text, just as it is; its `content-type` is among the [headers](Self::header).
+    /// Sends this content, octets or text, just as it is; its `content-type` is among the
+    /// [headers](Self::header).
     #[must_use]
     pub fn content(mut self, octets: impl Into<Vec<u8>>) -> Self {
         self.0.content = Content::Octets(octets.into());
@@ -312,7 +314,8 @@ impl<T: Into<Cow<'static, str>>> From<(Status, T)> for Answer {
     }
 }
 
-/// An error of Alula's calls is answered as it is without the box; all others are 500, and the peer does not see what they are.
+/// An error of Alula's calls is answered as it is without the box; all others are 500, and the peer does not
+/// see what they are.
 impl IntoAnswer for Box<dyn StdError + Send + Sync> {
     fn into_answer(self) -> Answer {
         let answer = unboxed::<Error>(self).or_else(unboxed::<ParamError>).or_else(unboxed::<FieldError>);

@@ -5,7 +5,8 @@ use std::{io::Write as _, ops::Range};
 /// The longest: three numbers of twenty digits, and what divides them.
 const OCTETS_MAX: usize = "bytes -/".len() + 3 * 20;
 
-/// The value of a `content-range` field: a part and the length of the whole, or the length alone. Allocates nothing.
+/// The value of a `content-range` field: a part and the length of the whole, or the length alone. Allocates
+/// nothing.
 ///
 /// ```
 /// use alula::conditional::ContentRange;

@@ -1,8 +1,10 @@
-//! Conditional requests and ranges (RFC 9110 §13, §14) as functions, for handlers of anything: files, objects, tables.
+//! Conditional requests and ranges (RFC 9110 §13, §14) as functions, for handlers of anything: files,
+//! objects, tables.
 //!
 //! [`evaluate`] decides whether a request is carried out at all; it is for every method. [`select`] decides in addition which part
-//! of a representation an answer to GET or HEAD carries. Both read the fields of the request and what the handler knows of the
-//! present state, the [`Validators`]; neither sends anything or allocates, but for several ranges.
+//! of a representation an answer to GET or HEAD carries. Both read the fields of the request and what the
+//! handler knows of the present state, the [`Validators`]; neither sends anything or allocates, but for
+//! several ranges.
 //!
 //! | step of RFC 9110 §13.2.2 | field | compared | when it is false |
 //! | --- | --- | --- | --- |

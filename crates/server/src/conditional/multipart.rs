@@ -7,7 +7,8 @@ use alula_net::Error;
 use super::content_range::ContentRange;
 use crate::connection::scratch::Scratch;
 
-/// The heads of the parts and the line that ends them, written before anything is sent so that the length can be stated.
+/// The heads of the parts and the line that ends them, written before anything is sent so that the length can
+/// be stated.
 ///
 /// The content is each head with its part, then the last line.
 ///

@@ -22,9 +22,10 @@ pub enum Verdict {
 
 /// Evaluates the conditions of a request, in the order of RFC 9110 §13.2.2, against the present state.
 ///
-/// Call it where the request would succeed without conditions (RFC 9110 §13.2.1), and hold a lock on the state from here until it
-/// is changed. Methods are compared in the case they have. CONNECT, OPTIONS and TRACE have no conditions. A field that is not
-/// well-formed is as the RFC has it: no date counts as none, no entity-tag as one that names nothing. Allocates nothing.
+/// Call it where the request would succeed without conditions (RFC 9110 §13.2.1), and hold a lock on the
+/// state from here until it is changed. Methods are compared in the case they have. CONNECT, OPTIONS and
+/// TRACE have no conditions. A field that is not well-formed is as the RFC has it: no date counts as none, no
+/// entity-tag as one that names nothing. Allocates nothing.
 ///
 /// ```
 /// use alula::{FieldSection, conditional::{Validators, Verdict, evaluate}};
@@ -104,7 +105,8 @@ fn is_range_due(headers: &FieldSection, now: &Validators<'_>) -> bool {
     now.is_date_strong && parse_date(value).is_some_and(|date| now.modified == Some(date))
 }
 
-/// Returns true if the field names this entity-tag, or is `*`, which any state that exists is (RFC 9110 §13.1.1, §13.1.2).
+/// Returns true if the field names this entity-tag, or is `*`, which any state that exists is (RFC 9110
+/// §13.1.1, §13.1.2).
 fn is_named(
     headers: &FieldSection,
     name: KnownName,

@@ -1,12 +1,12 @@
 //! The parts of a representation that a request asks for (RFC 9110 §14).
 //!
-//! `Range` is a wish: whatever is not understood, or would cost more than the whole, is answered with the whole.
-//! Only ranges that are well-formed and all lie behind its end are answered with 416.
+//! `Range` is a wish: whatever is not understood, or would cost more than the whole, is answered with the
+//! whole. Only ranges that are well-formed and all lie behind its end are answered with 416.
 
 use std::ops::Range;
 
-/// The number of ranges above which a request is answered with the whole representation: readers of documents and media ask for a
-/// handful, and many small ones cost far more than they bring (RFC 9110 §17.15).
+/// The number of ranges above which a request is answered with the whole representation: readers of documents
+/// and media ask for a handful, and many small ones cost far more than they bring (RFC 9110 §17.15).
 pub const RANGES_MAX: usize = 32;
 
 /// The parts to send.
@@ -31,7 +31,8 @@ enum Spec {
     Last(u64),
 }
 
-/// Returns what a `range` field asks for of a representation of so many octets. Allocates for several ranges only.
+/// Returns what a `range` field asks for of a representation of so many octets. Allocates for several ranges
+/// only.
 pub(super) fn wanted(field: &[u8], length: u64) -> Wanted {
     let Some(set) = byte_ranges(field) else { return Wanted::Whole };
     if !is_valid(set) {
@@ -42,7 +43,8 @@ pub(super) fn wanted(field: &[u8], length: u64) -> Wanted {
     let Some(second) = second else { return one(first) };
     let parts: Vec<_> = [first, second].into_iter().chain(parts).collect();
     let octets = parts.iter().map(|part| part.end - part.start).fold(0, u64::saturating_add);
-    // Parts that overlap are either a mistake or an attack; then, and when all is asked for in pieces, the whole is less.
+    // Parts that overlap are either a mistake or an attack; then, and when all is asked for in pieces, the
+    // whole is less.
     if octets >= length { Wanted::Whole } else { Wanted::Many(parts) }
 }
 
@@ -65,7 +67,8 @@ fn is_valid(set: &[u8]) -> bool {
     count > 0
 }
 
-/// The elements of the list, empty ones left out (RFC 9110 §5.6.1.2); `None` stands for one that is not well-formed.
+/// The elements of the list, empty ones left out (RFC 9110 §5.6.1.2); `None` stands for one that is not
+/// well-formed.
 fn specs(set: &[u8]) -> impl Iterator<Item = Option<Spec>> {
     let elements = set.split(|octet| *octet == b',').map(alula_fields::octets::trim);
     elements.filter(|element| !element.is_empty()).map(Spec::parse)

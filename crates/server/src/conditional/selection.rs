@@ -18,8 +18,8 @@ pub enum Selection {
     Whole,
     /// 206 with one part, which is not empty (RFC 9110 §15.3.7.1).
     Part(Range<u64>),
-    /// 206 with several parts in the order in which they were asked for, none of them empty, shorter together than the whole
-    /// (RFC 9110 §15.3.7.2).
+    /// 206 with several parts in the order in which they were asked for, none of them empty, shorter together
+    /// than the whole (RFC 9110 §15.3.7.2).
     Parts(Vec<Range<u64>>),
     /// 304 (RFC 9110 §15.4.5).
     NotModified,
@@ -29,11 +29,12 @@ pub enum Selection {
     RangeNotSatisfiable,
 }
 
-/// Evaluates the conditions of a request and its range against the present representation, which has `length` octets.
+/// Evaluates the conditions of a request and its range against the present representation, which has `length`
+/// octets.
 ///
-/// The range counts for GET alone (RFC 9110 §14.2), and is ignored when it is malformed, of another unit than `bytes`, or asks for
-/// more in pieces than the whole would be, or for more than [`RANGES_MAX`](super::RANGES_MAX) (RFC 9110 §17.15). Allocates for
-/// several ranges only.
+/// The range counts for GET alone (RFC 9110 §14.2), and is ignored when it is malformed, of another unit than
+/// `bytes`, or asks for more in pieces than the whole would be, or for more than
+/// [`RANGES_MAX`](super::RANGES_MAX) (RFC 9110 §17.15). Allocates for several ranges only.
 ///
 /// ```
 /// use alula::{FieldSection, Status, conditional::{Selection, Validators, select}};

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use alula_fields::{FieldSection, KnownName};
 
-/// The validators of the representation that a request is about: an entity-tag, a date of change, both or neither.
+/// The validators of the representation that a request is about: an entity-tag, a date of change, both or
+/// neither.
 ///
 /// ```
 /// use alula::conditional::Validators;
@@ -49,16 +50,16 @@ impl<'a> Validators<'a> {
         Self { etag: Some(etag.as_ref()), ..self }
     }
 
-    /// Takes the time of the last change, which counts in whole seconds, as `last-modified` tells it; one from before 1970 counts
-    /// as none.
+    /// Takes the time of the last change, which counts in whole seconds, as `last-modified` tells it; one
+    /// from before 1970 counts as none.
     pub fn modified(self, modified: SystemTime) -> Self {
         let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH).ok();
         let whole = |since: Duration| SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs());
         Self { modified: since_epoch.map(whole), ..self }
     }
 
-    /// Sets whether the date alone tells every state from every other (RFC 9110 §8.8.2.2), as it does for what cannot change twice
-    /// within a second: then `if-range` may name it. False unless set.
+    /// Sets whether the date alone tells every state from every other (RFC 9110 §8.8.2.2), as it does for
+    /// what cannot change twice within a second: then `if-range` may name it. False unless set.
     pub const fn strong_date(self, is_strong: bool) -> Self {
         Self { is_date_strong: is_strong, ..self }
     }

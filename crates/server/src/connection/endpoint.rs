@@ -25,9 +25,9 @@ pub(crate) struct Notes<'a> {
 
 /// Begins to answer requests.
 pub(crate) trait Endpoint: Send + Sync {
-    /// Begins to answer a request: its future is made and not polled yet. The box that `within` holds from the request before is
-    /// used again if it fits. The number of its route is noted as soon as that is known, so that it stands there after a panic as well.
-    /// Returns the answer where no handler was called.
+    /// Begins to answer a request: its future is made and not polled yet. The box that `within` holds from
+    /// the request before is used again if it fits. The number of its route is noted as soon as that is
+    /// known, so that it stands there after a panic as well. Returns the answer where no handler was called.
     fn begin(&self, exchange: Exchange, within: &mut Option<Running>, notes: Notes<'_>) -> Option<Answer>;
 
     /// Lends a box for the future of a request, if there is one handler for all requests.

@@ -10,7 +10,8 @@ use crate::{
     exchange::Exchange,
 };
 
-/// Answers requests. Any `Fn(Exchange) -> impl Future<Output = Result<Sent, E>>` is one, where `E` is [`IntoAnswer`].
+/// Answers requests. Any `Fn(Exchange) -> impl Future<Output = Result<Sent, E>>` is one, where `E` is
+/// [`IntoAnswer`].
 ///
 /// The future runs in the task of its connection, in a box that is used again for later requests. Over HTTP/2
 /// the handlers of one connection take turns there: one that computes or blocks for long holds up the others,

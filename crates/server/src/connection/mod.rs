@@ -1,4 +1,5 @@
-//! One connection: its task, the slots of its requests, the futures of its handlers, and its place in the table of all.
+//! One connection: its task, the slots of its requests, the futures of its handlers, and its place in the
+//! table of all.
 
 pub(crate) mod endpoint;
 pub(crate) mod handler;

@@ -1,7 +1,8 @@
 //! Buffers lent per thread and given back.
 //!
-//! A buffer goes back to the thread on which it is dropped. Those in use are not counted: what a peer can make a handler hold in one is
-//! the handler's to bound, with [`Exchange::reserve`](crate::Exchange::reserve) for instance.
+//! A buffer goes back to the thread on which it is dropped. Those in use are not counted: what a peer can
+//! make a handler hold in one is the handler's to bound, with [`Exchange::reserve`](crate::Exchange::reserve)
+//! for instance.
 
 use std::{
     cell::RefCell,
@@ -21,8 +22,8 @@ thread_local! {
 
 /// A growing buffer, empty when lent, whose memory is used again when it is dropped.
 ///
-/// A thread keeps 16 spare buffers of up to 64 KiB each. Lending and giving back allocate nothing once the thread has as many as are
-/// in use at once. May be held across `await` and dropped on another thread.
+/// A thread keeps 16 spare buffers of up to 64 KiB each. Lending and giving back allocate nothing once the
+/// thread has as many as are in use at once. May be held across `await` and dropped on another thread.
 ///
 /// ```
 /// # async fn example(exchange: alula::Exchange) -> Result<alula::Sent, alula::Error> {

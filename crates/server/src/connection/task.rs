@@ -40,7 +40,8 @@ pin_project! {
 struct Serving {
     conn: Arc<Conn>,
     slots: Slots,
-    /// The octets that the slots hold, and the count of slots and octets of futures for which that was charged.
+    /// The octets that the slots hold, and the count of slots and octets of futures for which that was
+    /// charged.
     held: (Measure, Option<Reservation>),
     incoming: Requests,
     cancelled: Vec<StreamName>,
@@ -75,7 +76,8 @@ enum End {
     NotYet,
     /// It ends to make room: nobody waits for the peer to close its side.
     MakesRoom,
-    /// It has ended. What the peer still sends is read and dropped, so that it sees our FIN and what came before.
+    /// It has ended. What the peer still sends is read and dropped, so that it sees our FIN and what came
+    /// before.
     Lingers {
         since: Instant,
         octets_left: u64,
@@ -153,14 +155,16 @@ impl Serving {
         }
     }
 
-    /// Begins to answer what a peer of HTTP/1.1 has sent ahead, as long as each answer is whole before the next request is looked at.
+    /// Begins to answer what a peer of HTTP/1.1 has sent ahead, as long as each answer is whole before the
+    /// next request is looked at.
     fn start_sent_ahead(&mut self) {
         while let Some(incoming) = self.conn.next_request() {
             start(&mut self.slots, &self.conn, incoming, (self.scheme, self.clients.as_ref()));
         }
     }
 
-    /// Charges what handlers hold that were not done at once. They are not told how much that is, so it cannot be refused to them.
+    /// Charges what handlers hold that were not done at once. They are not told how much that is, so it
+    /// cannot be refused to them.
     #[inline]
     fn charge_slots(&mut self, measure: Measure) {
         if self.held.0 != measure {
@@ -169,7 +173,8 @@ impl Serving {
         }
     }
 
-    /// Does what the listener asks, after what has arrived was read. Ready when the connection is to end at once.
+    /// Does what the listener asks, after what has arrived was read. Ready when the connection is to end at
+    /// once.
     #[inline]
     fn poll_asked(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let asked = self.registration.poll_asked(cx);
@@ -243,8 +248,9 @@ impl Serving {
         }
     }
 
-    /// Until when another request is taken that nobody has seen yet. A connection that was used over HTTP/2 needs no time: what
-    /// is on its way when the peer hears of the stop is served in any case (RFC 9113 §6.8).
+    /// Until when another request is taken that nobody has seen yet. A connection that was used over HTTP/2
+    /// needs no time: what is on its way when the peer hears of the stop is served in any case (RFC 9113
+    /// §6.8).
     fn last_read_ends(&self, now: Time) -> Time {
         let last_read = now.saturating_add(LAST_READ);
         match (self.conn.is_used(), self.conn.version()) {
@@ -254,8 +260,8 @@ impl Serving {
         }
     }
 
-    /// Sleeps no longer than to this time of the connection. The timer moves only when it must fire earlier, or has; else
-    /// it knows this task already, which is always the same.
+    /// Sleeps no longer than to this time of the connection. The timer moves only when it must fire earlier,
+    /// or has; else it knows this task already, which is always the same.
     fn set_timer(&mut self, mut timer: Pin<&mut Sleep>, at: Time, cx: &mut Context<'_>) {
         if at == Time::FAR || (at >= self.timer_at && !timer.is_elapsed()) {
             return;

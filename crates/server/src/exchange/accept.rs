@@ -2,8 +2,8 @@
 
 use alula_fields::{FieldSection, KnownName};
 
-/// Returns true if `accept` names JSON, or a media type that is written in it, with a weight that is not 0. A range such as `*/*` names
-/// nothing: people who type an address get text.
+/// Returns true if `accept` names JSON, or a media type that is written in it, with a weight that is not 0. A
+/// range such as `*/*` names nothing: people who type an address get text.
 pub(crate) fn takes_json(headers: &FieldSection) -> bool {
     let values = headers.get_all(KnownName::ACCEPT);
     values.flat_map(|value| value.split(|octet| *octet == b',')).any(names_json)

@@ -1,7 +1,8 @@
 //! The address of the client behind trusted proxies.
 //!
-//! Rule: addresses are believed from the right, each only because the one to the right of it is a trusted proxy's. The first that is not
-//! trusted is the client's; what stands left of it was written by the client. What cannot be read is nobody's address.
+//! Rule: addresses are believed from the right, each only because the one to the right of it is a trusted
+//! proxy's. The first that is not trusted is the client's; what stands left of it was written by the client.
+//! What cannot be read is nobody's address.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -91,7 +92,8 @@ fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The address in the one `for` of an element (RFC 7239 §4, §6). Quoted pairs are not taken: no address needs one.
+/// The address in the one `for` of an element (RFC 7239 §4, §6). Quoted pairs are not taken: no address needs
+/// one.
 fn named_for(element: &[u8]) -> Option<IpAddr> {
     let pairs = element.split(|octet| *octet == b';').map(<[u8]>::trim_ascii);
     let mut named = pairs
@@ -154,7 +156,8 @@ mod tests {
             (&["for=unknown"], "peer"),
             (&["proto=https"], "peer"),
             (&["for=192.0.2.1;for=192.0.2.2"], "peer"),
-            // A client that opens a quoted string does not hide what the proxy appends as another field, nor choose an address.
+            // A client that opens a quoted string does not hide what the proxy appends as another field, nor
+            // choose an address.
             (&["for=\"198.51.100.1", "for=192.0.2.1"], "192.0.2.1"),
             (&["for=\"198.51.100.1, for=192.0.2.1"], "peer"),
             (&["for=\", for=192.0.2.1\""], "peer"),

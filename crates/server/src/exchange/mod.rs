@@ -32,12 +32,14 @@ use crate::{
 
 /// A request with the right to answer it, owned and `Send`.
 ///
-/// A handler that drops it unanswered says by its result what the answer is: its error [becomes](crate::IntoAnswer) the answer.
-/// Dropped elsewhere, after its handler has ended, it is answered with 500.
+/// A handler that drops it unanswered says by its result what the answer is: its error
+/// [becomes](crate::IntoAnswer) the answer. Dropped elsewhere, after its handler has ended, it is answered
+/// with 500.
 ///
 /// `S` is the [state](Self::state) of the router that handed it out.
 pub struct Exchange<S = ()> {
-    /// The responder has its direction of the stream until somebody asks for the content: most requests have none.
+    /// The responder has its direction of the stream until somebody asks for the content: most requests have
+    /// none.
     body: Body,
     responder: Responder,
     state: PhantomData<fn() -> S>,
@@ -89,8 +91,8 @@ impl<S> Exchange<S> {
         self.responder.app()
     }
 
-    /// The content of the request, [detached](Responder::attach) unless somebody has asked for it, and the right to answer with the
-    /// request in it.
+    /// The content of the request, [detached](Responder::attach) unless somebody has asked for it, and the
+    /// right to answer with the request in it.
     #[inline]
     pub(crate) fn into_parts(self) -> (Body, Responder) {
         (self.body, self.responder)
@@ -132,13 +134,15 @@ impl<S> Exchange<S> {
         self.request().client().unwrap_or_else(|| self.peer().ip().to_canonical())
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text. Allocates.
+    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text.
+    /// Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<TlsFacts> {
         self.responder.tls()
     }
 
-    /// Puts the certificate of the client, in DER, in place of what `der` holds, and returns true if there is one: the server
+    /// Puts the certificate of the client, in DER, in place of what `der` holds, and returns true if there is
+    /// one: the server
     /// [asks for it](crate::Identity::client_authorities_pem) and has verified it. Allocates nothing but what `der` grows by.
     ///
     /// ```
@@ -171,10 +175,11 @@ impl<S> Exchange<S> {
         self.responder.user()
     }
 
-    /// Lets the peer of this exchange be as slow as it likes, both ways, from when an answer of 2xx has begun: for uploads and
-    /// downloads that wait for people, where `Limits::body_rate_min` and `Limits::stall_timeout` would end them. Until then,
-    /// and after any other answer, both limits hold. To read slow content, [split](Self::split) the exchange, begin the answer
-    /// with [`Reply::stream`](crate::Reply::stream) and read afterwards.
+    /// Lets the peer of this exchange be as slow as it likes, both ways, from when an answer of 2xx has
+    /// begun: for uploads and downloads that wait for people, where `Limits::body_rate_min` and
+    /// `Limits::stall_timeout` would end them. Until then, and after any other answer, both limits hold. To
+    /// read slow content, [split](Self::split) the exchange, begin the answer with
+    /// [`Reply::stream`](crate::Reply::stream) and read afterwards.
     pub fn allow_slow_peer(&self) {
         self.responder.allow_slow_peer();
     }
@@ -208,8 +213,8 @@ impl<S> Exchange<S> {
         self.responder.interim(status)
     }
 
-    /// Sends an interim response (1xx, RFC 9110 §15.2) with these fields, such as `link` in 103 (RFC 8297), which names what the
-    /// client will need before the answer is ready. Allocates nothing once warm.
+    /// Sends an interim response (1xx, RFC 9110 §15.2) with these fields, such as `link` in 103 (RFC 8297),
+    /// which names what the client will need before the answer is ready. Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`Responder::interim_with`].

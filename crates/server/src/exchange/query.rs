@@ -19,8 +19,9 @@ use crate::{
 pub struct QueryError(Box<str>);
 
 impl Request {
-    /// Returns the pairs of the query in their order, decoded as browsers write them (the URL standard, `+` is a space); octets that
-    /// are no UTF-8 become U+FFFD. Allocates only where there is something to decode.
+    /// Returns the pairs of the query in their order, decoded as browsers write them (the URL standard, `+`
+    /// is a space); octets that are no UTF-8 become U+FFFD. Allocates only where there is something to
+    /// decode.
     ///
     /// ```
     /// # fn page(request: &alula::Request) -> Option<u32> {
@@ -32,8 +33,8 @@ impl Request {
         pairs(self.query().unwrap_or_default().as_bytes())
     }
 
-    /// Reads the query as a type of the program, by `serde`: a field for each name. Names that the type has no field for are passed
-    /// over, and a field with a default may be missing.
+    /// Reads the query as a type of the program, by `serde`: a field for each name. Names that the type has
+    /// no field for are passed over, and a field with a default may be missing.
     ///
     /// # Errors
     /// A field is missing, is there twice, or has not the form of its type.

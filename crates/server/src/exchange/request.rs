@@ -46,15 +46,16 @@ impl Request {
         self.version
     }
 
-    /// The path and query asked for, as in `/a?b=c`; to compare the path alone, take [`path_without_query`](Self::path_without_query).
-    /// It is `*` for the server as a whole, and empty for CONNECT (RFC 9113 §8.3.1).
+    /// The path and query asked for, as in `/a?b=c`; to compare the path alone, take
+    /// [`path_without_query`](Self::path_without_query). It is `*` for the server as a whole, and empty for
+    /// CONNECT (RFC 9113 §8.3.1).
     #[doc(alias("path_and_query", "uri"))]
     pub fn path(&self) -> &str {
         self.head().path().unwrap_or_default()
     }
 
-    /// Returns the path asked for up to its `?`, as it was written. Nothing is decoded: `/%61` is not `/a` here, though a route may
-    /// take them for the same.
+    /// Returns the path asked for up to its `?`, as it was written. Nothing is decoded: `/%61` is not `/a`
+    /// here, though a route may take them for the same.
     pub fn path_without_query(&self) -> &str {
         let path = self.path();
         path.split_once('?').map_or(path, |(path, _)| path)
@@ -102,7 +103,8 @@ impl Request {
         self.path_octets().get(self.head().captures().span(number)?)
     }
 
-    /// Returns the scheme of the connection: `https` over TLS, `http` in clear text; `None` for CONNECT without a
+    /// Returns the scheme of the connection: `https` over TLS, `http` in clear text; `None` for CONNECT
+    /// without a
     /// [protocol](Self::protocol), which has none.
     ///
     /// Nothing that the peer writes changes it. For a request from a
@@ -112,8 +114,9 @@ impl Request {
         self.head().has_pseudo(KnownName::PSEUDO_SCHEME).then(|| self.scheme.scheme(&self.head().fields))
     }
 
-    /// Returns the scheme that the peer wrote: `:scheme`, or the scheme of a target that is a whole URI; without either
-    /// that of the connection. Nothing has checked it: a peer may claim `https` in clear text, or any other scheme.
+    /// Returns the scheme that the peer wrote: `:scheme`, or the scheme of a target that is a whole URI;
+    /// without either that of the connection. Nothing has checked it: a peer may claim `https` in clear text,
+    /// or any other scheme.
     pub fn claimed_scheme(&self) -> Option<&str> {
         self.head().scheme()
     }

@@ -113,8 +113,8 @@ impl Responder {
         self.interim_with(status, &FieldSection::new())
     }
 
-    /// Sends an interim response (1xx, RFC 9110 §15.2) with these fields, such as `link` in 103 (RFC 8297); the answer is still to
-    /// come. Allocates nothing once warm.
+    /// Sends an interim response (1xx, RFC 9110 §15.2) with these fields, such as `link` in 103 (RFC 8297);
+    /// the answer is still to come. Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`interim`](Self::interim); or a field cannot be sent.

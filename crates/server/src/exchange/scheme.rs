@@ -1,8 +1,9 @@
-//! The scheme of a request: that of its connection, or what a trusted proxy says about the connection of its client; and the authority
-//! that such a proxy says its client asked for.
+//! The scheme of a request: that of its connection, or what a trusted proxy says about the connection of its
+//! client; and the authority that such a proxy says its client asked for.
 //!
-//! Rule: what a peer claims decides nothing. A client may write any `:scheme`, any target and any `x-forwarded-proto`;
-//! only a proxy that the application trusts is believed, and only for the fields that proxies overwrite.
+//! Rule: what a peer claims decides nothing. A client may write any `:scheme`, any target and any
+//! `x-forwarded-proto`; only a proxy that the application trusts is believed, and only for the fields that
+//! proxies overwrite.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Buffers for what is read of large files, lent and given back. There are few, and none is held while a peer is waited for.
+//! Buffers for what is read of large files, lent and given back. There are few, and none is held while a peer
+//! is waited for.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 

@@ -1,8 +1,9 @@
 //! Small files, and those that can be opened without waiting for a disk.
 //!
-//! A name whose every part the system has in memory is found at once (`openat2` with RESOLVE_CACHED, Linux 5.12), or found to be of
-//! nothing: peers who ask for what is not there cost no thread. Where the system cannot say so at once, and for every other error, it is
-//! left to a thread that may block: opening again tells what it was.
+//! A name whose every part the system has in memory is found at once (`openat2` with RESOLVE_CACHED, Linux
+//! 5.12), or found to be of nothing: peers who ask for what is not there cost no thread. Where the system
+//! cannot say so at once, and for every other error, it is left to a thread that may block: opening again
+//! tells what it was.
 
 use std::{
     fs::File,
@@ -15,12 +16,13 @@ use super::{
     reading::{check, read_cached, read_exact_at},
 };
 
-/// Files of so many octets are read when they are opened: a second change of threads costs more than what they take in memory, which
-/// is what a handler's own content of that size would take while the peer has no room.
+/// Files of so many octets are read when they are opened: a second change of threads costs more than what
+/// they take in memory, which is what a handler's own content of that size would take while the peer has no
+/// room.
 const SMALL_MAX: usize = 16 * 1024;
 
-/// An open file, with its whole content if that is small and could be read while it was what it had been when it was opened. No
-/// content is no error: sending finds out.
+/// An open file, with its whole content if that is small and could be read while it was what it had been when
+/// it was opened. No content is no error: sending finds out.
 pub(crate) struct ReadFile {
     pub(crate) file: OpenFile,
     pub(crate) content: Option<Vec<u8>>,

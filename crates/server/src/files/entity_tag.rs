@@ -1,10 +1,10 @@
 //! Entity-tags of content and of files (RFC 9110 §8.8.3).
 //!
-//! A strong entity-tag must differ whenever the content does. That of content in memory is made of the content. That of
-//! a file is made of its inode, its size and the times of its last change: no program can set the time of change
-//! (`ctime`) back, and what is written later gets a later one, unless it is written within the same tick of the
-//! system's clock. So it is weak until the last change lies some seconds back, and so is the tag of what may have changed
-//! unnoticed while it was read.
+//! A strong entity-tag must differ whenever the content does. That of content in memory is made of the
+//! content. That of a file is made of its inode, its size and the times of its last change: no program can
+//! set the time of change (`ctime`) back, and what is written later gets a later one, unless it is written
+//! within the same tick of the system's clock. So it is weak until the last change lies some seconds back,
+//! and so is the tag of what may have changed unnoticed while it was read.
 
 use aws_lc_rs::digest::{Context, SHA256};
 
@@ -26,7 +26,8 @@ const TAG_OCTETS: usize = 2 * DIGEST_OCTETS + 2;
 pub struct EntityTag(String);
 
 impl EntityTag {
-    /// Makes the tag of content that is here: strong, and the same wherever the content is the same, by 128 bits of its SHA-256.
+    /// Makes the tag of content that is here: strong, and the same wherever the content is the same, by 128
+    /// bits of its SHA-256.
     pub fn of_content(content: &[u8]) -> Self {
         Self(text_of(&strong_tag([content])).to_owned())
     }

@@ -20,12 +20,14 @@ const INDEX: &str = "index.html";
 /// The one name that begins with a dot and is served (RFC 8615).
 const WELL_KNOWN: &str = ".well-known";
 
-/// The files of a folder as answers to GET: a [handler](Self::handler) for a route that ends in a capture, such as `/static/{*path}`.
+/// The files of a folder as answers to GET: a [handler](Self::handler) for a route that ends in a capture,
+/// such as `/static/{*path}`.
 ///
-/// The last capture of the route names the file, under the request's conditions and range as [`Reply::file`](crate::Reply::file) has
-/// it. `index.html` answers for a folder, whose path without the slash at its end is redirected to the one with it (308). All else is
-/// 404: folders without that file, names that begin with a dot but for `.well-known`, and names with a backslash, colon or NUL in
-/// them. No folder is listed. Symbolic links are followed wherever they lead, so whoever may write to the folder decides what
+/// The last capture of the route names the file, under the request's conditions and range as
+/// [`Reply::file`](crate::Reply::file) has it. `index.html` answers for a folder, whose path without the
+/// slash at its end is redirected to the one with it (308). All else is 404: folders without that file, names
+/// that begin with a dot but for `.well-known`, and names with a backslash, colon or NUL in them. No folder
+/// is listed. Symbolic links are followed wherever they lead, so whoever may write to the folder decides what
 /// is served. Each request opens its file, as [`Reply::file`](crate::Reply::file) does and at its cost.
 ///
 /// ```
@@ -47,7 +49,8 @@ enum Found {
 }
 
 impl Folder {
-    /// Names the folder. Nothing is looked at before a request; a relative path counts from the working directory.
+    /// Names the folder. Nothing is looked at before a request; a relative path counts from the working
+    /// directory.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into().into())
     }
@@ -103,7 +106,8 @@ fn find(path: PathBuf) -> io::Result<Found> {
     }
 }
 
-/// To the same path with a slash at its end, named from the folder that it is in, so that no authority can be made of it.
+/// To the same path with a slash at its end, named from the folder that it is in, so that no authority can be
+/// made of it.
 fn redirect(target: &str) -> Answer {
     let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
     let last = path.rsplit('/').next().unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Returns the `content-type` of a file by the end of its name: `application/octet-stream` if that is unknown. Text is said to be
-/// UTF-8, which it is unless it is old. Allocates; opens nothing.
+/// Returns the `content-type` of a file by the end of its name: `application/octet-stream` if that is
+/// unknown. Text is said to be UTF-8, which it is unless it is old. Allocates; opens nothing.
 ///
 /// ```
 /// use std::path::Path;

@@ -1,5 +1,5 @@
-//! Files as content: what the system says of them, the validators and the media type that follow from it, and reading parts of
-//! them as a peer has room (feature `files`).
+//! Files as content: what the system says of them, the validators and the media type that follow from it, and
+//! reading parts of them as a peer has room (feature `files`).
 //!
 //! [`Folder`] answers with the files of a folder. [`Reply::file`](crate::Reply::file) is made of the rest, and so is `alula serve`, which
 //! holds what it has read.

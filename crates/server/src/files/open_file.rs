@@ -25,10 +25,12 @@ struct Opened {
 }
 
 impl OpenFile {
-    /// Opens a file to be sent. May block: call it on a thread that may, as [`Reply::file`](crate::Reply::file) does.
+    /// Opens a file to be sent. May block: call it on a thread that may, as
+    /// [`Reply::file`](crate::Reply::file) does.
     ///
     /// # Errors
-    /// There is none, it may not be read, or it is a folder or a special file ([`io::ErrorKind::NotFound`] as well).
+    /// There is none, it may not be read, or it is a folder or a special file ([`io::ErrorKind::NotFound`] as
+    /// well).
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         // A fifo is not opened at all: that alone would wake its writers, or wait for one.

@@ -1,9 +1,9 @@
 //! Sends part of a large file.
 //!
-//! Nothing is read before the peer has room for it, and no more than that; what it does not take after all is read again later.
-//! So a stream whose peer takes nothing holds no buffer and no thread. What the system has in memory is read at once; what it
-//! would have to wait for is read by threads that may block, and then others may use the room first. Reading ahead is the
-//! system's business, which does it anyway.
+//! Nothing is read before the peer has room for it, and no more than that; what it does not take after all is
+//! read again later. So a stream whose peer takes nothing holds no buffer and no thread. What the system has
+//! in memory is read at once; what it would have to wait for is read by threads that may block, and then
+//! others may use the room first. Reading ahead is the system's business, which does it anyway.
 
 use std::{fs::File, future::ready, io, ops::Range};
 
@@ -19,15 +19,18 @@ use super::{
 impl OpenFile {
     /// Sends a part of the file, which lies within its length; `sent` hears of octets as they go.
     ///
-    /// Octets that the system has in memory go without a copy if the writer [takes files](BodyWriter::takes_files) and the file
+    /// Octets that the system has in memory go without a copy if the writer [takes
+    /// files](BodyWriter::takes_files) and the file
     /// [is settled](Self::is_settled), all but the last 64 KiB at most: what is written in place to the file while the peer takes its
-    /// time may be sent then. All else is read as the peer has room, and so are the last octets, before which the file must be what it was.
+    /// time may be sent then. All else is read as the peer has room, and so are the last octets, before which
+    /// the file must be what it was.
     ///
-    /// Dropping the future may send some of the part, so drop the writer then as well. A read that the system must wait for takes a
-    /// thread for blocking work, and allocates.
+    /// Dropping the future may send some of the part, so drop the writer then as well. A read that the system
+    /// must wait for takes a thread for blocking work, and allocates.
     ///
     /// # Errors
-    /// As [`BodyWriter::write`]; and the file ends before the part does, was changed otherwise than at its end, or cannot be read.
+    /// As [`BodyWriter::write`]; and the file ends before the part does, was changed otherwise than at its
+    /// end, or cannot be read.
     pub async fn send_part(
         &self,
         part: Range<u64>,
@@ -48,7 +51,8 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Reads the beginning of what is left of a part, as much as there is room for, and sends it; returns how many octets that was.
+    /// Reads the beginning of what is left of a part, as much as there is room for, and sends it; returns how
+    /// many octets that was.
     async fn copy(
         &self,
         rest: &Range<u64>,
@@ -75,14 +79,15 @@ impl OpenFile {
         Ok(octets)
     }
 
-    /// Fills the buffer with what is at this place of the file, or with the beginning of it. Before the last octets are sent the file
-    /// must still be what it was.
+    /// Fills the buffer with what is at this place of the file, or with the beginning of it. Before the last
+    /// octets are sent the file must still be what it was.
     async fn read(&self, mut buffer: Buffer, place: Range<u64>, is_last: bool) -> Result<Buffer, Error> {
         let octets = (place.end - place.start) as usize;
         let read = read_cached(self.file(), buffer.first(octets), place.start);
         if read > 0 {
             let _ = buffer.first(read);
-            // A file system that reads without waiting has the state of an open file in memory: asking for it waits for no disk.
+            // A file system that reads without waiting has the state of an open file in memory: asking for it
+            // waits for no disk.
             let is_checked = is_last && read == octets;
             return if is_checked { self.check().map(|()| buffer) } else { Ok(buffer) };
         }
@@ -105,8 +110,8 @@ impl OpenFile {
     }
 }
 
-/// Reads what the system has in memory, without waiting for a disk: how many octets. None when there are none, or the system cannot
-/// tell.
+/// Reads what the system has in memory, without waiting for a disk: how many octets. None when there are
+/// none, or the system cannot tell.
 #[cfg(target_os = "linux")]
 pub(super) fn read_cached(file: &File, octets: &mut [u8], at: u64) -> usize {
     use rustix::io::{ReadWriteFlags, preadv2};

@@ -6,11 +6,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// A file that was changed less than this ago may change again without any of its times telling: the coarsest clock of
-/// a file system has two seconds (FAT).
+/// A file that was changed less than this ago may change again without any of its times telling: the coarsest
+/// clock of a file system has two seconds (FAT).
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// The state of a file: equal as long as the file is, but for a change right after another ([`is_settled`](Self::is_settled)).
+/// The state of a file: equal as long as the file is, but for a change right after another
+/// ([`is_settled`](Self::is_settled)).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Stamp {
     length: u64,
@@ -28,9 +29,9 @@ impl Stamp {
         file.metadata().map(|metadata| Self::from(&metadata))
     }
 
-    /// Makes the stamp of a file of which somebody else has asked: its length in octets, the time of its content's last change, the
-    /// time of its last change of any kind in seconds and nanoseconds, and the numbers of its device and inode. Where no time of
-    /// change is known, nothing is ever settled.
+    /// Makes the stamp of a file of which somebody else has asked: its length in octets, the time of its
+    /// content's last change, the time of its last change of any kind in seconds and nanoseconds, and the
+    /// numbers of its device and inode. Where no time of change is known, nothing is ever settled.
     pub const fn new(
         length: u64,
         modified: Option<SystemTime>,
@@ -45,8 +46,8 @@ impl Stamp {
         self.length
     }
 
-    /// Returns true if any further change would show, seen from the time at which the stamp was taken: the last one lies three
-    /// seconds back, more than a tick of any file system's clock.
+    /// Returns true if any further change would show, seen from the time at which the stamp was taken: the
+    /// last one lies three seconds back, more than a tick of any file system's clock.
     pub fn is_settled(&self, now: SystemTime) -> bool {
         let Some((seconds, nanoseconds)) = self.changed else { return false };
         let (Ok(seconds), Ok(nanoseconds)) = (seconds.try_into(), nanoseconds.try_into()) else {
@@ -56,13 +57,15 @@ impl Stamp {
         now.duration_since(changed).is_ok_and(|past| past >= SETTLED)
     }
 
-    /// Returns the `last-modified` date: in whole seconds, not in the future (RFC 9110 §8.8.2.1); none from before 1970.
+    /// Returns the `last-modified` date: in whole seconds, not in the future (RFC 9110 §8.8.2.1); none from
+    /// before 1970.
     pub fn date(&self, now: SystemTime) -> Option<SystemTime> {
         let since = self.modified?.min(now).duration_since(SystemTime::UNIX_EPOCH).ok()?;
         Some(SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs()))
     }
 
-    /// Returns true if what was read by now is what this stamp was of: what has only grown still begins with it.
+    /// Returns true if what was read by now is what this stamp was of: what has only grown still begins with
+    /// it.
     pub(super) fn is_kept_by(&self, now: &Self) -> bool {
         now.length > self.length || (now.length == self.length && now.modified == self.modified)
     }

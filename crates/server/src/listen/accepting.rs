@@ -74,7 +74,8 @@ impl Accepting {
         }
     }
 
-    /// The next connection that waits in the backlog; `None` when there is none, the listener broke, or it is `ends_at`.
+    /// The next connection that waits in the backlog; `None` when there is none, the listener broke, or it is
+    /// `ends_at`.
     pub(crate) async fn next_in_backlog(&mut self, ends_at: Instant) -> Option<Accepted> {
         self.let_others_run().await;
         while Instant::now() < ends_at {

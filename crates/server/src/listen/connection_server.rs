@@ -22,10 +22,12 @@ use crate::{
     },
 };
 
-/// A server that listens nowhere: it serves the connections that it is given, over anything that reads and writes. Made by
+/// A server that listens nowhere: it serves the connections that it is given, over anything that reads and
+/// writes. Made by
 /// [`ServerBuilder::build`](crate::ServerBuilder::build).
 ///
-/// All connections share its limits and its [ledger](Self::ledger). Clones are the same server; cloning does not allocate.
+/// All connections share its limits and its [ledger](Self::ledger). Clones are the same server; cloning does
+/// not allocate.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -66,19 +68,22 @@ pub(crate) struct Settings {
 }
 
 impl ConnectionServer {
-    /// Serves the requests of one connection until it has ended. It must be polled on a tokio runtime with time.
+    /// Serves the requests of one connection until it has ended. It must be polled on a tokio runtime with
+    /// time.
     ///
-    /// The version is found as on a listener: TLS if the server has an identity and the first octet is 0x16 (RFC 8446 §5.1), HTTP/2
-    /// with prior knowledge if the connection begins with its preface (RFC 9113 §3.4), else HTTP/1.1; unless `facts` say which it is.
-    /// While there are as many connections as `Limits::connections_max` allows, it waits until an idle one has made room.
+    /// The version is found as on a listener: TLS if the server has an identity and the first octet is 0x16
+    /// (RFC 8446 §5.1), HTTP/2 with prior knowledge if the connection begins with its preface (RFC 9113
+    /// §3.4), else HTTP/1.1; unless `facts` say which it is. While there are as many connections as
+    /// `Limits::connections_max` allows, it waits until an idle one has made room.
     ///
     /// A connection allocates when it begins, and nothing per request once warm unless the transport does.
     ///
     /// Dropping the future ends the connection at once; the handlers of its requests are dropped.
     ///
     /// # Errors
-    /// The connection failed before its first request: TLS, the transport, the deadline of the handshake, or a version that is not
-    /// spoken. Failures of requests are told to [`on_error`](crate::ServerBuilder::on_error). A connection that comes after
+    /// The connection failed before its first request: TLS, the transport, the deadline of the handshake, or
+    /// a version that is not spoken. Failures of requests are told to
+    /// [`on_error`](crate::ServerBuilder::on_error). A connection that comes after
     /// [`stop`](Self::stop), or that makes room for another, ends without an error.
     pub fn serve_connection<T: Transport + 'static>(
         &self,
@@ -111,8 +116,9 @@ impl ConnectionServer {
         self.settings.accept.ledger.clone()
     }
 
-    /// Stops gracefully: every connection says so to its peer (GOAWAY, or `connection: close`) and ends when its requests are
-    /// answered. Connections that come later end at once. Returns without waiting; see [`all_ended`](Self::all_ended).
+    /// Stops gracefully: every connection says so to its peer (GOAWAY, or `connection: close`) and ends when
+    /// its requests are answered. Connections that come later end at once. Returns without waiting; see
+    /// [`all_ended`](Self::all_ended).
     pub fn stop(&self) {
         self.connections.stop();
     }
@@ -122,8 +128,8 @@ impl ConnectionServer {
         self.connections.has_stopped()
     }
 
-    /// Waits until no connection is left. To be called after [`stop`](Self::stop), and mostly with a time limit:
-    /// a peer that asks for nothing more may take its time to close its side.
+    /// Waits until no connection is left. To be called after [`stop`](Self::stop), and mostly with a time
+    /// limit: a peer that asks for nothing more may take its time to close its side.
     ///
     /// Dropping the future loses nothing.
     pub async fn all_ended(&self) {
@@ -156,8 +162,8 @@ fn tell_refused(on_error: Option<&OnError>, peer: SocketAddr, served: &Result<()
     }
 }
 
-/// Serves a connection: the handshake, then the requests. Each has a box of its own, so that nothing is left of the handshake when it is
-/// over, and a task that is spawned, which moves it several times, is small.
+/// Serves a connection: the handshake, then the requests. Each has a box of its own, so that nothing is left
+/// of the handshake when it is over, and a task that is spawned, which moves it several times, is small.
 async fn connection(opened: Pin<Box<impl Future<Output = Opened>>>) -> Result<(), Error> {
     let requests = opened.await?;
     if let Some(requests) = requests {

@@ -1,12 +1,12 @@
 //! The number of connections that the process has descriptors for.
 
-/// The descriptors that are left to the rest of the process: one in so many of them all, but no fewer than `RESERVE_MIN`, and
-/// no more than half.
+/// The descriptors that are left to the rest of the process: one in so many of them all, but no fewer than
+/// `RESERVE_MIN`, and no more than half.
 const RESERVE_SHARE: u64 = 8;
 const RESERVE_MIN: u64 = 32;
 
-/// The default of `Limits::connections_max`: the soft limit of descriptors less a reserve, at least 1. Without bound where the
-/// system has no such limit.
+/// The default of `Limits::connections_max`: the soft limit of descriptors less a reserve, at least 1.
+/// Without bound where the system has no such limit.
 pub(crate) fn connections_max() -> u32 {
     let descriptors = soft_limit();
     u32::try_from(descriptors - reserve_of(descriptors)).unwrap_or(u32::MAX).max(1)

@@ -20,8 +20,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// From PEM texts: the chain, the server's own certificate first, and its key. The first identity of a process takes some 25 ms,
-    /// in which random octets are gathered.
+    /// From PEM texts: the chain, the server's own certificate first, and its key. The first identity of a
+    /// process takes some 25 ms, in which random octets are gathered.
     ///
     /// # Errors
     /// A text cannot be read or holds nothing, or the key is not the certificate's.
@@ -50,8 +50,8 @@ impl Identity {
         Self::new(chain, key)
     }
 
-    /// Asks clients for a certificate, and takes those that lead to one of these authorities, given as PEM; the connection of a client
-    /// with another one fails. A client that shows none is served as well: ask
+    /// Asks clients for a certificate, and takes those that lead to one of these authorities, given as PEM;
+    /// the connection of a client with another one fails. A client that shows none is served as well: ask
     /// [`Exchange::read_peer_certificate`](crate::Exchange::read_peer_certificate) who it is. Lists of certificates that were revoked
     /// are not looked at.
     ///

@@ -73,8 +73,8 @@ impl Default for ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// Serves TLS with this identity beside clear text on the same port: a connection whose first octet is 0x16 is
-    /// TLS (RFC 8446 §5.1).
+    /// Serves TLS with this identity beside clear text on the same port: a connection whose first octet is
+    /// 0x16 is TLS (RFC 8446 §5.1).
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn identity(mut self, identity: Identity) -> Self {
@@ -82,7 +82,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets whether a server with an [`identity`](Self::identity) also takes clear text; it does unless this is `false`.
+    /// Sets whether a server with an [`identity`](Self::identity) also takes clear text; it does unless this
+    /// is `false`.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn clear_text(mut self, is_taken: bool) -> Self {
@@ -104,16 +105,17 @@ impl ServerBuilder {
         self
     }
 
-    /// Forgives clients of HTTP/1.1 these mistakes; none unless set. Each leniency that is named there has been used to smuggle
-    /// requests past a proxy: never allow one on a server behind a proxy.
+    /// Forgives clients of HTTP/1.1 these mistakes; none unless set. Each leniency that is named there has
+    /// been used to smuggle requests past a proxy: never allow one on a server behind a proxy.
     #[must_use]
     pub fn http1_leniency(mut self, leniency: h1::Leniency) -> Self {
         self.http1.leniency = leniency;
         self
     }
 
-    /// Accepts the end of a tunnel of HTTP/1.1 (CONNECT) as one when TLS ends without close_notify (RFC 9112 §9.8). Off
-    /// unless switched on: such an end is an error then, after every octet that came, since anyone on the path can cause it.
+    /// Accepts the end of a tunnel of HTTP/1.1 (CONNECT) as one when TLS ends without close_notify (RFC 9112
+    /// §9.8). Off unless switched on: such an end is an error then, after every octet that came, since anyone
+    /// on the path can cause it.
     #[must_use]
     pub fn accept_truncated_tls(mut self, on: bool) -> Self {
         self.http1.accept_truncated_tls = on;
@@ -139,16 +141,18 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the spelling of field names in responses of HTTP/1.1: their usual spelling (`Content-Type`) unless set, but for those
-    /// that were given with [`Reply::header_spelled`](crate::Reply::header_spelled). They mean the same in any case (RFC 9110 §5.1).
+    /// Sets the spelling of field names in responses of HTTP/1.1: their usual spelling (`Content-Type`)
+    /// unless set, but for those that were given with
+    /// [`Reply::header_spelled`](crate::Reply::header_spelled). They mean the same in any case (RFC 9110
+    /// §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
         self.http1.spelling = spelling;
         self
     }
 
-    /// Sets whether the fields of requests of HTTP/1.1 keep the spelling in which they came, beside the lower-case names by which
-    /// they are found; costs the octets of the names. Off unless switched on.
+    /// Sets whether the fields of requests of HTTP/1.1 keep the spelling in which they came, beside the
+    /// lower-case names by which they are found; costs the octets of the names. Off unless switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.http1.keep_spelling = on;
@@ -162,37 +166,41 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the octets of a request's content that [`Body::bytes`](crate::Body::bytes), [`text`](crate::Body::text) and `json` gather;
-    /// longer content is an error, told before any of it is read if its length is stated. Default 2 MiB.
+    /// Sets the octets of a request's content that [`Body::bytes`](crate::Body::bytes),
+    /// [`text`](crate::Body::text) and `json` gather; longer content is an error, told before any of it is
+    /// read if its length is stated. Default 2 MiB.
     ///
-    /// More than 4 GiB count as 4 GiB. It is the default of each [`Body`](crate::Body), which [`set_content_max`](crate::Body::set_content_max) changes; `bytes_max`,
-    /// `text_max` and `json_max` take a limit of their own. Content that is read piece by piece is not bounded, unless its
-    /// route decodes it: what is not read stays with the client.
+    /// More than 4 GiB count as 4 GiB. It is the default of each [`Body`](crate::Body), which
+    /// [`set_content_max`](crate::Body::set_content_max) changes; `bytes_max`, `text_max` and `json_max` take
+    /// a limit of their own. Content that is read piece by piece is not bounded, unless its route decodes it:
+    /// what is not read stays with the client.
     #[must_use]
     pub fn content_max(mut self, octets: usize) -> Self {
         self.content_max = octets;
         self
     }
 
-    /// Sets whether clients may ask for tunnels with extended CONNECT (RFC 8441), such as WebSockets; they may not unless it is
-    /// switched on. The handler finds what is asked for with [`Request::protocol`](crate::Request::protocol), and answers
-    /// with a status of 2xx that it [streams](crate::Reply::stream), after a [split](crate::Exchange::split): from then on
-    /// body and writer are the two directions of the tunnel.
+    /// Sets whether clients may ask for tunnels with extended CONNECT (RFC 8441), such as WebSockets; they
+    /// may not unless it is switched on. The handler finds what is asked for with
+    /// [`Request::protocol`](crate::Request::protocol), and answers with a status of 2xx that it
+    /// [streams](crate::Reply::stream), after a [split](crate::Exchange::split): from then on body and writer
+    /// are the two directions of the tunnel.
     #[must_use]
     pub fn extended_connect(mut self, on: bool) -> Self {
         self.config.connect_protocol = on;
         self
     }
 
-    /// Believes `x-forwarded-proto` and `x-forwarded-host` in requests from the peers for which `trusts` returns true: there
+    /// Believes `x-forwarded-proto` and `x-forwarded-host` in requests from the peers for which `trusts`
+    /// returns true: there
     /// [`Request::scheme`](crate::Request::scheme) is what the proxy says about the connection of its client, and
     /// [`Request::client_authority`](crate::Request::client_authority) the authority that its client asked for. No peer is
     /// believed unless this is set.
     ///
-    /// `trusts` is called once for each connection, with the address of its peer; IPv4 addresses come as such, never mapped
-    /// into IPv6. Name only proxies that overwrite these fields, as nginx does with
-    /// `proxy_set_header X-Forwarded-Proto $scheme`: one that passes on what it gets lets any client choose. A value that is
-    /// not exactly one `https` or `http`, or one authority, is ignored.
+    /// `trusts` is called once for each connection, with the address of its peer; IPv4 addresses come as
+    /// such, never mapped into IPv6. Name only proxies that overwrite these fields, as nginx does with
+    /// `proxy_set_header X-Forwarded-Proto $scheme`: one that passes on what it gets lets any client choose.
+    /// A value that is not exactly one `https` or `http`, or one authority, is ignored.
     ///
     /// ```
     /// use alula::Server;
@@ -205,13 +213,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Finds the address of the client in this field of requests from [trusted proxies](Self::trusted_proxies):
+    /// Finds the address of the client in this field of requests from [trusted
+    /// proxies](Self::trusted_proxies):
     /// [`Exchange::client_address`](crate::Exchange::client_address), access logs and limits by peer have it then. No field is
     /// believed unless this is set.
     ///
-    /// Addresses are read from the right as long as each is one of a trusted proxy; the first that is not is the client's. Each proxy
-    /// must append to this very field: name `x-forwarded-for` where a proxy only passes on what it gets, and any client chooses its
-    /// address. `trusted_proxies` is then called for the addresses in it as well. Allocates nothing per request.
+    /// Addresses are read from the right as long as each is one of a trusted proxy; the first that is not is
+    /// the client's. Each proxy must append to this very field: name `x-forwarded-for` where a proxy only
+    /// passes on what it gets, and any client chooses its address. `trusted_proxies` is then called for the
+    /// addresses in it as well. Allocates nothing per request.
     ///
     /// ```
     /// use alula::{ClientAddressField, Server};
@@ -226,8 +236,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Asks `takes` of each connection by its peer's address before anything is read; one that it refuses is closed at once and
-    /// counted as `PEER_REFUSED`. All are taken unless this is set.
+    /// Asks `takes` of each connection by its peer's address before anything is read; one that it refuses is
+    /// closed at once and counted as `PEER_REFUSED`. All are taken unless this is set.
     ///
     /// It runs in the listener's task, so it must not block.
     #[must_use]
@@ -236,19 +246,22 @@ impl ServerBuilder {
         self
     }
 
-    /// Calls `hear` with each request whose handler fails: ends with an error, panics, or answers with a head that cannot be sent.
-    /// Its peer gets 500 if the answer was not begun, else its stream is reset; nothing of the failure is told to it.
+    /// Calls `hear` with each request whose handler fails: ends with an error, panics, or answers with a head
+    /// that cannot be sent. Its peer gets 500 if the answer was not begun, else its stream is reset; nothing
+    /// of the failure is told to it.
     ///
-    /// A peer may be the cause as well, such as one that is too slow; [`RequestFailure::fault`] tells. Handlers whose peer goes away
-    /// are dropped and are no failures. Failures are told to `tracing` too, by the feature of that name; a debug build in which
-    /// neither listens writes those that are its own fault to the standard error stream.
+    /// A peer may be the cause as well, such as one that is too slow; [`RequestFailure::fault`] tells.
+    /// Handlers whose peer goes away are dropped and are no failures. Failures are told to `tracing` too, by
+    /// the feature of that name; a debug build in which neither listens writes those that are its own fault
+    /// to the standard error stream.
     ///
     /// It hears as well of requests that were refused because the peer broke a rule or went over a limit
     /// ([`FailureCause::Refused`](crate::FailureCause::Refused)), and of those that cannot be accepted
     /// ([`FailureCause::Accept`](crate::FailureCause::Accept)), both at a bounded rate.
     ///
-    /// It runs in the task of the connection, so it must not block. Without it, a release build without `tracing` notes nothing of
-    /// a request; with it, method and path are copied into memory that is used again.
+    /// It runs in the task of the connection, so it must not block. Without it, a release build without
+    /// `tracing` notes nothing of a request; with it, method and path are copied into memory that is used
+    /// again.
     ///
     /// ```no_run
     /// # async fn main_() -> std::io::Result<()> {
@@ -272,17 +285,17 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time between them; `None`
-    /// sends none. Default 15 s. Whole seconds count, from 1 to 32,767. A peer that is gone without a word is found so, even if no data
-    /// is sent to it.
+    /// Sets how long a connection is silent before the system sends TCP keep-alive probes, and the time
+    /// between them; `None` sends none. Default 15 s. Whole seconds count, from 1 to 32,767. A peer that is
+    /// gone without a word is found so, even if no data is sent to it.
     #[must_use]
     pub fn tcp_keep_alive(mut self, after: Option<Duration>) -> Self {
         self.tcp_keep_alive = after;
         self
     }
 
-    /// Sends a PING on a connection of HTTP/2 after this long without a frame from the client while streams are open, and ends the
-    /// connection if it is not answered within `answer_within`. Off unless set.
+    /// Sends a PING on a connection of HTTP/2 after this long without a frame from the client while streams
+    /// are open, and ends the connection if it is not answered within `answer_within`. Off unless set.
     #[must_use]
     pub fn keep_alive(mut self, after: Duration, answer_within: Duration) -> Self {
         self.config.keep_alive = Some(after);
@@ -308,8 +321,9 @@ impl ServerBuilder {
         Ok(Server { accepting, settings, connections, stop: Arc::new(stop), stopped, _aborted: aborted })
     }
 
-    /// Makes a server without a listener, which serves the connections that it is given: over a tunnel, a pipe in memory, a socket
-    /// that the program has accepted. The settings of listeners ([`on_accept`](Self::on_accept),
+    /// Makes a server without a listener, which serves the connections that it is given: over a tunnel, a
+    /// pipe in memory, a socket that the program has accepted. The settings of listeners
+    /// ([`on_accept`](Self::on_accept),
     /// [`tcp_keep_alive`](Self::tcp_keep_alive)) have no effect. Allocates.
     #[must_use]
     pub fn build(self, service: impl IntoService) -> ConnectionServer {
@@ -358,15 +372,16 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Stops the server. Connections that wait in the backlog are still taken, for at most one second, then no more; every
-    /// connection says so to its peer (GOAWAY) and ends when its requests are answered. The first request of a connection that was
-    /// taken less than a second ago is still served if it begins within that second.
+    /// Stops the server. Connections that wait in the backlog are still taken, for at most one second, then
+    /// no more; every connection says so to its peer (GOAWAY) and ends when its requests are answered. The
+    /// first request of a connection that was taken less than a second ago is still served if it begins
+    /// within that second.
     pub fn stop(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Returns the number of requests that are still answered since the server was told to stop: 0 before, and when all are answered.
-    /// Looks at every connection, under the lock of their table.
+    /// Returns the number of requests that are still answered since the server was told to stop: 0 before,
+    /// and when all are answered. Looks at every connection, under the lock of their table.
     pub fn requests_left(&self) -> usize {
         self.connections.requests_left()
     }

@@ -13,7 +13,8 @@ use alula_net::{Cause, Error, Fault, Overrun, Phase, Version, h1};
 /// Octets of a target that are kept for those who hear of a failure.
 const TARGET_OCTETS_MAX: usize = 256;
 
-/// A request that failed on this server; [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) is called with it.
+/// A request that failed on this server; [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) is
+/// called with it.
 ///
 /// `Display` gives one line, in which whatever a terminal would obey is escaped.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +30,8 @@ pub struct RequestFailure<'a> {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum FailureCause<'a> {
-    /// The handler ended with this error. Among them are the head of an answer that cannot be sent, and errors of services and
-    /// contents under [`from_tower`](crate::from_tower).
+    /// The handler ended with this error. Among them are the head of an answer that cannot be sent, and
+    /// errors of services and contents under [`from_tower`](crate::from_tower).
     Error(&'a Error),
     /// The handler panicked with this message.
     Panic(&'a str),
@@ -42,8 +43,8 @@ pub enum FailureCause<'a> {
     /// of at most ten times at once, and once per second; [`left_out`](RequestFailure::left_out) counts the
     /// others.
     Refused(&'a Error),
-    /// A connection could not be accepted, for want of descriptors for instance; method, target and peer are empty. Told of as
-    /// often as the former.
+    /// A connection could not be accepted, for want of descriptors for instance; method, target and peer are
+    /// empty. Told of as often as the former.
     Accept(&'a io::Error),
 }
 
@@ -86,8 +87,8 @@ impl<'a> RequestFailure<'a> {
         &self.facts.method
     }
 
-    /// The path that was asked for, with the names of its query and without the values, which may be secret; the authority for
-    /// CONNECT, `*` for the server as a whole. Of a longer one, about the first 256 octets.
+    /// The path that was asked for, with the names of its query and without the values, which may be secret;
+    /// the authority for CONNECT, `*` for the server as a whole. Of a longer one, about the first 256 octets.
     pub fn target(&self) -> &'a str {
         &self.facts.target
     }

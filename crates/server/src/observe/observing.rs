@@ -1,7 +1,8 @@
 //! What is told of requests and connections to `tracing`, by the feature of that name.
 //!
-//! Without the feature a [`RequestSpan`] is empty and does nothing. With it, and nobody listening, nothing is allocated. Names are
-//! those of OpenTelemetry's conventions for HTTP where it has one; the client's are the same.
+//! Without the feature a [`RequestSpan`] is empty and does nothing. With it, and nobody listening, nothing is
+//! allocated. Names are those of OpenTelemetry's conventions for HTTP where it has one; the client's are the
+//! same.
 
 use alula_fields::{Head, Status};
 use alula_net::{Conn, Error};

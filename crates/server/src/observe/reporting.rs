@@ -1,5 +1,5 @@
-//! Who hears of requests that fail: the hook of the program, `tracing`, and in debug builds the standard error stream where nobody
-//! else does.
+//! Who hears of requests that fail: the hook of the program, `tracing`, and in debug builds the standard
+//! error stream where nobody else does.
 //!
 //! Rule: a release build in which nobody listens notes nothing of a request.
 
@@ -122,7 +122,8 @@ pub(crate) fn tell_accept(on_error: Option<&OnError>, error: &io::Error) {
     reporter.tell_as(failure.with_left_out(left_out), &RequestSpan::none());
 }
 
-/// Bounds what peers can have told of themselves, in all of the process: a flood of them is no flood of lines.
+/// Bounds what peers can have told of themselves, in all of the process: a flood of them is no flood of
+/// lines.
 static GATE: Gate = Gate(Mutex::new(None), AtomicU64::new(0));
 
 /// The number of failures that are told of at once; one more is for each second.

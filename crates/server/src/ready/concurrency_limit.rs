@@ -18,12 +18,15 @@ use crate::{
 /// Parts of the table, each under a lock of its own.
 const PARTS: usize = 64;
 
-/// Bounds how many requests of one peer are handled at once, and answers others 503 with `retry-after`: a [layer](crate::Wrap) around
-/// a route or a router. [`Route::concurrency`](crate::Route::concurrency) bounds those of all peers together, and lets them wait.
+/// Bounds how many requests of one peer are handled at once, and answers others 503 with `retry-after`: a
+/// [layer](crate::Wrap) around a route or a router. [`Route::concurrency`](crate::Route::concurrency) bounds
+/// those of all peers together, and lets them wait.
 ///
-/// A peer is a [client's address](crate::Exchange::client_address), whole if it is one of IPv4 or the first 64 bits of one of IPv6, or what [`by`](Self::by) says. The table has an entry for each peer
-/// that has a request under way and for no other, so the limits of connections and streams bound it. Allocates nothing per request
-/// once warm, but for the answer 503. Writes memory that connections share, in one of 64 parts of the table.
+/// A peer is a [client's address](crate::Exchange::client_address), whole if it is one of IPv4 or the first
+/// 64 bits of one of IPv6, or what [`by`](Self::by) says. The table has an entry for each peer that has a
+/// request under way and for no other, so the limits of connections and streams bound it. Allocates nothing
+/// per request once warm, but for the answer 503. Writes memory that connections share, in one of 64 parts of
+/// the table.
 ///
 /// ```
 /// use alula::{ConcurrencyLimit, Router};
@@ -49,8 +52,8 @@ impl ConcurrencyLimit {
         Self { max: requests.max(1), keys: Keys::default(), parts }
     }
 
-    /// Counts requests by this key, such as a field of theirs, and those without one by the address of their peer. A peer that may
-    /// choose its key is not bounded: take keys that were checked before.
+    /// Counts requests by this key, such as a field of theirs, and those without one by the address of their
+    /// peer. A peer that may choose its key is not bounded: take keys that were checked before.
     #[must_use]
     pub fn by(
         mut self,

@@ -1,6 +1,7 @@
 //! Cross-origin requests (the CORS protocol of the Fetch standard).
 //!
-//! Rule: `*` is never sent together with credentials, and credentials are never allowed to any origin whatever it is.
+//! Rule: `*` is never sent together with credentials, and credentials are never allowed to any origin
+//! whatever it is.
 
 use std::fmt;
 
@@ -17,12 +18,13 @@ const VARY_OF_PREFLIGHTS: &str = "origin, access-control-request-method, access-
 
 /// Lets pages of other origins read answers (CORS, Fetch standard §3.2): a [hook](crate::Hook).
 ///
-/// Preflights, OPTIONS with `origin` and `access-control-request-method`, are answered 204 by the hook; no handler sees them. The
-/// fields are added to all other answers, errors too. Where the answer depends on the origin, `vary` says so. Origins that are not
-/// allowed get the same answers without the fields: a browser keeps them from its page, and nothing else does. It is no access
-/// control.
+/// Preflights, OPTIONS with `origin` and `access-control-request-method`, are answered 204 by the hook; no
+/// handler sees them. The fields are added to all other answers, errors too. Where the answer depends on the
+/// origin, `vary` says so. Origins that are not allowed get the same answers without the fields: a browser
+/// keeps them from its page, and nothing else does. It is no access control.
 ///
-/// GET, HEAD and POST are allowed unless methods are named. Allocates nothing once warm, but for answers to preflights.
+/// GET, HEAD and POST are allowed unless methods are named. Allocates nothing once warm, but for answers to
+/// preflights.
 ///
 /// ```
 /// use alula::{Cors, Router};
@@ -60,20 +62,23 @@ enum Allowed {
 }
 
 impl Cors {
-    /// Lets all origins read answers. Requests with credentials, such as cookies, are not allowed then, whatever
+    /// Lets all origins read answers. Requests with credentials, such as cookies, are not allowed then,
+    /// whatever
     /// [`credentials`](Self::credentials) says.
     pub fn any_origin() -> Self {
         Self::new(Origins::Any)
     }
 
-    /// Lets these origins read answers, such as `https://app.example`. They are compared octet by octet with what browsers send:
-    /// scheme and host in lower case, the port unless it is the default, no slash at the end.
+    /// Lets these origins read answers, such as `https://app.example`. They are compared octet by octet with
+    /// what browsers send: scheme and host in lower case, the port unless it is the default, no slash at the
+    /// end.
     pub fn origins<O: Into<String>>(origins: impl IntoIterator<Item = O>) -> Self {
         Self::new(Origins::Listed(origins.into_iter().map(Into::into).collect()))
     }
 
-    /// Lets the origins read answers for which `allows` returns true. It runs in the task of the connection, so it must not block.
-    /// Compare whole origins: `ends_with("example.com")` is true for `https://badexample.com` as well.
+    /// Lets the origins read answers for which `allows` returns true. It runs in the task of the connection,
+    /// so it must not block. Compare whole origins: `ends_with("example.com")` is true for
+    /// `https://badexample.com` as well.
     pub fn origins_if(allows: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self::new(Origins::Judged(Box::new(allows)))
     }
@@ -103,7 +108,8 @@ impl Cors {
         self
     }
 
-    /// Lets pages read these fields of answers beside the safelisted; `*` all of them, which is not sent with credentials.
+    /// Lets pages read these fields of answers beside the safelisted; `*` all of them, which is not sent with
+    /// credentials.
     #[must_use]
     pub fn expose_headers<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.exposed = joined(names);
@@ -118,8 +124,8 @@ impl Cors {
         self
     }
 
-    /// Sets how long a browser may keep the answer to a preflight, in whole seconds; browsers keep it for 5 seconds unless set, and
-    /// for two hours or a day at most.
+    /// Sets how long a browser may keep the answer to a preflight, in whole seconds; browsers keep it for 5
+    /// seconds unless set, and for two hours or a day at most.
     #[must_use]
     pub fn max_age(mut self, age: std::time::Duration) -> Self {
         self.max_age = Some(age.as_secs().to_string());

@@ -9,12 +9,14 @@ use crate::{
     router::{Filter, Outgoing},
 };
 
-/// Gives answers to GET and HEAD of 200 whose content is there as a whole an `etag` made of it, unless they have one, and answers 304
-/// to a client that has the content already (RFC 9110 §13.1.2), or 412 where `if-match` names another.
+/// Gives answers to GET and HEAD of 200 whose content is there as a whole an `etag` made of it, unless they
+/// have one, and answers 304 to a client that has the content already (RFC 9110 §13.1.2), or 412 where
+/// `if-match` names another.
 ///
-/// The tag is strong and made of 128 bits of the content's SHA-256: every server makes the same. Content that is written piece by
-/// piece has no tag before it is over, and passes unchanged. Add it before filters that change content, so that it sees what they
-/// made. Saves octets, not the handler's work; costs the digest, and no allocation.
+/// The tag is strong and made of 128 bits of the content's SHA-256: every server makes the same. Content that
+/// is written piece by piece has no tag before it is over, and passes unchanged. Add it before filters that
+/// change content, so that it sees what they made. Saves octets, not the handler's work; costs the digest,
+/// and no allocation.
 ///
 /// ```
 /// use alula::{EntityTags, Router};

@@ -10,7 +10,8 @@ use alula_net::Sent;
 
 use crate::{answer::Answer, connection::handler::Handler, exchange::Exchange};
 
-/// Answers probes of load balancers and orchestrators: [`live`](Self::live) with 200 as long as the server answers,
+/// Answers probes of load balancers and orchestrators: [`live`](Self::live) with 200 as long as the server
+/// answers,
 /// [`ready`](Self::ready) with 200 or 503 as a [switch](Self::set_ready) stands. Clones share the switch.
 ///
 /// ```

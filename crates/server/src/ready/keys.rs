@@ -1,6 +1,7 @@
 //! The keys by which requests are counted.
 //!
-//! Rule: tables keep hashes of 64 bits under a secret of the process; a peer cannot choose with whom it shares one.
+//! Rule: tables keep hashes of 64 bits under a secret of the process; a peer cannot choose with whom it
+//! shares one.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -35,7 +36,8 @@ impl Keys {
     }
 }
 
-/// An address of IPv4, or the first 64 bits of one of IPv6: a host or a household has all addresses below them (RFC 6177).
+/// An address of IPv4, or the first 64 bits of one of IPv6: a host or a household has all addresses below
+/// them (RFC 6177).
 fn host_of(peer: IpAddr) -> u128 {
     match peer.to_canonical() {
         IpAddr::V4(address) => u32::from(address).into(),

@@ -18,7 +18,8 @@ const TAKEN_OCTETS_MAX: usize = 128;
 /// Names that a thread makes with one call of the system.
 const MADE_AT_ONCE: usize = 16;
 
-/// Puts a name in `x-request-id` of each request and its answer, so that logs of several programs can be brought together: a
+/// Puts a name in `x-request-id` of each request and its answer, so that logs of several programs can be
+/// brought together: a
 /// [hook](crate::Hook).
 ///
 /// A name that comes with a request is kept if its peer is [trusted](Self::trusted) and it is up to 128 ASCII
@@ -49,8 +50,8 @@ impl RequestId {
         Self::default()
     }
 
-    /// Keeps the names that come from the peers for which `trusts` returns true. It is called for each request that has one; IPv4
-    /// addresses come as such, never mapped into IPv6.
+    /// Keeps the names that come from the peers for which `trusts` returns true. It is called for each
+    /// request that has one; IPv4 addresses come as such, never mapped into IPv6.
     #[must_use]
     pub fn trusted(mut self, trusts: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Self {
         self.trusts = Some(Box::new(trusts));

@@ -1,4 +1,5 @@
-//! Memory that threads use side by side, a part each, so that connections on different threads share no cache line.
+//! Memory that threads use side by side, a part each, so that connections on different threads share no cache
+//! line.
 
 use std::{
     cell::Cell,

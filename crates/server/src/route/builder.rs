@@ -40,11 +40,12 @@ impl<T> Builder<T> {
         self.add(Route { pattern, options: self.options, value }, |_, _| false)
     }
 
-    /// Adds a pattern that was written under other options, which have to separate segments by the same rule. `merge` puts its
-    /// value into one that is there for the same paths, and returns false if it cannot.
+    /// Adds a pattern that was written under other options, which have to separate segments by the same rule.
+    /// `merge` puts its value into one that is there for the same paths, and returns false if it cannot.
     ///
     /// # Errors
-    /// It is malformed, segments are separated by another rule, or there is one that matches the same paths and is not merged.
+    /// It is malformed, segments are separated by another rule, or there is one that matches the same paths
+    /// and is not merged.
     pub(crate) fn put(
         &mut self,
         pattern: &str,

@@ -77,8 +77,8 @@ impl Cut {
         }
     }
 
-    /// Returns true if a rule may refuse a segment: it begins with a dot, or has an escape of a dot or a slash. Some of which none
-    /// does are among them.
+    /// Returns true if a rule may refuse a segment: it begins with a dot, or has an escape of a dot or a
+    /// slash. Some of which none does are among them.
     #[inline]
     pub(super) fn is_doubtful(&self, path: &[u8], segment: Segment) -> bool {
         let Segment { start, end, key } = segment;
@@ -88,8 +88,8 @@ impl Cut {
             || end - start > WORD && has_escapes(path, start + WORD, end)
     }
 
-    /// Returns true if a rule may refuse what follows behind the separator before `start`: an escape, an empty segment, or one that
-    /// begins with a dot. Some of which none does are among them.
+    /// Returns true if a rule may refuse what follows behind the separator before `start`: an escape, an
+    /// empty segment, or one that begins with a dot. Some of which none does are among them.
     #[inline]
     pub(super) fn is_rest_doubtful(&self, path: &[u8], start: usize) -> bool {
         self.is_special || is_rest_doubtful(path, start)
@@ -165,7 +165,8 @@ const fn slash(word: u64) -> Option<usize> {
     if marks == 0 { None } else { Some(marks.trailing_zeros() as usize / 8) }
 }
 
-/// Returns a mark for each of the eight octets that is this one. The lowest mark is exact; those above it need not be.
+/// Returns a mark for each of the eight octets that is this one. The lowest mark is exact; those above it
+/// need not be.
 #[inline]
 const fn marks(word: u64, octet: u8) -> u64 {
     let zeros = word ^ (ONES * octet as u64);

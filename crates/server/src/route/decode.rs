@@ -6,14 +6,16 @@ use alula_fields::octets;
 
 use super::segments::{PlusSign, Segments};
 
-/// An escape that is not `%` and two hexadecimal digits (RFC 3986 §2.1). A request that has one is answered 400.
+/// An escape that is not `%` and two hexadecimal digits (RFC 3986 §2.1). A request that has one is answered
+/// 400.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Malformed {
     /// The octet at which the escape begins.
     pub(crate) position: usize,
 }
 
-/// Returns the octets that a capture stands for; borrows them unless there is something to decode, which allocates once.
+/// Returns the octets that a capture stands for; borrows them unless there is something to decode, which
+/// allocates once.
 ///
 /// # Errors
 /// An escape is malformed.

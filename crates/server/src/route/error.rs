@@ -10,7 +10,8 @@ use alula_fields::{CAPTURES_MAX, OneLine};
 
 /// A pattern that a router cannot take, or two that stand in each other's way.
 ///
-/// `Display` names the patterns, the position and the reason. It is made while a router is built, never by a request.
+/// `Display` names the patterns, the position and the reason. It is made while a router is built, never by a
+/// request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RouteError {

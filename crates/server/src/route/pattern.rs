@@ -147,14 +147,15 @@ impl Part {
     }
 }
 
-/// Returns where a name ends that is followed by a type, an expression or a mark, as routers of actix, Go and Express have them:
-/// `{id:[0-9]+}`, `{rest...}`, `{id?}`. Taken as names they would capture what nobody asks for.
+/// Returns where a name ends that is followed by a type, an expression or a mark, as routers of actix, Go and
+/// Express have them: `{id:[0-9]+}`, `{rest...}`, `{id?}`. Taken as names they would capture what nobody asks
+/// for.
 fn end_of_name(name: &str) -> Option<usize> {
     name.find([':', '?', '$']).or_else(|| name.find("..."))
 }
 
-/// Returns true for a capture as other routers write it: `:id`, `*rest`, `*`. Taken as literals they would match no path that is
-/// asked for, and the route would be 404 without a reason.
+/// Returns true for a capture as other routers write it: `:id`, `*rest`, `*`. Taken as literals they would
+/// match no path that is asked for, and the route would be 404 without a reason.
 fn is_other_syntax(segment: &str) -> bool {
     let is_name = |name: &str| name.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'_');
     match segment.strip_prefix(':') {

@@ -13,8 +13,9 @@ pub(crate) enum SlashChange {
 impl SlashChange {
     /// Returns the field value of `location`: the path with its slash changed, and the query if there is one.
     ///
-    /// It leads to this very server, whatever the peer has sent: a path that begins with two slashes, or a slash and a
-    /// backslash, would be read as an authority (RFC 3986 §4.2), and gets `/.` in front, which a client takes away. Allocates.
+    /// It leads to this very server, whatever the peer has sent: a path that begins with two slashes, or a
+    /// slash and a backslash, would be read as an authority (RFC 3986 §4.2), and gets `/.` in front, which a
+    /// client takes away. Allocates.
     pub(crate) fn location(self, path: &[u8], query: Option<&[u8]>, options: Segments) -> Vec<u8> {
         let mut location = Vec::with_capacity(path.len() + query.map_or(0, <[u8]>::len) + 4);
         if matches!(path, [b'/', b'/' | b'\\', ..]) {

@@ -2,11 +2,13 @@
 
 /// The rules by which a router reads paths: what separates segments, and which octets are data.
 ///
-/// A router for files and one for object keys want opposite rules: `a//b`, `%2F` and `..` are part of a key, and dangerous in the
-/// name of a file. Start from [`STRICT`](Self::STRICT), the default, [`FILES`](Self::FILES) or
+/// A router for files and one for object keys want opposite rules: `a//b`, `%2F` and `..` are part of a key,
+/// and dangerous in the name of a file. Start from [`STRICT`](Self::STRICT), the default,
+/// [`FILES`](Self::FILES) or
 /// [`OBJECT_KEYS`](Self::OBJECT_KEYS), and change single rules. It is 5 octets, copied and never allocated.
 ///
-/// A path that a rule refuses is answered 400; one that fits no pattern 404. The grammar is that of RFC 3986 §3.3.
+/// A path that a rule refuses is answered 400; one that fits no pattern 404. The grammar is that of RFC 3986
+/// §3.3.
 ///
 /// ```
 /// # #[cfg(feature = "server")] {
@@ -29,7 +31,8 @@ pub struct Segments {
     pub(super) dots: DotSegments,
 }
 
-/// The rule for empty segments, as between the slashes of `/a//b`. The slash at the end of a path is no empty segment:
+/// The rule for empty segments, as between the slashes of `/a//b`. The slash at the end of a path is no empty
+/// segment:
 /// [`TrailingSlash`] is its rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -38,8 +41,8 @@ pub enum EmptySegments {
     Keep,
     /// They are passed over when segments are matched: `/a//b` is `/a/b`. Within `{*rest}` they stay.
     Drop,
-    /// A path that has one is answered 400. The default: two programs in a row that disagree about `//` can be played off
-    /// against each other.
+    /// A path that has one is answered 400. The default: two programs in a row that disagree about `//` can
+    /// be played off against each other.
     Refuse,
 }
 
@@ -59,7 +62,8 @@ pub enum TrailingSlash {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EncodedSlash {
-    /// It is part of its segment, and a slash once the capture is decoded. The default: names with slashes are sent so.
+    /// It is part of its segment, and a slash once the capture is decoded. The default: names with slashes
+    /// are sent so.
     Keep,
     /// It separates segments as `/` does.
     Separate,
@@ -81,15 +85,16 @@ pub enum PlusSign {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DotSegments {
-    /// A path that has one is answered 400, also where `%2F` sets it off. The default: clients resolve them before they ask
-    /// (RFC 3986 §5.2.4), so that one that arrives is an attempt to leave a folder.
+    /// A path that has one is answered 400, also where `%2F` sets it off. The default: clients resolve them
+    /// before they ask (RFC 3986 §5.2.4), so that one that arrives is an attempt to leave a folder.
     Refuse,
     /// They are data like any other segment.
     Literal,
 }
 
 impl Segments {
-    /// Empty segments and dot segments are refused; a slash at the end counts; `%2F` and `+` are data. The default.
+    /// Empty segments and dot segments are refused; a slash at the end counts; `%2F` and `+` are data. The
+    /// default.
     pub const STRICT: Self = Self {
         empty: EmptySegments::Refuse,
         trailing_slash: TrailingSlash::Strict,
@@ -98,7 +103,8 @@ impl Segments {
         dots: DotSegments::Refuse,
     };
 
-    /// For names of files: empty segments are passed over, as file systems do; dot segments and `%2F` are refused.
+    /// For names of files: empty segments are passed over, as file systems do; dot segments and `%2F` are
+    /// refused.
     pub const FILES: Self =
         Self { empty: EmptySegments::Drop, encoded_slash: EncodedSlash::Refuse, ..Self::STRICT };
 

@@ -7,7 +7,8 @@ use super::redirect::SlashChange;
 use super::segments::{Segments, TrailingSlash};
 use alula_fields::Captures;
 
-/// Routes, compiled: values by the paths that their patterns match. Never changes, so that any number of threads may search.
+/// Routes, compiled: values by the paths that their patterns match. Never changes, so that any number of
+/// threads may search.
 pub(crate) struct Table<T> {
     pub(super) options: Segments,
     pub(super) cut: Cut,
@@ -17,8 +18,8 @@ pub(crate) struct Table<T> {
 
 /// The place behind a segment of some patterns.
 pub(super) struct Node {
-    /// The keys of the literals that may follow, in ascending order. They lie apart, so that a search reads nothing else before it
-    /// has found one.
+    /// The keys of the literals that may follow, in ascending order. They lie apart, so that a search reads
+    /// nothing else before it has found one.
     pub(super) keys: Box<[u64]>,
     /// The literals, in the order of their keys.
     pub(super) literals: Box<[Edge]>,
@@ -77,7 +78,8 @@ pub(super) struct Leaf<T> {
 pub(crate) enum Outcome<'t, T> {
     /// A pattern matches.
     Found(Found<'t, T>),
-    /// The path matches nothing, but a pattern under [`TrailingSlash::Redirect`] would match it with its slash changed.
+    /// The path matches nothing, but a pattern under [`TrailingSlash::Redirect`] would match it with its
+    /// slash changed.
     Redirect(SlashChange, Found<'t, T>),
     /// The options refuse the path: 400. The value is that of the pattern that would match, if there is one.
     Refused(Refused, Option<&'t T>),
@@ -221,9 +223,11 @@ struct Rest {
 }
 
 impl<T> Search<'_, T> {
-    /// Searches below a node, behind the segment that ends at `at`; returns the leaf of the pattern that matches.
+    /// Searches below a node, behind the segment that ends at `at`; returns the leaf of the pattern that
+    /// matches.
     ///
-    /// It calls itself where there are both a literal and a capture to try, so less often than a pattern has segments.
+    /// It calls itself where there are both a literal and a capture to try, so less often than a pattern has
+    /// segments.
     fn descend(&mut self, node: usize, at: usize) -> Option<usize> {
         let table = self.table;
         let (mut node, mut at) = (&table.nodes[node], at);

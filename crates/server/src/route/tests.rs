@@ -1,4 +1,5 @@
-//! Tables of cases for each rule. `crates/trials` compares the search with a naive one on any patterns and paths.
+//! Tables of cases for each rule. `crates/trials` compares the search with a naive one on any patterns and
+//! paths.
 
 mod errors;
 mod hostile;

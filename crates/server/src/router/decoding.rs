@@ -1,6 +1,7 @@
 //! Content that is decoded before its handler reads it (RFC 9110 §8.4).
 //!
-//! Rule: what a request says of its coded content holds no longer for the handler, so those fields are removed.
+//! Rule: what a request says of its coded content holds no longer for the handler, so those fields are
+//! removed.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use alula_net::Sent;
 use super::entry::ContentRefusal;
 use crate::{answer::Answer, exchange::Exchange};
 
-/// Puts a decoder before the content of a request; false if it is in no coding. Content that is not there is in none.
+/// Puts a decoder before the content of a request; false if it is in no coding. Content that is not there is
+/// in none.
 pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<bool, ContentRefusal> {
     if exchange.unread_body().is_ended() {
         return Ok(false);
@@ -30,7 +32,8 @@ pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<
     Ok(true)
 }
 
-/// Answers content in codings that are not decoded here; those that are, are named (RFC 9110 §15.5.16, §12.5.3).
+/// Answers content in codings that are not decoded here; those that are, are named (RFC 9110 §15.5.16,
+/// §12.5.3).
 pub(super) async fn unknown_coding<S>(_: Exchange<S>) -> Result<Sent, Answer> {
     let answer = Answer::new(Status::UNSUPPORTED_MEDIA_TYPE)
         .detail("the content is in a coding that is not taken here");

@@ -82,7 +82,8 @@ impl IntoService for Routes {
 }
 
 impl Compiled {
-    /// Notes the number of a request's route, with the captures, and returns the entry that answers; or the answer of a hook.
+    /// Notes the number of a request's route, with the captures, and returns the entry that answers; or the
+    /// answer of a hook.
     #[inline]
     fn route(&self, exchange: &mut Exchange, notes: Notes<'_>) -> Result<&Entry, Answer> {
         let (number, captures) = self.find(exchange);

@@ -5,10 +5,12 @@ use alula_net::Encoder;
 
 use crate::exchange::request::Request;
 
-/// Sees each answer that a handler sends before it leaves, may change its head, and may put an [`Encoder`] before its content.
+/// Sees each answer that a handler sends before it leaves, may change its head, and may put an [`Encoder`]
+/// before its content.
 ///
-/// Answers to errors of handlers and to CONNECT, and those of hooks, pass it by; a [hook](crate::Hook) sees the heads of all. A filter runs within
-/// the handler's calls, so it must not block. It costs no allocation but its own.
+/// Answers to errors of handlers and to CONNECT, and those of hooks, pass it by; a [hook](crate::Hook) sees
+/// the heads of all. A filter runs within the handler's calls, so it must not block. It costs no allocation
+/// but its own.
 ///
 /// ```
 /// use alula::{Encoder, Error, Filter, Outgoing, Router};
@@ -36,11 +38,11 @@ use crate::exchange::request::Request;
     note = "layers, which are functions of an exchange and a `Next`, are added by `wrap`, hooks such as `Cors` and `RequestId` by `hook`"
 )]
 pub trait Filter: Send + Sync + 'static {
-    /// Sees an answer before it leaves. An encoder that is returned makes its content; `content-length` is removed then, and stated
-    /// anew where the content is whole already.
+    /// Sees an answer before it leaves. An encoder that is returned makes its content; `content-length` is
+    /// removed then, and stated anew where the content is whole already.
     ///
-    /// A filter whose encoder changes what is sent sees to the fields that speak of it, such as `content-encoding`, `etag` and `vary`,
-    /// and leaves parts of content (206) as they are.
+    /// A filter whose encoder changes what is sent sees to the fields that speak of it, such as
+    /// `content-encoding`, `etag` and `vary`, and leaves parts of content (206) as they are.
     fn begin(&self, answer: &mut Outgoing<'_>) -> Option<Box<dyn Encoder>>;
 }
 
@@ -74,13 +76,15 @@ impl Outgoing<'_> {
         self.headers
     }
 
-    /// The pieces of the content, also for the answer to HEAD, if the handler gave it as a whole; none where it is written piece by
-    /// piece, and where a handler of HEAD states the length of content that it does not give.
+    /// The pieces of the content, also for the answer to HEAD, if the handler gave it as a whole; none where
+    /// it is written piece by piece, and where a handler of HEAD states the length of content that it does
+    /// not give.
     pub fn content(&self) -> Option<impl Iterator<Item = &[u8]>> {
         self.content.map(|pieces| pieces.iter().copied())
     }
 
-    /// Gives the answer this status, such as 304, and no content. The fields that describe its content are removed, but for `etag`.
+    /// Gives the answer this status, such as 304, and no content. The fields that describe its content are
+    /// removed, but for `etag`.
     pub fn withhold(&mut self, status: Status) {
         *self.status = status;
         self.is_withheld = true;
@@ -88,7 +92,8 @@ impl Outgoing<'_> {
     }
 }
 
-/// Removes what describes content that is not sent. The entity-tag stays: 304 must have it (RFC 9110 §15.4.5).
+/// Removes what describes content that is not sent. The entity-tag stays: 304 must have it (RFC 9110
+/// §15.4.5).
 pub(crate) fn forget_content(headers: &mut FieldSection) {
     for name in [
         KnownName::CONTENT_ENCODING,

@@ -14,10 +14,11 @@ use crate::{
     observe::failure::RequestFacts,
 };
 
-/// Sees each request of a router, without a future or a box for it: once when it begins, once when the head of its answer leaves,
-/// once when it has ended. All three do nothing unless written.
+/// Sees each request of a router, without a future or a box for it: once when it begins, once when the head
+/// of its answer leaves, once when it has ended. All three do nothing unless written.
 ///
-/// Hooks run in the task of the connection, so they must not block. They are called in the order in which they were added.
+/// Hooks run in the task of the connection, so they must not block. They are called in the order in which
+/// they were added.
 ///
 /// ```
 /// use alula::{Hook, Ended, Router};
@@ -38,8 +39,8 @@ use crate::{
 )]
 #[doc(alias = "TraceLayer")]
 pub trait Hook: Send + Sync + 'static {
-    /// A request has arrived and has its route. An answer given here is sent, and no handler is called. Later hooks see the request
-    /// begin all the same, but [an answer of theirs](Begun::is_answered) is not sent.
+    /// A request has arrived and has its route. An answer given here is sent, and no handler is called. Later
+    /// hooks see the request begin all the same, but [an answer of theirs](Begun::is_answered) is not sent.
     fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
         let _ = begun;
         None
@@ -50,7 +51,8 @@ pub trait Hook: Send + Sync + 'static {
         let _ = (status, headers);
     }
 
-    /// The handler of a request has ended, and its answer is with the connection as a whole, or the request has failed.
+    /// The handler of a request has ended, and its answer is with the connection as a whole, or the request
+    /// has failed.
     fn end(&self, ended: &Ended<'_>) {
         let _ = ended;
     }
@@ -220,8 +222,8 @@ impl<'a> Ended<'a> {
         self.failure().is_some_and(Error::is_peer_gone)
     }
 
-    /// Why there is no whole answer: the peer gave up, broke a rule or was too slow. None if all went well, and where a handler failed
-    /// before the answer began, which is then a status of 500.
+    /// Why there is no whole answer: the peer gave up, broke a rule or was too slow. None if all went well,
+    /// and where a handler failed before the answer began, which is then a status of 500.
     pub const fn failure(&self) -> Option<&Error> {
         self.request.tally.failure.as_ref()
     }

@@ -1,6 +1,7 @@
 //! Routers: which handler answers a request, by host, path and method.
 //!
-//! A [`Router`] is a list of what was asked for; [`Router::build`] checks it and compiles it into [`Routes`], which a server serves.
+//! A [`Router`] is a list of what was asked for; [`Router::build`] checks it and compiles it into [`Routes`],
+//! which a server serves.
 
 mod answers;
 mod app;

@@ -22,8 +22,8 @@ impl<S: Send + Sync + 'static> Exchange<S> {
 }
 
 impl<S> Exchange<S> {
-    /// Returns the part of the path that `{name}` captured, decoded (RFC 3986 §2.1). Allocates only where there is something to
-    /// decode.
+    /// Returns the part of the path that `{name}` captured, decoded (RFC 3986 §2.1). Allocates only where
+    /// there is something to decode.
     ///
     /// # Errors
     /// The pattern has no such capture; it has a malformed escape, or is no UTF-8.
@@ -82,7 +82,8 @@ impl<S> Exchange<S> {
         self.app()?.routes.place_of(self.entry()).map(|place| place.pattern)
     }
 
-    /// The methods that the path has handlers for, as `allow` says them (RFC 9110 §10.2.1); for those who answer 405.
+    /// The methods that the path has handlers for, as `allow` says them (RFC 9110 §10.2.1); for those who
+    /// answer 405.
     pub fn allowed(&self) -> &str {
         let place = self.app().and_then(|app| app.routes.place_of(self.entry()));
         place.map_or("", |place| &place.value.allow)

@@ -4,8 +4,8 @@ use std::{any::Any, fmt, ops::Deref, sync::Arc};
 
 /// An owned handle of the state of a router; it derefs to the state.
 ///
-/// It can be cloned and kept. Connections have their own counts of these handles, so that taking one writes to no memory that
-/// connections share.
+/// It can be cloned and kept. Connections have their own counts of these handles, so that taking one writes
+/// to no memory that connections share.
 pub struct State<S>(Arc<Shared<S>>);
 
 /// The state on one connection.

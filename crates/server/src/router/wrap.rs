@@ -13,9 +13,9 @@ use crate::{
 /// A layer around handlers: sees a request before them, and their result after. Any
 /// `Fn(Exchange, Next) -> impl Future<Output = Result<Sent, E>>` is one, where `E` is [`IntoAnswer`].
 ///
-/// It may answer itself, wait, change the exchange, or turn an error into another. Each request has a future of the layer, in a box
-/// that is used again: nothing is allocated once warm. What it sees of an answer that was sent is that it was; who wants to see
-/// heads and content has hooks and filters.
+/// It may answer itself, wait, change the exchange, or turn an error into another. Each request has a future
+/// of the layer, in a box that is used again: nothing is allocated once warm. What it sees of an answer that
+/// was sent is that it was; who wants to see heads and content has hooks and filters.
 ///
 /// ```
 /// use alula::{Answer, Exchange, Next, Sent, Status};

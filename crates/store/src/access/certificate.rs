@@ -1,8 +1,8 @@
 //! The certificates by which users are known.
 //!
-//! A certificate is known by its SHA-256 or by a DNS name among its alternative names (RFC 5280 §4.2.1.6), whose form every issuer agrees on. The
-//! common name of its subject is not looked at: it is free text in several encodings, and issuers that check alternative names may not
-//! check it (RFC 9525 §2).
+//! A certificate is known by its SHA-256 or by a DNS name among its alternative names (RFC 5280 §4.2.1.6),
+//! whose form every issuer agrees on. The common name of its subject is not looked at: it is free text in
+//! several encodings, and issuers that check alternative names may not check it (RFC 9525 §2).
 
 use std::fmt;
 
@@ -20,7 +20,8 @@ pub(super) enum CertificateName {
 }
 
 impl CertificateName {
-    /// Reads `sha256:` with 64 hexadecimal digits, which may stand in pairs between colons, or `dns:` with a name.
+    /// Reads `sha256:` with 64 hexadecimal digits, which may stand in pairs between colons, or `dns:` with a
+    /// name.
     ///
     /// # Errors
     /// The text is neither.

@@ -5,7 +5,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroize;
 
-/// The longest credentials in base64, in octets: a name of 255 octets with a password of more than 1000. Longer ones are not looked at.
+/// The longest credentials in base64, in octets: a name of 255 octets with a password of more than 1000.
+/// Longer ones are not looked at.
 const BASE64_OCTETS_MAX: usize = 2048;
 
 const SCHEME: &str = "Basic";
@@ -20,8 +21,8 @@ pub(crate) struct Credentials {
 impl Credentials {
     /// Reads the field `authorization`. Allocates nothing once warm.
     ///
-    /// Returns none if there are none that can be read: another scheme, no base64, no colon, a name that is no text, too many octets, or
-    /// several fields.
+    /// Returns none if there are none that can be read: another scheme, no base64, no colon, a name that is
+    /// no text, too many octets, or several fields.
     pub(crate) fn read(headers: &FieldSection) -> Option<Self> {
         let mut values = headers.get_all(KnownName::AUTHORIZATION);
         let (Some(value), None) = (values.next(), values.next()) else { return None };

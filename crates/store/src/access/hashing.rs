@@ -19,7 +19,8 @@ const WAITING_FOR_EACH: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crowded;
 
-/// The bounds of the hashes that are computed at once: as many as there are processors, within 256 MiB together.
+/// The bounds of the hashes that are computed at once: as many as there are processors, within 256 MiB
+/// together.
 #[derive(Clone, Debug)]
 pub(super) struct Hashing(Arc<Shared>);
 

@@ -2,8 +2,10 @@
 //!
 //! Rule 1: what a users file says never changes. A reload puts another one in its place, and forgets the
 //! credentials that were found right of users whose name or hash is another one.
-//! Rule 2: names and passwords are looked up, compared and hashed. None of them becomes a path or part of a query.
-//! Rule 3: a peer that has shown no right credentials makes the server hash within bounds of memory, of threads and of requests in wait.
+//! Rule 2: names and passwords are looked up, compared and hashed. None of them becomes a path or part of a
+//! query.
+//! Rule 3: a peer that has shown no right credentials makes the server hash within bounds of memory, of
+//! threads and of requests in wait.
 
 mod certificate;
 mod credentials;
@@ -43,7 +45,8 @@ pub(crate) use self::permission::Permissions;
 pub use self::users::Users;
 pub use self::users_file::UsersError;
 
-/// The check of who sends a request, and of what they may do. Clones are handles of one, whose users can be replaced while it serves.
+/// The check of who sends a request, and of what they may do. Clones are handles of one, whose users can be
+/// replaced while it serves.
 #[derive(Clone)]
 pub struct Access(Arc<Shared>);
 
@@ -79,8 +82,8 @@ impl Access {
         Self::with(users, false)
     }
 
-    /// Lets these users in over TLS and in clear text, in which everybody between them and the server can read their passwords: for a
-    /// proxy on the same machine that ends TLS.
+    /// Lets these users in over TLS and in clear text, in which everybody between them and the server can
+    /// read their passwords: for a proxy on the same machine that ends TLS.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -124,7 +127,8 @@ impl Access {
         self.0.current.load_full()
     }
 
-    /// As [`new`](Self::new), with slow hashes on so many threads at most and wrong passwords without end: for tests.
+    /// As [`new`](Self::new), with slow hashes on so many threads at most and wrong passwords without end:
+    /// for tests.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -216,7 +220,8 @@ impl fmt::Debug for Access {
     }
 }
 
-/// Makes a hash of a password for a users file, by argon2id with 19 MiB of memory in two passes. It takes some 20 ms.
+/// Makes a hash of a password for a users file, by argon2id with 19 MiB of memory in two passes. It takes
+/// some 20 ms.
 ///
 /// # Errors
 /// The system gives no random octets.

@@ -1,6 +1,7 @@
 //! Hashes of passwords: argon2id, within bounds of memory and work.
 //!
-//! Rule: a hash of the users file is worked with only if its costs are within the bounds of this file, so that no request costs more.
+//! Rule: a hash of the users file is worked with only if its costs are within the bounds of this file, so
+//! that no request costs more.
 
 use std::fmt;
 
@@ -10,7 +11,8 @@ use argon2::{ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, PasswordHash, Ver
 pub(super) const MEMORY_KIB_MAX: u32 = 256 * 1024;
 /// The most work of one hash: KiB of memory times passes. It takes a processor about half a second.
 const WORK_MAX: u64 = 1024 * 1024;
-/// The least work that is taken: all that the password storage cheat sheet of OWASP takes for equal is above it, such as 7 MiB in five passes.
+/// The least work that is taken: all that the password storage cheat sheet of OWASP takes for equal is above
+/// it, such as 7 MiB in five passes.
 const WORK_MIN: u64 = 35 * 1024;
 /// The most lanes.
 const LANES_MAX: u32 = 16;
@@ -151,7 +153,8 @@ mod tests {
         assert_ne!(Password::make(b"open sesame").unwrap(), hash, "another salt");
     }
 
-    /// Made by the reference implementation, `echo -n password | argon2 somesalt -id -t 2 -k 65536 -p 1 -e`: the test vector of its repository.
+    /// Made by the reference implementation, `echo -n password | argon2 somesalt -id -t 2 -k 65536 -p 1 -e`:
+    /// the test vector of its repository.
     #[test]
     fn hashes_of_others_are_read() {
         let hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";

@@ -1,7 +1,7 @@
 //! Rates of requests, in one number for each who sends them.
 //!
-//! The number is the time until which requests that were let pass have used up the rate (the generic cell rate algorithm). It is never
-//! further ahead than a burst takes.
+//! The number is the time until which requests that were let pass have used up the rate (the generic cell
+//! rate algorithm). It is never further ahead than a burst takes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

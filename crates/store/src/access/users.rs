@@ -12,7 +12,8 @@ use super::password::Password;
 use super::permission::{Permission, Permissions};
 use super::rate::{Rate, Used};
 
-/// The users that a store lets in, with what each of them may do: what a users file says, which is never changed.
+/// The users that a store lets in, with what each of them may do: what a users file says, which is never
+/// changed.
 ///
 /// ```
 /// use alula_store::access::Users;
@@ -90,7 +91,8 @@ impl Users {
         !self.digests.is_empty() || !self.dns_names.is_empty()
     }
 
-    /// The user of a certificate in DER that was verified: by its digest, else by the first of its DNS names that is a user's.
+    /// The user of a certificate in DER that was verified: by its digest, else by the first of its DNS names
+    /// that is a user's.
     pub(super) fn by_certificate(&self, der: &[u8]) -> Option<usize> {
         let by_digest = self.digests.get(digest(&SHA256, der).as_ref());
         by_digest.copied().or_else(|| certificate::dns_name(der, |name| self.dns_names.get(name).copied()))

@@ -1,6 +1,7 @@
 //! Credentials that were found right, so that the next request with them costs no slow hash.
 //!
-//! Rule 1: what is kept is a keyed hash of a name with its password, never either of them. The key is of this process and of one users file.
+//! Rule 1: what is kept is a keyed hash of a name with its password, never either of them. The key is of this
+//! process and of one users file.
 //! Rule 2: only credentials that were found right are kept.
 
 use std::fmt;
@@ -61,14 +62,16 @@ impl Verified {
         Tag(tag)
     }
 
-    /// A number below `count` that is always the same for a name, and that nobody can foresee. `count` is at least 1.
+    /// A number below `count` that is always the same for a name, and that nobody can foresee. `count` is at
+    /// least 1.
     pub(super) fn number(&self, name: &str, count: usize) -> usize {
         let Tag(tag) = self.tag(name, &[]);
         let number = tag.first_chunk().map_or(0, |octets| u64::from_be_bytes(*octets));
         (number % count as u64) as usize
     }
 
-    /// The user of credentials that are kept. Finding them tells nothing of others: a peer cannot choose their keyed hash.
+    /// The user of credentials that are kept. Finding them tells nothing of others: a peer cannot choose
+    /// their keyed hash.
     pub(super) fn user(&self, tag: &Tag) -> Option<usize> {
         self.users.get(tag)
     }

@@ -4,10 +4,11 @@ use crate::model::{Dot, Moment, Record, Vtag};
 
 /// A write, which an engine hands what is stored at the moment at which nothing else is written.
 ///
-/// It owns what it stores. An engine may call it more than once, each time with a new mark, when what is stored has changed
-/// meanwhile: the last call counts.
+/// It owns what it stores. An engine may call it more than once, each time with a new mark, when what is
+/// stored has changed meanwhile: the last call counts.
 pub trait Decide: Send + 'static {
-    /// Decides with the stored record what is stored afterwards. For [`Verdict::Write`] the new record is written over `out`.
+    /// Decides with the stored record what is stored afterwards. For [`Verdict::Write`] the new record is
+    /// written over `out`.
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict;
 
     /// Returns the octets that the write holds, for the bounds of a queue of writes.
@@ -15,8 +16,8 @@ pub trait Decide: Send + 'static {
         0
     }
 
-    /// Gives up what only a decision needs. An engine that will not call [`decide`](Self::decide) again may call this before it copies the
-    /// record, so that large values are not held twice.
+    /// Gives up what only a decision needs. An engine that will not call [`decide`](Self::decide) again may
+    /// call this before it copies the record, so that large values are not held twice.
     fn release(&mut self) {}
 }
 

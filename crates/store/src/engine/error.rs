@@ -20,7 +20,8 @@ pub enum EngineError {
     TimedOut,
     /// More writes wait than the engine holds. Nothing was written.
     Busy,
-    /// A write failed before, and no other is taken until the engine has opened what it keeps anew. Nothing was written.
+    /// A write failed before, and no other is taken until the engine has opened what it keeps anew. Nothing
+    /// was written.
     WritesRefused,
     /// There is no room for a write that grows. Nothing was written; deletes and smaller values are taken.
     NoRoom,

@@ -7,7 +7,8 @@
 //! key      the rest
 //! ```
 //!
-//! Entries of an index lie together, by their terms and then by their keys: what ends a term is less than any octet in it.
+//! Entries of an index lie together, by their terms and then by their keys: what ends a term is less than any
+//! octet in it.
 
 use super::{BucketName, ObjectName};
 use crate::model::octets::{Octets, counted_len, put_counted};

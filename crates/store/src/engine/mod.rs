@@ -1,13 +1,16 @@
 //! Engines: what keeps the records of objects, the entries of their indexes, and the settings of buckets.
 //!
-//! Rule 1: an engine knows records and octets. It knows no HTTP and no property of a bucket; what a write leaves is decided by the
+//! Rule 1: an engine knows records and octets. It knows no HTTP and no property of a bucket; what a write
+//! leaves is decided by the
 //! [`Decide`] that it is given.
-//! Rule 2: a write once begun ends, whether its caller waits for it or not. The engine owns what it decides on.
+//! Rule 2: a write once begun ends, whether its caller waits for it or not. The engine owns what it decides
+//! on.
 //! Rule 3: nothing is read before it is as durable as its writer asked for.
-//! Rule 4: an answer says what is known. [`EngineError::Unknown`] is the one outcome after which a write may or may not be kept.
+//! Rule 4: an answer says what is known. [`EngineError::Unknown`] is the one outcome after which a write may
+//! or may not be kept.
 //!
-//! The trait is made for three kinds: one process with its memory or disk, replicas that agree by quorums, and a table per
-//! object on a cluster. A call to an engine of one process ends without waiting for anybody.
+//! The trait is made for three kinds: one process with its memory or disk, replicas that agree by quorums,
+//! and a table per object on a cluster. A call to an engine of one process ends without waiting for anybody.
 
 mod decide;
 mod entry_keys;
@@ -61,7 +64,8 @@ pub trait Engine: Send + Sync + 'static {
         terms: &ReadTerms,
     ) -> impl Future<Output = Result<Option<Self::Octets>, EngineError>> + Send;
 
-    /// Returns how long the record of an object is, or 0 if there is none. An engine that can tells it without reading the record.
+    /// Returns how long the record of an object is, or 0 if there is none. An engine that can tells it
+    /// without reading the record.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -73,8 +77,9 @@ pub trait Engine: Send + Sync + 'static {
         async move { Ok(self.get(name, terms).await?.map_or(0, |octets| octets.as_ref().len() as u64)) }
     }
 
-    /// Calls `decide` with the record of the object and keeps what it leaves, with the entries of its indexes. Nothing else is written
-    /// to the object in between. Dropping the future does not stop the write.
+    /// Calls `decide` with the record of the object and keeps what it leaves, with the entries of its
+    /// indexes. Nothing else is written to the object in between. Dropping the future does not stop the
+    /// write.
     ///
     /// # Errors
     /// An [`EngineError`].
@@ -92,7 +97,8 @@ pub trait Engine: Send + Sync + 'static {
     fn snapshot(&self, deadline: Instant)
     -> impl Future<Output = Result<Self::Snapshot, EngineError>> + Send;
 
-    /// Returns all settings, as names and values, in the order of their names. They are read once, at the start.
+    /// Returns all settings, as names and values, in the order of their names. They are read once, at the
+    /// start.
     ///
     /// # Errors
     /// An [`EngineError`]; never [`EngineError::Unknown`].
@@ -142,8 +148,8 @@ pub trait Snapshot: Send + Sync + 'static {
         deadline: Instant,
     ) -> impl Future<Output = Result<(), EngineError>> + Send;
 
-    /// Fills a page with the names of the buckets of a type that hold a key, each once, in an order of the engine; those after
-    /// `after`, a bucket that an earlier page ended with.
+    /// Fills a page with the names of the buckets of a type that hold a key, each once, in an order of the
+    /// engine; those after `after`, a bucket that an earlier page ended with.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -166,7 +172,8 @@ pub trait Snapshot: Send + Sync + 'static {
         deadline: Instant,
     ) -> impl Future<Output = Result<(), EngineError>> + Send;
 
-    /// Fills a page with the [encoded](ObjectName::write) names of objects that read as deleted, in an order of the engine.
+    /// Fills a page with the [encoded](ObjectName::write) names of objects that read as deleted, in an order
+    /// of the engine.
     ///
     /// # Errors
     /// As [`get`](Self::get).

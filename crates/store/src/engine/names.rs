@@ -6,7 +6,8 @@
 //! key      the rest
 //! ```
 //!
-//! The objects of a bucket lie together, in the order of their keys. The order of buckets is by the length of their names first.
+//! The objects of a bucket lie together, in the order of their keys. The order of buckets is by the length of
+//! their names first.
 
 use crate::model::octets::{Octets, put_counted};
 

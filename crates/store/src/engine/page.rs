@@ -5,7 +5,8 @@ const OCTETS_MAX: usize = 256 * 1024;
 
 /// A part of a list of keys, of buckets, or of entries of an index.
 ///
-/// It is full when it has as many items as it was made for, or octets of 256 KiB. Filling it again allocates nothing once it is warm.
+/// It is full when it has as many items as it was made for, or octets of 256 KiB. Filling it again allocates
+/// nothing once it is warm.
 #[derive(Debug)]
 pub struct Page {
     items_max: usize,
@@ -67,7 +68,8 @@ impl Page {
         (self.longest, self.is_last) = (0, false);
     }
 
-    /// Adds an item if there is room for it; an empty page has room for any. Returns false if there is none: the list goes on.
+    /// Adds an item if there is room for it; an empty page has room for any. Returns false if there is none:
+    /// the list goes on.
     pub fn push(&mut self, item: Item<'_>) -> bool {
         let length = item.term.len() + item.key.len();
         let octets = self.octets.len() + length;

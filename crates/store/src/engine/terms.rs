@@ -2,7 +2,8 @@
 
 use tokio::time::Instant;
 
-/// The replicas that a read waits for. Engines of one process are as many replicas as there may be, on one machine.
+/// The replicas that a read waits for. Engines of one process are as many replicas as there may be, on one
+/// machine.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadTerms {
     /// The replicas of the object.

@@ -1,5 +1,5 @@
-//! The readers of index queries and the writer of names in JSON, laid open for the fuzz targets in `crates/trials`. This is no API: it
-//! may change with any version.
+//! The readers of index queries and the writer of names in JSON, laid open for the fuzz targets in
+//! `crates/trials`. This is no API: it may change with any version.
 
 use super::index::continuation::Continuation;
 use super::index::parameters::Parameters;
@@ -26,7 +26,8 @@ impl IndexQuery {
         self.1.results_max()
     }
 
-    /// Returns true if an entry of this term, in the form in which engines order terms, is in the range and found by the pattern.
+    /// Returns true if an entry of this term, in the form in which engines order terms, is in the range and
+    /// found by the pattern.
     pub fn takes(&self, term: &[u8], key: &[u8]) -> bool {
         let item = Item { term, key };
         self.0.contains(item) && self.1.takes(self.0.searched(item))

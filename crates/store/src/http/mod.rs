@@ -1,7 +1,8 @@
 //! The resources, one file for each, over HTTP/1.1 and HTTP/2.
 //!
-//! Rule: a resource is straight-line code in the order of Riak's checks, which decides which of several errors a client sees: method,
-//! parameters and fields, access, the read of the object, negotiation, conditions, the action.
+//! Rule: a resource is straight-line code in the order of Riak's checks, which decides which of several
+//! errors a client sees: method, parameters and fields, access, the read of the object, negotiation,
+//! conditions, the action.
 
 pub(crate) mod answer;
 pub(crate) mod checks;

@@ -16,8 +16,8 @@ use crate::engine::{Engine, EngineError};
 use crate::properties::{List, SetError, list_octets, list_of_content};
 use crate::store::Store;
 
-/// The longest content: a list has some thirty properties, and those that are not known are short. Of longer lists it is told what is
-/// wrong with them.
+/// The longest content: a list has some thirty properties, and those that are not known are short. Of longer
+/// lists it is told what is wrong with them.
 const CONTENT_OCTETS_MAX: u64 = 256 * 1024;
 
 /// The room of a long list for each byte of it, at most.
@@ -107,7 +107,8 @@ async fn asked_list<E: Engine>(
     }
 }
 
-/// Carries a change out to its end, whether the client waits for it or not: what is kept and what is in effect stay the same.
+/// Carries a change out to its end, whether the client waits for it or not: what is kept and what is in
+/// effect stay the same.
 async fn ended(change: impl Future<Output = Result<(), Fail>> + Send + 'static) -> Result<(), Fail> {
     tokio::spawn(change).await.map_err(|lost| EngineError::Unknown(Arc::new(lost)))?
 }

@@ -1,6 +1,7 @@
 //! The resources: their paths, their handlers, and what a user needs for each of them.
 //!
-//! Rule: a path has a resource, and a resource says what it needs. Without either, this file does not compile.
+//! Rule: a path has a resource, and a resource says what it needs. Without either, this file does not
+//! compile.
 
 use alula::routing::get;
 use alula::{Request, Route};

@@ -35,7 +35,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Returns the target that the captures `type`, `bucket` and `key` name. A route without one of them has an empty one, or the default type.
+    /// Returns the target that the captures `type`, `bucket` and `key` name. A route without one of them has
+    /// an empty one, or the default type.
     pub(super) fn of<S>(exchange: &Exchange<S>) -> Result<Self, Fail> {
         let form = match exchange.route().unwrap_or_default() {
             route if route.starts_with("/types/") => Form::Typed,

@@ -7,8 +7,8 @@
 //!   end        0
 //! ```
 //!
-//! The last three are numbers in groups of seven bits. Spans of one actor ascend and do not touch, so that the same dots always make the
-//! same octets and contexts compare as octets.
+//! The last three are numbers in groups of seven bits. Spans of one actor ascend and do not touch, so that
+//! the same dots always make the same octets and contexts compare as octets.
 
 use std::fmt;
 
@@ -22,7 +22,8 @@ const VERSION: u8 = 1;
 /// The most spans of counts that a context may name: ten times the siblings that an object may have.
 pub const SPANS_MAX: usize = 1_024;
 
-/// The dots that a client was given with an object. A write that carries it replaces these contents and no others.
+/// The dots that a client was given with an object. A write that carries it replaces these contents and no
+/// others.
 ///
 /// ```
 /// use alula_store::model::{Actor, Context, Dot};
@@ -126,7 +127,8 @@ impl<'a> Context<'a> {
     /// Reads a context from the text that clients are given, into `out`.
     ///
     /// # Errors
-    /// As [`Context::read`], and [`ContextError::Text`] for text that is not base64 in the standard alphabet with its padding.
+    /// As [`Context::read`], and [`ContextError::Text`] for text that is not base64 in the standard alphabet
+    /// with its padding.
     pub fn from_text(text: &[u8], out: &'a mut Vec<u8>) -> Result<Self, ContextError> {
         out.clear();
         STANDARD.decode_vec(text, out).map_err(|_| ContextError::Text)?;

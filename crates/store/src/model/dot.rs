@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A store from one start to the next: a random number, so that no dot is used twice after a crash, a restore or a copy.
+/// A store from one start to the next: a random number, so that no dot is used twice after a crash, a restore
+/// or a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Actor(u64);
 
@@ -48,7 +49,8 @@ impl Dot {
     }
 }
 
-/// An actor that counts its writes. The count is one for all keys: a key that was removed and written again gets a new dot.
+/// An actor that counts its writes. The count is one for all keys: a key that was removed and written again
+/// gets a new dot.
 #[derive(Debug)]
 pub struct Dots {
     actor: Actor,

@@ -1,8 +1,8 @@
 //! Objects, contents and causal contexts: pure functions over octets, without HTTP, an engine or a clock.
 //!
-//! An object is kept as one [`Record`], from which a read borrows; [`write()`] makes the next record of the last one and a new
-//! content. Each write is named by a [`Dot`]. A [`Context`] names the dots that a client was given, and a write that carries it
-//! replaces exactly those.
+//! An object is kept as one [`Record`], from which a read borrows; [`write()`] makes the next record of the
+//! last one and a new content. Each write is named by a [`Dot`]. A [`Context`] names the dots that a client
+//! was given, and a write that carries it replaces exactly those.
 
 mod attributes;
 mod content;

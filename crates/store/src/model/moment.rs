@@ -1,6 +1,7 @@
 //! The time of a write.
 
-/// Microseconds since the start of 1970 in UTC. Seconds are shown to clients; the rest orders writes within one second.
+/// Microseconds since the start of 1970 in UTC. Seconds are shown to clients; the rest orders writes within
+/// one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(u64);
 

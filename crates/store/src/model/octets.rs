@@ -1,4 +1,5 @@
-//! Numbers and octets in the formats of this crate: whole numbers in groups of seven bits, the low ones first, in the fewest octets.
+//! Numbers and octets in the formats of this crate: whole numbers in groups of seven bits, the low ones
+//! first, in the fewest octets.
 
 /// The most octets that a number of 64 bits takes.
 const NUMBER_OCTETS_MAX: usize = 10;

@@ -14,8 +14,9 @@
 //! parts      attributes and value of each content, in the same order
 //! ```
 //!
-//! Integers of 8 and 16 octets have their high octets first; the others are numbers in groups of seven bits. The value of an object with one
-//! content is the end of its record, so that it is sent from where it was read.
+//! Integers of 8 and 16 octets have their high octets first; the others are numbers in groups of seven bits.
+//! The value of an object with one content is the end of its record, so that it is sent from where it was
+//! read.
 
 use std::fmt;
 

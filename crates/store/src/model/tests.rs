@@ -61,7 +61,8 @@ impl Both {
     }
 }
 
-/// Clients write with contexts that are missing, fresh or stale, to one object that restarts of the store write to by other actors.
+/// Clients write with contexts that are missing, fresh or stale, to one object that restarts of the store
+/// write to by other actors.
 #[test]
 fn writes_leave_what_the_simple_model_leaves() {
     for seed in 0..400 {

@@ -29,7 +29,8 @@ impl Vtag {
         self.0
     }
 
-    /// The vtag of an object with these siblings: another one for other siblings, the same in each reading. Their order counts.
+    /// The vtag of an object with these siblings: another one for other siblings, the same in each reading.
+    /// Their order counts.
     pub fn of_siblings(siblings: impl IntoIterator<Item = Vtag>) -> Self {
         // The vtags are random and made here, so that mixing them is enough; an odd factor keeps each bit.
         const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;

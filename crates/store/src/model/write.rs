@@ -52,7 +52,8 @@ pub enum Refused {
         /// The limit.
         octets_max: u64,
     },
-    /// The dot of the write is not newer than one of its actor that is stored: the actor was used by two stores.
+    /// The dot of the write is not newer than one of its actor that is stored: the actor was used by two
+    /// stores.
     Dot,
 }
 
@@ -74,7 +75,8 @@ impl std::error::Error for Refused {}
 
 /// Writes the record that follows when `new` is stored by a client with `context`, over `out`.
 ///
-/// Contents that the context covers go; the others stay beside the new one where the rules allow siblings. Allocates only what `out` grows by.
+/// Contents that the context covers go; the others stay beside the new one where the rules allow siblings.
+/// Allocates only what `out` grows by.
 ///
 /// ```
 /// use alula_store::model::{Actor, Context, Dots, Moment, NewContent, Record, Rules, Vtag, write};
@@ -105,7 +107,8 @@ impl std::error::Error for Refused {}
 /// ```
 ///
 /// # Errors
-/// A [`Refused`] if the object would pass a limit, or if the dot is none that follows the stored ones; `out` is then of no use.
+/// A [`Refused`] if the object would pass a limit, or if the dot is none that follows the stored ones; `out`
+/// is then of no use.
 pub fn write(
     stored: Option<Record<'_>>,
     context: Context<'_>,
@@ -128,7 +131,8 @@ pub fn write(
     Ok(())
 }
 
-/// The new content with a time after that of every stored one, so that the latest content of an object is the one that was written last.
+/// The new content with a time after that of every stored one, so that the latest content of an object is the
+/// one that was written last.
 fn content_after<'a>(stored: Option<Record<'_>>, new: &NewContent<'a>) -> Content<'a> {
     let earliest = stored.map_or(new.now, |stored| stored.modified().next());
     Content {

@@ -73,8 +73,8 @@ fn values(json: &[u8]) -> usize {
     count
 }
 
-/// Splits a list in the properties that have their form, and in reasons for those that have not. Those that say which list it is are
-/// left out: clients send lists back as they read them.
+/// Splits a list in the properties that have their form, and in reasons for those that have not. Those that
+/// say which list it is are left out: clients send lists back as they read them.
 pub(super) fn read(list: &List) -> (List, List) {
     let (mut properties, mut wrong) = (List::new(), List::new());
     for (name, value) in list.iter().filter(|(name, _)| !is_label(name)) {

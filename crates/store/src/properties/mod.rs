@@ -1,10 +1,10 @@
 //! Properties of buckets and of their types.
 //!
-//! A property of a bucket is that of its own list, else that of its type's list, else a default. A type has a list from the
-//! configuration and one that was set over HTTP, which is above it.
+//! A property of a bucket is that of its own list, else that of its type's list, else a default. A type has a
+//! list from the configuration and one that was set over HTTP, which is above it.
 //!
-//! Rule 1: [`PropertyTable::of`] is on the path of every request. It looks two names up in one snapshot of all lists, without a lock and
-//! without allocating.
+//! Rule 1: [`PropertyTable::of`] is on the path of every request. It looks two names up in one snapshot of
+//! all lists, without a lock and without allocating.
 //! Rule 2: a list is kept by the engine before it is in effect.
 //! Rule 3: changes follow each other, so that two of them to one bucket leave the properties of both.
 
@@ -65,12 +65,14 @@ impl PropertyTable {
         Ok(Self { table: ArcSwap::from_pointee(table), new_settings, changing: Mutex::new(()), unheeded })
     }
 
-    /// The settings that are to be kept before the store opens, so that a later start knows the data types of this one.
+    /// The settings that are to be kept before the store opens, so that a later start knows the data types of
+    /// this one.
     pub(crate) fn new_settings(&self) -> &[Setting] {
         &self.new_settings
     }
 
-    /// The properties of a bucket, or `None` if there is no such type. Allocates nothing and waits for nobody.
+    /// The properties of a bucket, or `None` if there is no such type. Allocates nothing and waits for
+    /// nobody.
     pub(crate) fn of(&self, bucket: BucketName<'_>) -> Option<Properties> {
         self.table.load().properties(bucket)
     }
@@ -158,7 +160,8 @@ impl PropertyTable {
     }
 }
 
-/// The own list of an untyped bucket after these properties were set, as it is kept, or `None` if one of them is refused.
+/// The own list of an untyped bucket after these properties were set, as it is kept, or `None` if one of them
+/// is refused.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn set_over_defaults(asked: &List) -> Option<Vec<u8>> {
     let defaults = defaults::of(false);

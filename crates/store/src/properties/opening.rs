@@ -86,7 +86,8 @@ fn read_list(owner: &[u8], value: &[u8]) -> Result<List, PropertyError> {
     }
 }
 
-/// The type of this name, with the list that was set over HTTP if one was. The own list of a new type notes its data type.
+/// The type of this name, with the list that was set over HTTP if one was. The own list of a new type notes
+/// its data type.
 fn made(
     name: &str,
     asked: &List,

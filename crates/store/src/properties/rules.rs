@@ -7,11 +7,12 @@ use super::list::{List, is_true, merged};
 use super::resolved::precision;
 use super::unheeded::Unheeded;
 
-/// The most properties of a list whose form this store does not know. Clients that send a whole list back have five of them; the rest is
-/// room for what programs note of their buckets.
+/// The most properties of a list whose form this store does not know. Clients that send a whole list back
+/// have five of them; the rest is room for what programs note of their buckets.
 const UNKNOWN_MAX: usize = 32;
 
-/// The most octets of names and JSON that these properties take together, so that 10 000 lists stay within tens of megabytes.
+/// The most octets of names and JSON that these properties take together, so that 10 000 lists stay within
+/// tens of megabytes.
 const UNKNOWN_OCTETS_MAX: usize = 4 * 1024;
 
 /// The properties that stay as they are once a type is made.

@@ -9,7 +9,8 @@ use super::resolved::Properties;
 use super::setting;
 use crate::engine::BucketName;
 
-/// The most buckets that may have properties of their own: each of them is looked at by each change, and read at the start.
+/// The most buckets that may have properties of their own: each of them is looked at by each change, and read
+/// at the start.
 pub(super) const BUCKETS_MAX: usize = 10_000;
 
 /// The most octets that the settings of these buckets take together, names and JSON.
@@ -43,7 +44,8 @@ impl Table {
         table
     }
 
-    /// The table with an own list of a bucket of a known type, or `None` if there would be too many of them, or too long ones.
+    /// The table with an own list of a bucket of a known type, or `None` if there would be too many of them,
+    /// or too long ones.
     pub(super) fn with_bucket(&self, bucket: BucketName<'_>, own: List) -> Option<Self> {
         let mut table = self.without_bucket(bucket);
         if !own.is_empty() {

@@ -22,7 +22,8 @@ pub(crate) enum Counted {
 }
 
 impl Counted {
-    /// Every operation with the names of its counts: of the last minute and, where Riak has one, since the start.
+    /// Every operation with the names of its counts: of the last minute and, where Riak has one, since the
+    /// start.
     pub(crate) const FIGURES: [(Self, &str, Option<&str>); 11] = [
         (Self::IndexQuery, "index_fsm_create", None),
         (Self::List, "list_fsm_create", Some("list_fsm_create_total")),

@@ -1,7 +1,8 @@
 //! Counts and times of the reads and writes of objects, as `/stats` shows them.
 //!
-//! Counts lie in a part for each thread, so that connections of different threads write to no memory that they share. A request takes one
-//! lock, for which only a reader of the statistics contends, and allocates nothing.
+//! Counts lie in a part for each thread, so that connections of different threads write to no memory that
+//! they share. A request takes one lock, for which only a reader of the statistics contends, and allocates
+//! nothing.
 
 mod counted;
 pub(crate) mod shards;
@@ -32,7 +33,8 @@ pub(crate) enum Operation {
     Put,
 }
 
-/// The reads and writes of a store. Clones are handles of one table; as a [`Hook`] it counts the requests of a router.
+/// The reads and writes of a store. Clones are handles of one table; as a [`Hook`] it counts the requests of
+/// a router.
 #[derive(Clone, Debug)]
 pub(crate) struct Statistics(Arc<Shared>);
 

@@ -1,4 +1,5 @@
-//! Memory that threads use side by side, a part each, so that connections of different threads write to no memory that they share.
+//! Memory that threads use side by side, a part each, so that connections of different threads write to no
+//! memory that they share.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -65,7 +65,8 @@ pub(in crate::args) fn groups(text: &str) -> Result<Groups, String> {
     read(text, &GROUPS, GROUPS_SHOWN).map(Groups)
 }
 
-/// Returns the meaning of each name; the complaint about an unknown one lists the first `shown` that are known.
+/// Returns the meaning of each name; the complaint about an unknown one lists the first `shown` that are
+/// known.
 fn read<T: Copy>(text: &str, known: &[(&str, T)], shown: usize) -> Result<Vec<T>, String> {
     let find = |name: &str| {
         let found = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));

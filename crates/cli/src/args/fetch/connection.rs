@@ -59,8 +59,9 @@ pub(crate) struct ConnectionArgs {
 
     /// Try again so often after failures that may pass; 0 unless given.
     ///
-    /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500, 502, 503 and 504, as
-    /// `retry-after` says and after growing waits. -m bounds all tries together; --retry-max-time says when the last one may begin. Content is held as with -L.
+    /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500,
+    /// 502, 503 and 504, as `retry-after` says and after growing waits. -m bounds all tries together;
+    /// --retry-max-time says when the last one may begin. Content is held as with -L.
     ///
     /// A download to a file that breaks off is asked for again by a range (`if-range`) where a strong etag or
     /// date names it; any other is cut back and written anew. Content that went to stdout is not asked for
@@ -80,8 +81,8 @@ pub(crate) struct ConnectionArgs {
 
     /// Connect to the second host and port where the first ones are asked for; may be given often.
     ///
-    /// The request and the name that TLS is for stay as they are. A first part that is empty is any, a second one the one that is
-    /// asked for. The first that fits counts.
+    /// The request and the name that TLS is for stay as they are. A first part that is empty is any, a second
+    /// one the one that is asked for. The first that fits counts.
     #[arg(long, value_name = "HOST:PORT:HOST:PORT", value_parser = connect_to, hide_short_help = true)]
     pub(crate) connect_to: Vec<ConnectTo>,
 
@@ -122,9 +123,10 @@ pub(crate) struct ConnectionArgs {
 
     /// Use this proxy.
     ///
-    /// It is http://, https://, socks5:// or socks5h://, and http:// without a scheme. `NAME:PASSWORD@` before the host is for it.
-    /// `http:` or `https:` before the whole is the scheme of the URLs that it is for (`http:http://HOST`). Without the flag http_proxy,
-    /// https_proxy, all_proxy and no_proxy count; an empty proxy is none.
+    /// It is http://, https://, socks5:// or socks5h://, and http:// without a scheme. `NAME:PASSWORD@`
+    /// before the host is for it. `http:` or `https:` before the whole is the scheme of the URLs that it is
+    /// for (`http:http://HOST`). Without the flag http_proxy, https_proxy, all_proxy and no_proxy count; an
+    /// empty proxy is none.
     #[arg(short = 'x', long, value_name = "URL")]
     pub(crate) proxy: Option<String>,
 
@@ -138,7 +140,8 @@ pub(crate) struct ConnectionArgs {
 
     /// Send this field to the proxy, as `name: value`, where it is asked for a tunnel.
     ///
-    /// It goes with requests as well that the proxy sends on, which are those to http:// URLs. `@FILE` has fields, one on each line.
+    /// It goes with requests as well that the proxy sends on, which are those to http:// URLs. `@FILE` has
+    /// fields, one on each line.
     #[arg(long, value_name = "FIELD", value_parser = fields, hide_short_help = true)]
     pub(crate) proxy_header: Vec<Fields>,
 
@@ -174,8 +177,8 @@ pub(crate) struct ConnectionArgs {
 
     /// Trust a server only if its certificate has this public key.
     ///
-    /// The key is `sha256//` and the hash of it in base64, several with `;` between them, or a file with it (PEM or DER). It is
-    /// checked with -k as well.
+    /// The key is `sha256//` and the hash of it in base64, several with `;` between them, or a file with it
+    /// (PEM or DER). It is checked with -k as well.
     #[arg(long, value_name = "HASHES|FILE", hide_short_help = true)]
     pub(crate) pinnedpubkey: Option<String>,
 
@@ -239,7 +242,8 @@ pub(crate) struct ConnectionArgs {
     #[arg(short, long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) max_time: Option<Duration>,
 
-    /// Give up when a connection takes longer than this to open, TLS included; 10 unless given, and 0 is no limit.
+    /// Give up when a connection takes longer than this to open, TLS included; 10 unless given, and 0 is no
+    /// limit.
     #[arg(long, value_name = "SECONDS", value_parser = duration, hide_short_help = true)]
     pub(crate) connect_timeout: Option<Duration>,
 
@@ -251,7 +255,8 @@ pub(crate) struct ConnectionArgs {
     #[arg(long = "http1.1", overrides_with_all = ["http2", "http2_prior_knowledge"])]
     pub(crate) http1_1: bool,
 
-    /// Speak HTTP/2 where the server agrees to it over TLS, else HTTP/1.1. This is what is done without the flag.
+    /// Speak HTTP/2 where the server agrees to it over TLS, else HTTP/1.1. This is what is done without the
+    /// flag.
     #[arg(long, hide_short_help = true, overrides_with = "http2_prior_knowledge")]
     pub(crate) http2: bool,
 

@@ -7,8 +7,8 @@ use clap::{ArgMatches, Args as ClapArgs};
 pub(crate) struct ContentArgs {
     /// Send this text, or this file; `@-` is stdin.
     ///
-    /// The octets of the file after the `@` are sent as they are. Given several times, they are joined by `&`. The content-type is
-    /// that of a form (application/x-www-form-urlencoded) unless -H gives another.
+    /// The octets of the file after the `@` are sent as they are. Given several times, they are joined by
+    /// `&`. The content-type is that of a form (application/x-www-form-urlencoded) unless -H gives another.
     #[arg(short, long, aliases = ["data-binary", "data-ascii"], value_name = "TEXT|@FILE", allow_hyphen_values = true)]
     pub(crate) data: Vec<String>,
 
@@ -28,9 +28,10 @@ pub(crate) struct ContentArgs {
 
     /// Send a multipart form with this part.
     ///
-    /// `NAME=TEXT`, `NAME=@FILE`, or `NAME=<FILE` for a text from a file; `;type=TYPE`, `;filename=NAME` and `;headers=FIELD` or
-    /// `;headers=@FILE` may follow, in quotes where they hold a semicolon, and `;encoder=base64` (quoted-printable, 7bit, 8bit, binary).
-    /// `NAME=@FILE,FILE` has several files in one part. The form is one of many parts (multipart/form-data).
+    /// `NAME=TEXT`, `NAME=@FILE`, or `NAME=<FILE` for a text from a file; `;type=TYPE`, `;filename=NAME` and
+    /// `;headers=FIELD` or `;headers=@FILE` may follow, in quotes where they hold a semicolon, and
+    /// `;encoder=base64` (quoted-printable, 7bit, 8bit, binary). `NAME=@FILE,FILE` has several files in one
+    /// part. The form is one of many parts (multipart/form-data).
     #[arg(short = 'F', long = "part", value_name = "NAME=TEXT|@FILE", allow_hyphen_values = true,
           conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "get"])]
     pub(crate) parts: Vec<String>,
@@ -42,8 +43,8 @@ pub(crate) struct ContentArgs {
 
     /// Send the items `name=value` as a form, not as JSON.
     ///
-    /// With a file among them (`name@FILE`) it is one of many parts. Given twice, or before `NAME=@FILE` or a value in quotes, it is -F,
-    /// as with curl.
+    /// With a file among them (`name@FILE`) it is one of many parts. Given twice, or before `NAME=@FILE` or a
+    /// value in quotes, it is -F, as with curl.
     #[arg(long)]
     pub(crate) form: bool,
 
@@ -53,10 +54,10 @@ pub(crate) struct ContentArgs {
 
     /// Send this file to be stored; `-` is stdin.
     ///
-    /// It is sent by PUT unless another method is named; a URL that ends in `/` is given the file's name. `{a,b}` and `[1-9]` stand for
-    /// several files. With several URLs the first
-    /// -T is for the first one, and so on; the others are asked for without content, but by a command with a method of its own
-    /// they are sent the last file.
+    /// It is sent by PUT unless another method is named; a URL that ends in `/` is given the file's name.
+    /// `{a,b}` and `[1-9]` stand for several files. With several URLs the first -T is for the first one, and
+    /// so on; the others are asked for without content, but by a command with a method of its own they are
+    /// sent the last file.
     #[arg(short = 'T', long, value_name = "FILE", conflicts_with_all = ["data", "data_raw", "data_urlencode", "json", "form", "multipart", "parts", "form_string"])]
     pub(crate) upload_file: Vec<String>,
 

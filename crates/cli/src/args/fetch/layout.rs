@@ -7,8 +7,8 @@ use encoding_rs::Encoding;
 pub(crate) struct LayoutArgs {
     /// Choose colours for a light or a dark background.
     ///
-    /// Without the flag COLORFGBG decides, if the terminal sets it, and else colours are used that stand out from both. The terminal's own
-    /// sixteen are used by `ansi`.
+    /// Without the flag COLORFGBG decides, if the terminal sets it, and else colours are used that stand out
+    /// from both. The terminal's own sixteen are used by `ansi`.
     #[arg(long, value_name = "STYLE", default_value = "auto", hide_short_help = true)]
     pub(crate) style: Style,
 
@@ -20,7 +20,8 @@ pub(crate) struct LayoutArgs {
     #[arg(long, hide_short_help = true)]
     unsorted: bool,
 
-    /// Change how it is laid out: `json.indent:2`, `json.format:false`, `json.sort_keys:true`, `headers.sort:true`.
+    /// Change how it is laid out: `json.indent:2`, `json.format:false`, `json.sort_keys:true`,
+    /// `headers.sort:true`.
     ///
     /// Several stand between commas; the last one counts.
     #[arg(long, value_name = "OPTIONS", value_parser = format_options, hide_short_help = true)]

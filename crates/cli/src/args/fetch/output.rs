@@ -15,8 +15,9 @@ pub(in crate::args) const PARALLEL_MAX: u16 = 50;
 pub(crate) struct OutputArgs {
     /// Write the content to this file.
     ///
-    /// It is made when the response begins. With several URLs the first -o or -O is for the first URL, and so on; `#1` in its name
-    /// is what the first `{…}` or `[…]` of the URL stands for. `-` is stdout, also for what no terminal should see.
+    /// It is made when the response begins. With several URLs the first -o or -O is for the first URL, and so
+    /// on; `#1` in its name is what the first `{…}` or `[…]` of the URL stands for. `-` is stdout, also for
+    /// what no terminal should see.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
@@ -33,7 +34,8 @@ pub(crate) struct OutputArgs {
 
     /// With -O, name the file as the response says.
     ///
-    /// It is named so (RFC 6266) if the name is harmless. The file is a new one: what is there, if only a link, is left alone.
+    /// It is named so (RFC 6266) if the name is harmless. The file is a new one: what is there, if only a
+    /// link, is left alone.
     #[arg(short = 'J', long, hide_short_help = true, conflicts_with = "continue_at")]
     pub(crate) remote_header_name: bool,
 
@@ -47,8 +49,8 @@ pub(crate) struct OutputArgs {
 
     /// Continue a download; `-` goes on where it stopped.
     ///
-    /// Ask for what comes after this many octets, or after those that the file has (`-`), and append it. Fails when the server
-    /// sends anything else than the rest. Not with -J: the file is one that you name.
+    /// Ask for what comes after this many octets, or after those that the file has (`-`), and append it.
+    /// Fails when the server sends anything else than the rest. Not with -J: the file is one that you name.
     #[arg(short = 'C', long, value_name = "OCTETS", value_parser = offset, allow_hyphen_values = true)]
     pub(crate) continue_at: Option<From>,
 
@@ -60,8 +62,8 @@ pub(crate) struct OutputArgs {
 
     /// Print these parts of the exchange.
     ///
-    /// H and B are the head and the content of the request, h and b those of the response, and m is the time that it took. Without
-    /// it both of the response are printed on a terminal, and its content elsewhere.
+    /// H and B are the head and the content of the request, h and b those of the response, and m is the time
+    /// that it took. Without it both of the response are printed on a terminal, and its content elsewhere.
     #[arg(short, long, value_name = "HBhbm", value_parser = parts, hide_short_help = true)]
     pub(crate) print: Option<String>,
 
@@ -77,15 +79,16 @@ pub(crate) struct OutputArgs {
 
     /// Print this afterwards, such as `%{http_code}`.
     ///
-    /// It may have `%{http_code}`, `%{size_download}`, `%{time_total}`, `%{url_effective}`, `%header{NAME}`, `%{json}`, `\n` and
-    /// the others that curl has; `@FILE` has the text, `@-` is stdin. A name that means nothing is reported and skipped.
+    /// It may have `%{http_code}`, `%{size_download}`, `%{time_total}`, `%{url_effective}`, `%header{NAME}`,
+    /// `%{json}`, `\n` and the others that curl has; `@FILE` has the text, `@-` is stdin. A name that means
+    /// nothing is reported and skipped.
     #[arg(short, long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
     pub(crate) write_out: Option<String>,
 
     /// Print when each step was done.
     ///
-    /// The steps are: redirects followed and tries that failed, and of the last exchange the host looked up, connected, TLS agreed,
-    /// the request sent, the head of the response there, and the end of its content.
+    /// The steps are: redirects followed and tries that failed, and of the last exchange the host looked up,
+    /// connected, TLS agreed, the request sent, the head of the response there, and the end of its content.
     #[arg(long)]
     pub(crate) timing: bool,
 
@@ -136,8 +139,8 @@ pub(crate) struct OutputArgs {
 
     /// Write what is done, each frame, and the octets that are sent and that come to this file.
     ///
-    /// It has the form of curl's; `-` is stdout and `%` stderr. Credentials are hidden in heads unless by --show-secrets. `alula inspect`
-    /// explains it.
+    /// It has the form of curl's; `-` is stdout and `%` stderr. Credentials are hidden in heads unless by
+    /// --show-secrets. `alula inspect` explains it.
     #[arg(long, value_name = "FILE", conflicts_with = "trace_ascii", hide_short_help = true)]
     pub(crate) trace: Option<PathBuf>,
 

@@ -15,19 +15,20 @@ use crate::args::{
 pub(crate) struct FetchArgs {
     /// The URL to ask for; `:8080/path` is on localhost.
     ///
-    /// Without a scheme it is http://. `{a,b}` and `[1-9]`, `[01-20:2]`, `[a-z]` stand for several URLs each, unless -g is given.
+    /// Without a scheme it is http://. `{a,b}` and `[1-9]`, `[01-20:2]`, `[a-z]` stand for several URLs each,
+    /// unless -g is given.
     #[arg(required_unless_present_any = ["urls"])]
     pub(crate) url: Option<String>,
 
     /// More of the request, or more URLs.
     ///
-    /// `name==value` is appended to the query. `Name:value` is a field, `Name:` one that is not sent though it is by
-    /// default, `Name;` one without a value. `name=value` is a string of the JSON object that is the content,
-    /// `name:=json` any other JSON; an `@FILE` behind the separator has the value. `a[b]=c`, `a[]=c` and `a[0]=c` lead into objects and
-    /// arrays. With --form they are a form
-    /// instead, and `name@FILE` in it is a file. `@FILE` alone is the whole content. A backslash before
-    /// `=`, `:`, `@` or `;` makes a plain character of it. Items such as http://HOST, `:8080` and `localhost:8080/path` are further
-    /// URLs, asked for on the same connection where that can be.
+    /// `name==value` is appended to the query. `Name:value` is a field, `Name:` one that is not sent though
+    /// it is by default, `Name;` one without a value. `name=value` is a string of the JSON object that is the
+    /// content, `name:=json` any other JSON; an `@FILE` behind the separator has the value. `a[b]=c`, `a[]=c`
+    /// and `a[0]=c` lead into objects and arrays. With --form they are a form instead, and `name@FILE` in it
+    /// is a file. `@FILE` alone is the whole content. A backslash before `=`, `:`, `@` or `;` makes a plain
+    /// character of it. Items such as http://HOST, `:8080` and `localhost:8080/path` are further URLs, asked
+    /// for on the same connection where that can be.
     #[arg(value_name = "ITEM")]
     pub(crate) items: Vec<String>,
 
@@ -41,7 +42,8 @@ pub(crate) struct FetchArgs {
 pub(crate) struct AnyArgs {
     /// The method, the URL, items.
     ///
-    /// The method is given in capitals, if it is neither GET nor POST; then the URL and items, as `alula help get` has them.
+    /// The method is given in capitals, if it is neither GET nor POST; then the URL and items, as `alula help
+    /// get` has them.
     #[arg(value_name = "METHOD|URL|ITEM", required_unless_present_any = ["urls"])]
     pub(crate) words: Vec<String>,
 
@@ -113,8 +115,8 @@ pub(crate) struct RequestArgs {
 
     /// Send this field, as `name: value`.
     ///
-    /// It may be given often, and replaces one that is sent by default. `name:` sends none, `name;` one without a value. `@FILE` has
-    /// fields, one on each line; `@-` is stdin.
+    /// It may be given often, and replaces one that is sent by default. `name:` sends none, `name;` one
+    /// without a value. `@FILE` has fields, one on each line; `@-` is stdin.
     #[arg(short = 'H', long = "header", value_name = "FIELD", value_parser = fields)]
     pub(crate) fields: Vec<Fields>,
 
@@ -130,8 +132,8 @@ pub(crate) struct RequestArgs {
 
     /// Send name and password (RFC 7617).
     ///
-    /// Over http:// anyone on the way can read them. Without a colon the password is asked for, if stdin is a terminal, and not shown
-    /// while it is typed.
+    /// Over http:// anyone on the way can read them. Without a colon the password is asked for, if stdin is a
+    /// terminal, and not shown while it is typed.
     #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = credentials)]
     pub(crate) user: Option<(String, String)>,
 
@@ -159,8 +161,8 @@ pub(crate) struct RequestArgs {
 
     /// Send cookies, `name=value` or those of a file.
     ///
-    /// These cookies (`name=value; name=value`), or those of this file, as Netscape, curl and wget write it, which also makes cookies
-    /// kept between requests. A file that is not there holds none.
+    /// These cookies (`name=value; name=value`), or those of this file, as Netscape, curl and wget write it,
+    /// which also makes cookies kept between requests. A file that is not there holds none.
     #[arg(short = 'b', long = "cookie", value_name = "COOKIES|FILE")]
     pub(crate) cookies: Vec<String>,
 
@@ -184,7 +186,8 @@ pub(crate) struct RequestArgs {
     #[arg(long)]
     pub(crate) compressed: bool,
 
-    /// Append this to the query, encoded as --data-urlencode does it, or as it is behind a `+`; may be given often.
+    /// Append this to the query, encoded as --data-urlencode does it, or as it is behind a `+`; may be given
+    /// often.
     #[arg(long, value_name = "NAME=VALUE", hide_short_help = true)]
     pub(crate) url_query: Vec<String>,
 
@@ -204,7 +207,8 @@ pub(crate) struct RequestArgs {
 
     /// Begin another request, of the same command, with flags of its own; `-:` is the same.
     ///
-    /// The requests are sent one after the other, each on its own connection; the first failure is the exit code.
+    /// The requests are sent one after the other, each on its own connection; the first failure is the exit
+    /// code.
     #[arg(long, hide_short_help = true)]
     pub(crate) next: bool,
 
@@ -222,8 +226,8 @@ pub(crate) struct RequestArgs {
 
     /// Read more arguments from this file, as curl writes them; `-` is stdin.
     ///
-    /// Each line has a flag, with its dashes or without, and its value behind a space, `=` or `:`, in quotes where it has spaces. A
-    /// line that begins with `#` is a comment. `url = URL` is a URL. Arguments in
+    /// Each line has a flag, with its dashes or without, and its value behind a space, `=` or `:`, in quotes
+    /// where it has spaces. A line that begins with `#` is a comment. `url = URL` is a URL. Arguments in
     /// ~/.alularc are read first, unless -q is the first flag.
     #[arg(short = 'K', long, value_name = "FILE", hide_short_help = true)]
     pub(crate) config: Vec<PathBuf>,

@@ -14,8 +14,9 @@ use crate::args::values::{
 pub(crate) struct TransferArgs {
     /// Ask for what has changed since this date, or since this file was written.
     ///
-    /// A `-` before it asks for what has not changed since. A date is written as HTTP does it, or as `6 Nov 1994 8:49 +0100`,
-    /// `19941106` or `1994-11-06`. If the server says 304, or its last-modified does, no content is written.
+    /// A `-` before it asks for what has not changed since. A date is written as HTTP does it, or as `6 Nov
+    /// 1994 8:49 +0100`, `19941106` or `1994-11-06`. If the server says 304, or its last-modified does, no
+    /// content is written.
     #[arg(short = 'z', long, value_name = "DATE|FILE", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) time_cond: Option<String>,
 

@@ -1,6 +1,7 @@
 //! `-K` and `~/.alularc`: arguments from a file, as curl writes them.
 //!
-//! Rule: they take the place of the flag, or stand before all others, and are then read as if they had been typed there.
+//! Rule: they take the place of the flag, or stand before all others, and are then read as if they had been
+//! typed there.
 
 use std::{
     env,
@@ -29,8 +30,8 @@ pub(in crate::args) struct Line {
     pub(in crate::args) arguments: Vec<OsString>,
 }
 
-/// The arguments of the program, behind its name and its command, with those of the file at home before them. -q as the first one
-/// leaves them out. `lines` takes the lines of the file.
+/// The arguments of the program, behind its name and its command, with those of the file at home before them.
+/// -q as the first one leaves them out. `lines` takes the lines of the file.
 pub(in crate::args) fn with_own(
     mut args: Vec<OsString>,
     lines: &mut Vec<Line>,
@@ -53,7 +54,8 @@ pub(in crate::args) fn with_own(
     Ok(args)
 }
 
-/// The arguments of the program with those of the files in place of each -K. `lines` takes the lines of the files.
+/// The arguments of the program with those of the files in place of each -K. `lines` takes the lines of the
+/// files.
 pub(in crate::args) fn expanded(
     args: impl IntoIterator<Item = OsString>,
     lines: &mut Vec<Line>,

@@ -1,4 +1,5 @@
-//! Words that curl takes and the table of flags does not have: `--no-NAME` for each switch, and `--form` before a part.
+//! Words that curl takes and the table of flags does not have: `--no-NAME` for each switch, and `--form`
+//! before a part.
 
 use std::ffi::OsString;
 
@@ -7,7 +8,8 @@ use clap::{Arg, ArgAction, Command as Program};
 /// The beginning of a switch that is taken back.
 const NO: &str = "--no-";
 
-/// The program with a flag for each `--no-NAME` that is given, where the command has a switch `--NAME`: it takes that back.
+/// The program with a flag for each `--no-NAME` that is given, where the command has a switch `--NAME`: it
+/// takes that back.
 pub(in crate::args) fn with_negations(program: Program, given: &[OsString]) -> Program {
     let texts = || given.iter().filter_map(|word| word.to_str());
     let Some(command) = texts().nth(1).filter(|name| program.find_subcommand(name).is_some()) else {
@@ -34,8 +36,8 @@ fn with_negation(command: Program, name: &str) -> Program {
     command.arg(Arg::new(long).long(long).action(ArgAction::SetTrue).hide(true).overrides_with(switch))
 }
 
-/// The words with `--part` for each `--form` that is curl's: HTTPie's is given once and has no value. Where there is one, it is curl's
-/// if the word behind it is a part of a file, or in quotes.
+/// The words with `--part` for each `--form` that is curl's: HTTPie's is given once and has no value. Where
+/// there is one, it is curl's if the word behind it is a part of a file, or in quotes.
 pub(in crate::args) fn with_parts(given: Vec<OsString>) -> Vec<OsString> {
     let text = |at: usize| given.get(at).and_then(|word| word.to_str()).unwrap_or_default();
     let forms: Vec<usize> =

@@ -27,7 +27,8 @@ pub(crate) struct HttpieArgs {
 
     /// Keep the content in a file named by the response or the URL, and follow redirects.
     ///
-    /// -o FILE names it otherwise. A file that is there is left alone: the new one has a number at the end of its name.
+    /// -o FILE names it otherwise. A file that is there is left alone: the new one has a number at the end of
+    /// its name.
     #[arg(long, conflicts_with_all = ["remote_name", "remote_header_name"], hide_short_help = true)]
     download: bool,
 
@@ -65,7 +66,8 @@ pub(crate) struct HttpieArgs {
     #[arg(long, value_name = "VERSION", conflicts_with_all = ["tls13", "tls_max"], hide_short_help = true)]
     ssl: Option<TlsVersion>,
 
-    /// Give up when connecting, the head of the response, or a pause in the content takes longer; 0 is no limit.
+    /// Give up when connecting, the head of the response, or a pause in the content takes longer; 0 is no
+    /// limit.
     #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none, hide_short_help = true)]
     timeout: Option<Limit>,
 
@@ -79,15 +81,16 @@ pub(crate) struct HttpieArgs {
 
     /// Print the request that would be sent, and send nothing.
     ///
-    /// It is printed as HTTP/1.1 has it, with its content: to a pipe or a file octet by octet, on a terminal for the eye. It is
-    /// held in memory.
+    /// It is printed as HTTP/1.1 has it, with its content: to a pipe or a file octet by octet, on a terminal
+    /// for the eye. It is held in memory.
     #[arg(long, conflicts_with = "print_curl", hide_short_help = true)]
     pub(crate) offline: bool,
 
     /// Keep fields, credentials and cookies in a session, and send those that it has.
     ///
-    /// A name stands for a file of this host in the folder alula/sessions of the user's configuration; with a slash it is the path
-    /// of a file. The file is JSON as HTTPie writes it, for its owner alone. Fields that begin with `content-` or `if-` are not kept.
+    /// A name stands for a file of this host in the folder alula/sessions of the user's configuration; with a
+    /// slash it is the path of a file. The file is JSON as HTTPie writes it, for its owner alone. Fields that
+    /// begin with `content-` or `if-` are not kept.
     #[arg(long, value_name = "NAME|PATH", value_parser = session, hide_short_help = true)]
     pub(crate) session: Option<String>,
 

@@ -99,7 +99,8 @@ const OF_SERVERS: [(&str, &str); 20] = [
 /// Flags of `alula store` that are none any more, or are another program's.
 const OF_STORE: [(&str, &str); 1] = [("--http2", VERSIONS)];
 
-/// Ends the program with a complaint that is [`told`]: help that was asked for goes to stdout, and is wrapped already.
+/// Ends the program with a complaint that is [`told`]: help that was asked for goes to stdout, and is wrapped
+/// already.
 pub(in crate::args) fn exit(error: Error) -> ! {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         error.exit();
@@ -169,8 +170,8 @@ fn advice_of_server(flag: &str) -> Option<String> {
     }
 }
 
-/// The same complaint. A value that was refused is shown as far as it holds no secret: of a field its name, of a URL what is no
-/// credential, and nothing of what is a name and a password.
+/// The same complaint. A value that was refused is shown as far as it holds no secret: of a field its name,
+/// of a URL what is no credential, and nothing of what is a name and a password.
 fn masked(mut error: Error) -> Error {
     if error.kind() != ErrorKind::ValueValidation {
         return error;

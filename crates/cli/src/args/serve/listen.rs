@@ -17,7 +17,8 @@ pub(in crate::args) fn address_of_store(text: &str) -> Result<String, String> {
     address_at(text, PORT_OF_STORE)
 }
 
-/// The address with both of its parts: this machine alone where only a port is given, and this port where only a host is.
+/// The address with both of its parts: this machine alone where only a port is given, and this port where
+/// only a host is.
 fn address_at(text: &str, port: u16) -> Result<String, String> {
     if let Some((scheme, rest)) = text.split_once("://") {
         return Err(format!("an address has no `{scheme}://` before it: {rest}"));

@@ -13,7 +13,8 @@ use crate::args::values::durations::delay;
 pub(crate) struct ListenArgs {
     /// The address to listen on, HOST:PORT; either of the two may be left out.
     ///
-    /// `:8080` or `8080` is 127.0.0.1:8080, `0.0.0.0` is 0.0.0.0:8080, and port 0 is a free one. The address is printed.
+    /// `:8080` or `8080` is 127.0.0.1:8080, `0.0.0.0` is 0.0.0.0:8080, and port 0 is a free one. The address
+    /// is printed.
     #[arg(
         short,
         long,
@@ -43,7 +44,8 @@ pub(crate) struct ListenArgs {
 
     /// Speak HTTP/2 only.
     ///
-    /// Without either flag both are spoken: over TLS the client chooses, in clear text it begins in HTTP/2 or does not.
+    /// Without either flag both are spoken: over TLS the client chooses, in clear text it begins in HTTP/2 or
+    /// does not.
     #[arg(long, hide_short_help = true)]
     pub(crate) http2_only: bool,
 
@@ -64,7 +66,8 @@ pub(crate) struct EchoArgs {
 
     /// Write each request on stderr as it arrives, with all of its fields.
     ///
-    /// Credentials are hidden. A line follows when it has ended: peer, time, request, status, octets of content, seconds.
+    /// Credentials are hidden. A line follows when it has ended: peer, time, request, status, octets of
+    /// content, seconds.
     #[arg(long)]
     pub(crate) log: bool,
 
@@ -115,8 +118,9 @@ pub(crate) struct ServeArgs {
 
     /// Answer with /index.html where a page is not there.
     ///
-    /// Paths without a dot in their last segment are answered so, with 200, where HTML is accepted. It is for programs in one page, which choose the view by the path. Missing files with an extension stay 404, and so
-    /// do requests for JSON alone.
+    /// Paths without a dot in their last segment are answered so, with 200, where HTML is accepted. It is for
+    /// programs in one page, which choose the view by the path. Missing files with an extension stay 404, and
+    /// so do requests for JSON alone.
     #[arg(short, long, alias = "single")]
     pub(crate) spa: bool,
 

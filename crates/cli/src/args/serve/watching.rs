@@ -12,9 +12,9 @@ use crate::args::values;
 pub(crate) struct WatchArgs {
     /// Write a line for each request to stderr, or append it to FILE; `-` is stdout.
     ///
-    /// After SIGHUP or SIGUSR1 the FILE is opened again, by its name: move it away before. Requests do not wait for the disk; lines
-    /// that find no room or cannot be written are counted, and the count is told on stderr. Text of peers is escaped, and values of
-    /// queries are not shown.
+    /// After SIGHUP or SIGUSR1 the FILE is opened again, by its name: move it away before. Requests do not
+    /// wait for the disk; lines that find no room or cannot be written are counted, and the count is told on
+    /// stderr. Text of peers is escaped, and values of queries are not shown.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub(crate) access_log: Option<Option<PathBuf>>,
 
@@ -57,7 +57,8 @@ pub(crate) struct WatchArgs {
 
     /// Let pages of ORIGIN read the answers, or pages of any origin (CORS).
     ///
-    /// An origin is https://app.example, with a port if it is not the usual one. Several are given by several flags.
+    /// An origin is https://app.example, with a port if it is not the usual one. Several are given by several
+    /// flags.
     #[arg(long, value_name = "ORIGIN", num_args = 0..=1, require_equals = true, default_missing_value = ANY, value_parser = origin)]
     pub(crate) cors: Vec<String>,
 }
@@ -92,7 +93,8 @@ pub(crate) struct Added {
     pub(crate) value: String,
 }
 
-/// Fields that say what one answer is, or how its connection goes on: one value for all answers would be wrong for most.
+/// Fields that say what one answer is, or how its connection goes on: one value for all answers would be
+/// wrong for most.
 const OF_ONE_ANSWER: [KnownName; 9] = [
     KnownName::ACCEPT_RANGES,
     KnownName::ALLOW,

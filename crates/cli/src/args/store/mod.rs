@@ -30,7 +30,8 @@ pub(crate) struct StoreArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Take settings from FILE, in TOML, with the names of these flags and a table for each bucket type, such as [types.sets].
+    /// Take settings from FILE, in TOML, with the names of these flags and a table for each bucket type, such
+    /// as [types.sets].
     ///
     /// A flag on the command line goes before the same setting of the file. See docs/store.md.
     #[arg(short, long, value_name = "FILE")]
@@ -51,11 +52,13 @@ pub(crate) struct StoreArgs {
 
     /// Make a bucket type, with its properties as a JSON object: 'sets={"datatype":"set"}'.
     ///
-    /// Several are made by several flags. The datatype of a type, which is one of counter, set, gset, map and hll, cannot be another one later.
+    /// Several are made by several flags. The datatype of a type, which is one of counter, set, gset, map and
+    /// hll, cannot be another one later.
     #[arg(long = "type", value_name = "NAME=JSON", value_parser = bucket_type)]
     pub(crate) types: Vec<BucketType>,
 
-    /// Answer 413 to a write after which an object would have more octets than this, all siblings and their fields together.
+    /// Answer 413 to a write after which an object would have more octets than this, all siblings and their
+    /// fields together.
     #[arg(long, value_name = "OCTETS", default_value = "51M", value_parser = values::octets)]
     pub(crate) object_max: NonZeroU64,
 
@@ -73,7 +76,8 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "SECONDS", default_value = "5m", value_parser = some_time)]
     pub(crate) timeout_max: Duration,
 
-    /// The time after which what is left of a deleted object is removed, in milliseconds or with its unit (3s), or `immediate`, or `keep`.
+    /// The time after which what is left of a deleted object is removed, in milliseconds or with its unit
+    /// (3s), or `immediate`, or `keep`.
     ///
     /// Until then it keeps an old copy that a client writes back from being taken for a new object.
     #[arg(long, value_name = "MS", default_value = "3000", value_parser = reap_after)]

@@ -8,12 +8,14 @@ use clap::Args as ClapArgs;
 pub(crate) struct AccessArgs {
     /// Let in the users of FILE alone, in TOML, and each of them where the file allows it.
     ///
-    /// Users have passwords, which are taken over TLS, or certificates. The file must not be readable by others. It is read again after
-    /// SIGHUP or SIGUSR1; when it is wrong, the users stay as they are. See docs/store.md.
+    /// Users have passwords, which are taken over TLS, or certificates. The file must not be readable by
+    /// others. It is read again after SIGHUP or SIGUSR1; when it is wrong, the users stay as they are. See
+    /// docs/store.md.
     #[arg(long, value_name = "FILE")]
     pub(crate) users: Option<PathBuf>,
 
-    /// Take passwords in clear text, in which everybody on the way can read them: for a proxy on this machine that ends TLS.
+    /// Take passwords in clear text, in which everybody on the way can read them: for a proxy on this machine
+    /// that ends TLS.
     #[arg(long, requires = "users")]
     pub(crate) users_without_tls: bool,
 
@@ -25,7 +27,8 @@ pub(crate) struct AccessArgs {
 
     /// Read a password and print its hash for a users file.
     ///
-    /// The password is typed twice on a terminal, which does not show it, or is the first line of stdin. No store is opened.
+    /// The password is typed twice on a terminal, which does not show it, or is the first line of stdin. No
+    /// store is opened.
     #[arg(long, exclusive = true)]
     pub(crate) hash_password: bool,
 }

@@ -1,7 +1,7 @@
 //! `alula store --config`: settings from a file in TOML.
 //!
-//! Rule: a setting becomes the flag of its name, before those of the command line, which therefore take its place. Names, values and
-//! errors of settings are those of the flags.
+//! Rule: a setting becomes the flag of its name, before those of the command line, which therefore take its
+//! place. Names, values and errors of settings are those of the flags.
 
 use std::{ffi::OsString, fs, path::Path};
 
@@ -11,7 +11,8 @@ use toml::{Table, Value, de::DeTable};
 use crate::args::parse::config::Line;
 use crate::failure::exit::{Exit, Failure};
 
-/// The arguments of `alula store` with those of its files behind the command. `lines` takes the settings of the files.
+/// The arguments of `alula store` with those of its files behind the command. `lines` takes the settings of
+/// the files.
 pub(in crate::args) fn expanded(
     args: Vec<OsString>,
     program: &mut Program,

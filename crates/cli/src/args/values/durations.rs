@@ -10,7 +10,8 @@ const WRITTEN: &str = "written as seconds or with a unit, such as 1.5, 200ms, 2m
 /// The longest time for which answers can be delayed: an hour.
 const DELAY_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The least number without a unit that stands for no time of a slow request: it would be more than a minute and a half.
+/// The least number without a unit that stands for no time of a slow request: it would be more than a minute
+/// and a half.
 const MILLISECONDS_FROM: Duration = Duration::from_secs(100);
 
 /// Reads a time: seconds, or a number with `ms`, `s`, `m` or `h` behind it.

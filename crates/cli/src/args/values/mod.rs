@@ -77,8 +77,8 @@ pub(crate) struct Protocols {
     pub(crate) https: bool,
 }
 
-/// Names between commas, each alone or with `+` added to all, with `-` taken away, with `=` in the place of all before it. Those of
-/// others than HTTP change nothing.
+/// Names between commas, each alone or with `+` added to all, with `-` taken away, with `=` in the place of
+/// all before it. Those of others than HTTP change nothing.
 pub(super) fn protocols(text: &str) -> Result<Protocols, String> {
     let mut all = Protocols { http: true, https: true };
     for word in text.split(',') {
@@ -143,7 +143,8 @@ pub(super) fn range(text: &str) -> Result<String, String> {
     }
 }
 
-/// The addresses at which a host and port are to be found; without any, the resolver says them. `*` is any host.
+/// The addresses at which a host and port are to be found; without any, the resolver says them. `*` is any
+/// host.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Resolved {
     pub(crate) host: String,

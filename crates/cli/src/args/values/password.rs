@@ -48,8 +48,8 @@ fn ask(_: &str) -> io::Result<String> {
 
 /// The terminal shows nothing that is typed until this is dropped.
 ///
-/// It sends no signals either: a key that would end the program ends the line, so that the terminal is as before when the signal
-/// comes.
+/// It sends no signals either: a key that would end the program ends the line, so that the terminal is as
+/// before when the signal comes.
 #[cfg(unix)]
 struct Hidden {
     before: nix::sys::termios::Termios,

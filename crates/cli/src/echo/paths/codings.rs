@@ -1,7 +1,8 @@
 //! `/gzip`, `/deflate`, `/brotli` and `/zstd`: content in a coding.
 //!
-//! The first two are compressed. Octets in the others are stored and not made fewer, which these formats allow: a decoder has all of it
-//! to read, and an encoder is 180 kB (zstd) and 1 MB (br) of program; that of the first two is 60 kB.
+//! The first two are compressed. Octets in the others are stored and not made fewer, which these formats
+//! allow: a decoder has all of it to read, and an encoder is 180 kB (zstd) and 1 MB (br) of program; that of
+//! the first two is 60 kB.
 
 use std::io::Read;
 

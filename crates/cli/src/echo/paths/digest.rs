@@ -1,6 +1,7 @@
 //! `/digest-auth/QOP/USER/PASSWORD`: who asks, by a hash of the password (RFC 7616).
 //!
-//! Any nonce is taken, so that a test can send one that it was not given; a server that guards something must not.
+//! Any nonce is taken, so that a test can send one that it was not given; a server that guards something must
+//! not.
 
 use alula::{Answer, KnownName, Status};
 use md5::{Digest as _, Md5};

@@ -1,4 +1,5 @@
-//! The content of a form: pairs of `application/x-www-form-urlencoded`, and parts of `multipart/form-data` (RFC 7578).
+//! The content of a form: pairs of `application/x-www-form-urlencoded`, and parts of `multipart/form-data`
+//! (RFC 7578).
 
 use alula::{FieldSection, KnownName};
 use url::form_urlencoded;

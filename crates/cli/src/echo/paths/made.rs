@@ -14,7 +14,8 @@ pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const OCTETS: &str = "application/octet-stream";
 
-/// Octets of JSON that are printed for each octet of the request, and beyond: indents can make much of little.
+/// Octets of JSON that are printed for each octet of the request, and beyond: indents can make much of
+/// little.
 const PRINTED_FACTOR: usize = 16;
 const PRINTED_MORE: usize = 256 * 1024;
 

@@ -1,4 +1,5 @@
-//! The Mersenne Twister MT19937, as Python seeds it, so that a seed stands for the same octets as with httpbin.
+//! The Mersenne Twister MT19937, as Python seeds it, so that a seed stands for the same octets as with
+//! httpbin.
 
 /// Words of the state.
 const WORDS: usize = 624;

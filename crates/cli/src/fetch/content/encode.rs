@@ -17,7 +17,8 @@ pub(in crate::fetch) fn pair(name: &str, value: &[u8]) -> String {
     format!("{}={}", encoded(name.as_bytes()), encoded(value))
 }
 
-/// What `--data-urlencode` is given: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`. The name is taken to be encoded.
+/// What `--data-urlencode` is given: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`. The name is taken
+/// to be encoded.
 pub(in crate::fetch) fn argument(text: &str, deadline: Deadline) -> Result<String, Failure> {
     let Some(at) = text.find(['=', '@']) else { return Ok(encoded(text.as_bytes())) };
     let (name, rest) = text.split_at(at);

@@ -260,7 +260,8 @@ fn file(path: &PathBuf) -> Content {
     Content::new(octets, mime_guess::from_path(path).first_raw())
 }
 
-/// The items as JSON, where their names lead; of two with one name the later counts. JSON that was given stays as it is written.
+/// The items as JSON, where their names lead; of two with one name the later counts. JSON that was given
+/// stays as it is written.
 fn object(items: &[Item]) -> Result<Content, Failure> {
     let mut document = Document::default();
     for item in items {

@@ -76,8 +76,8 @@ impl Part {
         }
     }
 
-    /// `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, then `;type=TYPE`, `;filename=NAME`, `;encoder=NAME` and `;headers=FIELD`. Further
-    /// files follow commas, each with what is said of it.
+    /// `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, then `;type=TYPE`, `;filename=NAME`, `;encoder=NAME` and
+    /// `;headers=FIELD`. Further files follow commas, each with what is said of it.
     fn read(argument: &str) -> Result<Self, Failure> {
         let (name, rest) = named(argument)?;
         let (kind, rest) = match rest.strip_prefix(['@', '<']) {
@@ -101,7 +101,8 @@ impl Part {
         }
     }
 
-    /// Reads one file or text with what is said of it, and gives what is behind it. In a list it ends at a comma.
+    /// Reads one file or text with what is said of it, and gives what is behind it. In a list it ends at a
+    /// comma.
     fn read_one<'a>(
         name: &str,
         kind: &str,
@@ -180,8 +181,8 @@ fn parameter(text: &str) -> Option<(Parameter, &str)> {
     PARAMETERS.iter().find_map(|(name, parameter)| Some((*parameter, text.strip_prefix(name)?)))
 }
 
-/// A value, without the white space around it, in quotes with escapes or up to the next parameter; and what is behind it. A semicolon that begins no parameter is a
-/// part of it, and so is a comma outside of lists.
+/// A value, without the white space around it, in quotes with escapes or up to the next parameter; and what
+/// is behind it. A semicolon that begins no parameter is a part of it, and so is a comma outside of lists.
 fn word(text: &str, is_list: bool) -> (String, &str) {
     let text = text.trim_start();
     if let Some((value, rest)) = text.strip_prefix('"').and_then(|text| quoted(text, is_list)) {
@@ -193,7 +194,8 @@ fn word(text: &str, is_list: bool) -> (String, &str) {
     (text[..end].trim_end().to_owned(), &text[end..])
 }
 
-/// Returns what stands before the closing quote, if a parameter, the next of a list or nothing is behind that.
+/// Returns what stands before the closing quote, if a parameter, the next of a list or nothing is behind
+/// that.
 fn quoted(text: &str, is_list: bool) -> Option<(String, &str)> {
     let (mut value, mut characters) = (String::new(), text.char_indices());
     while let Some((at, character)) = characters.next() {

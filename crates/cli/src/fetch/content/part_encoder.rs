@@ -48,7 +48,8 @@ impl PartEncoder {
     }
 }
 
-/// Lines end where CR LF stand; all else that is not printed is escaped, and white space at the end of a line.
+/// Lines end where CR LF stand; all else that is not printed is escaped, and white space at the end of a
+/// line.
 fn quoted_printable(octets: &[u8]) -> Vec<u8> {
     let (mut encoded, mut column, mut at) = (Vec::new(), 0, 0);
     let ends_line = |at: usize| at >= octets.len() || octets[at..].starts_with(b"\r\n");

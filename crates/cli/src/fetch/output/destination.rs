@@ -1,6 +1,7 @@
 //! Which file a response goes to, if any, and who has named it.
 //!
-//! Rule: a name that the user has not seen names a new file in this folder and nothing else: `file_name.rs` says which names do.
+//! Rule: a name that the user has not seen names a new file in this folder and nothing else: `file_name.rs`
+//! says which names do.
 
 use std::{
     io::{IsTerminal as _, stdout},

@@ -12,15 +12,16 @@ const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 /// The same with a digit behind them.
 const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 
-/// Returns the name for `-O`: the last segment of a path without its escapes, or with them where they hide something.
+/// Returns the name for `-O`: the last segment of a path without its escapes, or with them where they hide
+/// something.
 pub(in crate::fetch) fn of_segment(segment: &str) -> Option<Cow<'_, str>> {
     let decoded = percent_decode_str(segment).decode_utf8().ok();
     let decoded = decoded.filter(|name| &**name == segment || is_harmless(name));
     decoded.filter(|name| is_one(name)).or_else(|| is_one(segment).then_some(Cow::Borrowed(segment)))
 }
 
-/// Returns true for a name that may be given by somebody else: a file in this folder, neither hidden nor taken for a flag, which
-/// looks like what it is, on every system.
+/// Returns true for a name that may be given by somebody else: a file in this folder, neither hidden nor
+/// taken for a flag, which looks like what it is, on every system.
 pub(in crate::fetch) fn is_harmless(name: &str) -> bool {
     let is_trimmed = name.trim() == name && !name.ends_with('.');
     let is_flag_or_hidden = name.starts_with(['-', '.']);

@@ -97,7 +97,8 @@ pub(in crate::fetch) fn keep_etag(args: &TransferArgs, response: &Response) -> O
     Output::open(&to, There::IsReplaced, false)?.show(line)
 }
 
-/// Returns true if the server has sent what was not asked for: it pays no heed to the condition, and its date does not meet it.
+/// Returns true if the server has sent what was not asked for: it pays no heed to the condition, and its date
+/// does not meet it.
 pub(in crate::fetch) fn is_unmet(args: &TransferArgs, response: &Response) -> bool {
     let Some(TimeCondition { date, is_before }) = time_condition(args) else { return false };
     let modified = last_modified(response);

@@ -141,7 +141,8 @@ fn time(text: &str) -> Option<i64> {
     (hour < 24 && minute < 60 && second <= 60).then_some((hour * 60 + minute) * 60 + second)
 }
 
-/// Days since 1970 in the Gregorian calendar. Years are counted from March on, so that a leap day is the last of its year.
+/// Days since 1970 in the Gregorian calendar. Years are counted from March on, so that a leap day is the last
+/// of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

@@ -19,7 +19,8 @@ pub(in crate::fetch) enum Item {
     Field(FieldArg),
     /// `Name:@FILE`.
     FieldInFile { name: String, path: PathBuf },
-    /// `name=value` and `name=@FILE`. The name leads into JSON as [`Document`](super::nested::Document) reads it.
+    /// `name=value` and `name=@FILE`. The name leads into JSON as [`Document`](super::nested::Document) reads
+    /// it.
     Text { name: String, value: Value },
     /// `name:=json` and `name:=@FILE`, named likewise.
     Json { name: String, value: Value },
@@ -68,8 +69,8 @@ const SEPARATORS: [(&str, Separator); 10] = [
 
 const FORMS: &str = "written as name=value, name:=json, name==value, Name:value, name@FILE or @FILE";
 
-/// Reads the words behind the method: the URL and the items. An item that stands where the URL is expected is taken for one if a
-/// URL follows.
+/// Reads the words behind the method: the URL and the items. An item that stands where the URL is expected is
+/// taken for one if a URL follows.
 ///
 /// # Errors
 /// A word that is no item, or a field or query whose file cannot be read.
@@ -214,8 +215,8 @@ pub(in crate::fetch) fn is_url(text: &str) -> bool {
     begins("http://") || begins("https://") || has_port(text) || (split(text).is_none() && has_path(text))
 }
 
-/// `:8080`, which is on localhost, or a host with a port where the host can be no name of a field: `localhost:8080`,
-/// `127.0.0.1:8080`, `[::1]:8080`, and `a.example:8080/path` because of the path.
+/// `:8080`, which is on localhost, or a host with a port where the host can be no name of a field:
+/// `localhost:8080`, `127.0.0.1:8080`, `[::1]:8080`, and `a.example:8080/path` because of the path.
 fn has_port(text: &str) -> bool {
     let (host, rest) = match text.strip_prefix('[').and_then(|rest| rest.split_once("]:")) {
         Some((host, rest)) if host.parse::<Ipv6Addr>().is_ok() => ("", rest),

@@ -230,7 +230,8 @@ fn query(items: &[Item], options: &Options, deadline: Deadline) -> Result<Vec<St
     Ok(query)
 }
 
-/// The URLs in the order in which they were given: words, of which `url` is the first that is one, and the values of --url.
+/// The URLs in the order in which they were given: words, of which `url` is the first that is one, and the
+/// values of --url.
 fn in_order<'a>(words: &Words<'a>, url: Option<&'a str>, args: &'a RequestArgs) -> Vec<&'a str> {
     let all = words.url.into_iter().chain(words.items.iter().map(String::as_str)).enumerate();
     let is_first = |at: usize, word: &str| at == 0 && Some(word) == url;
@@ -242,8 +243,8 @@ fn in_order<'a>(words: &Words<'a>, url: Option<&'a str>, args: &'a RequestArgs) 
     urls.into_iter().map(|(.., url)| url).collect()
 }
 
-/// A target for each file of -T that is for its URL, or the target alone. By a command with a method of its own the last files are for
-/// all others, too. `places` has the place of each file's flag.
+/// A target for each file of -T that is for its URL, or the target alone. By a command with a method of its
+/// own the last files are for all others, too. `places` has the place of each file's flag.
 fn paired(targets: Vec<Target>, uploads: &[Content], places: &[usize], is_command: bool) -> Vec<Target> {
     let last = places.last().copied();
     let mut all: Vec<Target> = Vec::new();
@@ -338,7 +339,8 @@ fn login(session: Option<&Kept>, args: &RequestArgs) -> (Login, Option<(String, 
     (login, args.user.clone().filter(|_| login != Login::Basic))
 }
 
-/// Takes the field `transfer-encoding: chunked` out, which is for the connection to send; returns true if it was there.
+/// Takes the field `transfer-encoding: chunked` out, which is for the connection to send; returns true if it
+/// was there.
 fn take_chunked(fields: &mut Vec<(String, String)>) -> bool {
     let is_other = |(name, value): &(String, String)| {
         !(name.eq_ignore_ascii_case("transfer-encoding") && value.eq_ignore_ascii_case("chunked"))
@@ -373,7 +375,8 @@ fn fields(
     fields
 }
 
-/// Adds what a session has and nobody has given. Cookies and credentials that are given are those of the session by now.
+/// Adds what a session has and nobody has given. Cookies and credentials that are given are those of the
+/// session by now.
 fn with_session(
     session: &Kept,
     given: &[&FieldArg],

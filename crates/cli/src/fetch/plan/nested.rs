@@ -1,4 +1,5 @@
-//! Names of items that lead into JSON, as HTTPie has them: `a[b]` is a member, `a[0]` an element and `a[]` a new one.
+//! Names of items that lead into JSON, as HTTPie has them: `a[b]` is a member, `a[0]` an element and `a[]` a
+//! new one.
 //!
 //! Values are kept as they were written: what is given as JSON is read only where a later name leads into it.
 
@@ -56,8 +57,8 @@ impl Document {
     /// Puts JSON, which is known to be valid, where the name leads.
     ///
     /// # Errors
-    /// The sentence about a name that is none, or that leads into something else than it needs, with the name below it and carets
-    /// below the place.
+    /// The sentence about a name that is none, or that leads into something else than it needs, with the name
+    /// below it and carets below the place.
     pub(in crate::fetch) fn put(&mut self, name: &str, json: String) -> Result<(), String> {
         let put =
             steps(name).and_then(|steps| self.root.at(name, &steps).map(|node| *node = Node::Written(json)));
@@ -299,7 +300,8 @@ fn index(digits: &str, place: &Range<usize>) -> Result<usize, Wrong> {
     index.ok_or_else(|| wrong(format!("an index is {INDEX_MAX} at most")))
 }
 
-/// A backslash takes from a bracket, and from a backslash, what it means here; before a number it makes a key of it.
+/// A backslash takes from a bracket, and from a backslash, what it means here; before a number it makes a key
+/// of it.
 fn tokens(name: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut word = Word::default();

@@ -23,7 +23,8 @@ struct Entry {
 }
 
 impl Netrc {
-    /// The file that the flags name, if they name one. One that is not there is an error only when it was named outright.
+    /// The file that the flags name, if they name one. One that is not there is an error only when it was
+    /// named outright.
     pub(in crate::fetch) fn of(args: &RequestArgs) -> Result<Self, Failure> {
         let path = match &args.netrc_file {
             Some(path) => path.clone(),

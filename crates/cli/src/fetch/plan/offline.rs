@@ -1,6 +1,7 @@
 //! `--offline`: the requests as they would be sent, and nothing sent.
 //!
-//! The client writes each of them to a server in this process, so that they are made as all others are, and what it writes is kept.
+//! The client writes each of them to a server in this process, so that they are made as all others are, and
+//! what it writes is kept.
 
 use std::{
     io,

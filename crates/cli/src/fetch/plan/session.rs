@@ -1,4 +1,5 @@
-//! `--session`: fields, credentials and cookies that are kept from one run to the next, in a file as HTTPie writes it.
+//! `--session`: fields, credentials and cookies that are kept from one run to the next, in a file as HTTPie
+//! writes it.
 //!
 //! Rule: the file holds secrets. It is replaced as that of a jar is: at once, and for its owner alone.
 
@@ -24,7 +25,8 @@ const FORM: &str = "3.2.4";
 /// Beginnings of names of fields that are for one request only.
 const OF_ONE_REQUEST: [&str; 2] = ["content-", "if-"];
 
-/// Fields that are not kept as such: where a request is sent is for its URL to say, and cookies have a list of their own.
+/// Fields that are not kept as such: where a request is sent is for its URL to say, and cookies have a list
+/// of their own.
 const KEPT_ELSEWHERE: [&str; 2] = ["cookie", "host"];
 
 /// A session as it was when the run began, with what the arguments add.
@@ -39,7 +41,8 @@ pub(in crate::fetch) struct Kept {
 }
 
 impl Kept {
-    /// Reads the session that is asked for, if one is, and adds the arguments to it. `of_url` is who asks by the first URL.
+    /// Reads the session that is asked for, if one is, and adds the arguments to it. `of_url` is who asks by
+    /// the first URL.
     ///
     /// # Errors
     /// The file cannot be read or is none of a session, or the URLs are of several hosts.
@@ -68,7 +71,8 @@ impl Kept {
         Ok(Some(kept))
     }
 
-    /// The fields that are sent beside those that are given, with the credentials unless there are some already.
+    /// The fields that are sent beside those that are given, with the credentials unless there are some
+    /// already.
     ///
     /// # Errors
     /// The scheme of the credentials is none that is spoken.
@@ -167,7 +171,8 @@ impl Kept {
         self.members.insert("auth".to_owned(), auth);
     }
 
-    /// Puts fields that are given in the place of those of the same name. Cookies among them are kept as such.
+    /// Puts fields that are given in the place of those of the same name. Cookies among them are kept as
+    /// such.
     fn add_fields(&mut self, given: &[&FieldArg]) {
         let is_kept = |field: &&&FieldArg| {
             let name = field.name.to_ascii_lowercase();

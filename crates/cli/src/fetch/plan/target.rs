@@ -33,7 +33,8 @@ pub(in crate::fetch) struct Target {
     pub(in crate::fetch) zone: Option<String>,
     /// Name and password before the host.
     pub(in crate::fetch) credentials: Option<(String, String)>,
-    /// The path and query as they were typed, if they are sent so though the path has dots that lead elsewhere.
+    /// The path and query as they were typed, if they are sent so though the path has dots that lead
+    /// elsewhere.
     pub(in crate::fetch) path_as_is: Option<String>,
     /// The place of its URL on the command line.
     pub(in crate::fetch) place: usize,
@@ -86,7 +87,8 @@ impl Target {
         self.url.path().rsplit('/').next().unwrap_or_default()
     }
 
-    /// The same for this file of -T, which stands in this place: a path that ends as a folder does is given its name.
+    /// The same for this file of -T, which stands in this place: a path that ends as a folder does is given
+    /// its name.
     pub(in crate::fetch) fn sent(&self, place: usize, content: &Content) -> Self {
         let mut target = Self { upload: Some(place), ..self.clone() };
         if let Source::Octets(Octets::File(path)) = &content.source
@@ -107,7 +109,8 @@ impl Target {
     }
 }
 
-/// Puts a scheme in front of a URL that has none, this one or http; a host may be left out before a port or a path.
+/// Puts a scheme in front of a URL that has none, this one or http; a host may be left out before a port or a
+/// path.
 pub(in crate::fetch) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> String {
     let scheme = match scheme {
         Some(Scheme::Https) => "https",

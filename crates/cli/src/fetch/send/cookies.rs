@@ -1,7 +1,8 @@
 //! `-b` and `-c`: cookies that are sent, and the file they are kept in.
 //!
-//! Rule: the file of a jar holds secrets. It is written beside its place, for its owner alone, and then takes that place at once, so
-//! that no link is followed, nobody reads half of it, and what was there is whole if this fails.
+//! Rule: the file of a jar holds secrets. It is written beside its place, for its owner alone, and then takes
+//! that place at once, so that no link is followed, nobody reads half of it, and what was there is whole if
+//! this fails.
 
 use std::{
     fs::{self, FileType, OpenOptions},
@@ -30,8 +31,8 @@ pub(in crate::fetch) fn given(args: &RequestArgs) -> Option<String> {
     (!given.is_empty()).then(|| given.join("; "))
 }
 
-/// The jar for all requests, with what is in the files that are named; nothing when no cookies are kept. A file that is not
-/// there yet holds none, and lines that cannot be read are reported.
+/// The jar for all requests, with what is in the files that are named; nothing when no cookies are kept. A
+/// file that is not there yet holds none, and lines that cannot be read are reported.
 pub(in crate::fetch) fn jar(args: &RequestArgs, is_quiet: bool) -> Result<Option<Jar>, Failure> {
     let files = args.cookies.iter().filter(|cookie| !cookie.contains('='));
     let mut jar = args.cookie_jar.is_some().then(Jar::new);
@@ -52,7 +53,8 @@ pub(in crate::fetch) fn jar(args: &RequestArgs, is_quiet: bool) -> Result<Option
     Ok(jar)
 }
 
-/// The lines of a file but those of cookies that end with the session, which are empty: the numbers of the others stay.
+/// The lines of a file but those of cookies that end with the session, which are empty: the numbers of the
+/// others stay.
 fn without_sessions(octets: &[u8]) -> Vec<u8> {
     let is_of_session = |line: &[u8]| line.split(|octet| *octet == b'\t').nth(4) == Some(b"0");
     let lines = octets.split(|octet| *octet == b'\n');

@@ -140,7 +140,8 @@ impl Digest {
         })
     }
 
-    /// The value of `authorization` for a request of this method and target. Each call counts as one use of the nonce.
+    /// The value of `authorization` for a request of this method and target. Each call counts as one use of
+    /// the nonce.
     pub(in crate::fetch) fn authorization(
         &mut self,
         user: &(String, String),

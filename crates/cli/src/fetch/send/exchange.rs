@@ -159,7 +159,8 @@ impl<'a> Session<'a> {
         self.plan.targets.len()
     }
 
-    /// Returns true if the heads of responses that redirect are shown as well: where heads were asked for outright.
+    /// Returns true if the heads of responses that redirect are shown as well: where heads were asked for
+    /// outright.
     fn shows_hops(&self) -> bool {
         self.options.output.include
             || self.options.httpie.all

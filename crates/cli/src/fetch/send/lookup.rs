@@ -28,7 +28,8 @@ enum Family {
     V6,
 }
 
-/// A host that is asked for at another one's addresses: the field `host` that was given, and the host of the URL.
+/// A host that is asked for at another one's addresses: the field `host` that was given, and the host of the
+/// URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) struct StandIn {
     pub(in crate::fetch) asked_for: String,
@@ -110,8 +111,8 @@ impl Resolve for Lookup {
     }
 }
 
-/// Makes the field `host` that was given the host of the URLs: a request names one (RFC 9112 §3.2), and where it is sent is
-/// another matter.
+/// Makes the field `host` that was given the host of the URLs: a request names one (RFC 9112 §3.2), and where
+/// it is sent is another matter.
 pub(in crate::fetch) fn stand_in(
     fields: &mut Vec<(String, String)>,
     targets: &mut [Target],

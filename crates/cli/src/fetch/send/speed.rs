@@ -31,8 +31,8 @@ impl SpeedLimit {
         (octets > 0 && seconds > 0).then_some(Self { octets, time: Duration::from_secs(seconds.into()) })
     }
 
-    /// Returns when the transfer was too slow for too long. `moved` says how many octets were transferred in all; the time does
-    /// not count before a request was sent.
+    /// Returns when the transfer was too slow for too long. `moved` says how many octets were transferred in
+    /// all; the time does not count before a request was sent.
     pub(in crate::fetch) async fn missed(self, moved: impl Fn() -> u64) -> Failure {
         let mut pace = Pace::new(self);
         loop {

@@ -6,7 +6,8 @@ use std::{
     task::Poll,
 };
 
-/// Runs all of the work, so much of it at a time, and hands each outcome to `then` as it comes. Dropping the future drops the work.
+/// Runs all of the work, so much of it at a time, and hands each outcome to `then` as it comes. Dropping the
+/// future drops the work.
 pub(in crate::fetch) async fn run<F: Future>(
     work: impl IntoIterator<Item = F>,
     at_once: usize,

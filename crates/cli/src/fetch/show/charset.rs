@@ -12,7 +12,8 @@ use super::Show;
 pub(crate) struct Charset(Option<Decoder>);
 
 impl Charset {
-    /// For content that is shown. What is UTF-8 already, or says nothing, passes as it is, and so does what is still compressed.
+    /// For content that is shown. What is UTF-8 already, or says nothing, passes as it is, and so does what
+    /// is still compressed.
     pub(super) fn of(response: &Response, show: &Show) -> Self {
         let fields = response.headers();
         let is_for_the_eye = show.is_seen || show.is_laid_out;

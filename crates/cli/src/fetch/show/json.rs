@@ -1,4 +1,5 @@
-//! JSON for the eye. Tokens are copied, never read: numbers keep their digits, strings their escapes and members their order.
+//! JSON for the eye. Tokens are copied, never read: numbers keep their digits, strings their escapes and
+//! members their order.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,8 @@ use anstyle::Style;
 use super::{Show, palette::Palette, sorted::sorted};
 use crate::terminal::{Painted, escaped_json};
 
-/// JSON laid out, or with colours, or both, and for a terminal with nothing in it that it obeys; nothing when it is none.
+/// JSON laid out, or with colours, or both, and for a terminal with nothing in it that it obeys; nothing when
+/// it is none.
 pub(super) fn shown(json: &[u8], show: &Show) -> Option<Painted> {
     let text = std::str::from_utf8(json).ok()?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;

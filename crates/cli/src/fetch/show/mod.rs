@@ -38,8 +38,8 @@ pub(super) struct Show {
     pub(super) meta: bool,
     pub(super) is_laid_out: bool,
     pub(super) is_coloured: bool,
-    /// It goes to a terminal: heads hold nothing that it obeys, and what ends without a line end is given one, so that the prompt
-    /// stands on a line of its own.
+    /// It goes to a terminal: heads hold nothing that it obeys, and what ends without a line end is given
+    /// one, so that the prompt stands on a line of its own.
     pub(super) is_on_terminal: bool,
     /// So does content, which nobody has asked for as it is: it holds nothing that a terminal obeys either.
     pub(super) is_seen: bool,
@@ -67,7 +67,8 @@ pub(super) enum Holding {
 impl Show {
     pub(super) fn of(args: &OutputArgs, method: &str, to: &Destination) -> Self {
         let is_terminal = stdout().is_terminal();
-        // Elsewhere there are colours only when they are asked for, and then only NO_COLOR speaks against them.
+        // Elsewhere there are colours only when they are asked for, and then only NO_COLOR speaks against
+        // them.
         let auto = match is_terminal {
             true => anstream::AutoStream::choice(&stdout()) != anstream::ColorChoice::Never,
             false => std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),

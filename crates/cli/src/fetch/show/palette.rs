@@ -44,7 +44,8 @@ const ANSI: Palette = Palette {
     ],
 };
 
-/// For a background that nobody names: each of these has a contrast of 4.5 to black and to white, which few colours have.
+/// For a background that nobody names: each of these has a contrast of 4.5 to black and to white, which few
+/// colours have.
 const BOTH: Palette = Palette {
     key: cube(63),
     string: cube(29),
@@ -55,7 +56,8 @@ const BOTH: Palette = Palette {
     statuses: [cube(63).bold(), cube(29).bold(), cube(98).bold(), cube(131).bold(), cube(163).bold()],
 };
 
-/// Each of these has a contrast of 4.5 and more to black, as WCAG asks for text, whatever the terminal makes of its sixteen.
+/// Each of these has a contrast of 4.5 and more to black, as WCAG asks for text, whatever the terminal makes
+/// of its sixteen.
 const DARK: Palette = Palette {
     key: cube(117),
     string: cube(114),
@@ -106,7 +108,8 @@ impl Palette {
     }
 }
 
-/// Reads the background of `FOREGROUND;BACKGROUND`, which are numbers of the sixteen colours; nothing when it is none of them.
+/// Reads the background of `FOREGROUND;BACKGROUND`, which are numbers of the sixteen colours; nothing when it
+/// is none of them.
 fn is_dark(colors: &str) -> Option<bool> {
     match colors.rsplit(';').next()?.parse::<u8>().ok()? {
         0..=6 | 8 => Some(true),

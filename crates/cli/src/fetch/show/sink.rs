@@ -12,7 +12,8 @@ use crate::{
 /// What no text has, in any coding but those of two and four octets.
 const BINARY: u8 = 0;
 
-/// Takes content piece by piece. JSON that is shown for the eye is held until it is whole; all else goes through.
+/// Takes content piece by piece. JSON that is shown for the eye is held until it is whole; all else goes
+/// through.
 pub(crate) struct Sink {
     output: Output,
     show: Show,

@@ -4,8 +4,9 @@ use serde_json::value::RawValue;
 
 use crate::fetch::plan::members::Members;
 
-/// The same JSON, which is known to be valid, sorted at each level. Numbers and strings stay as they are written, and of members
-/// with one name the first stays first. It is as deep as the parser allows, 128 levels.
+/// The same JSON, which is known to be valid, sorted at each level. Numbers and strings stay as they are
+/// written, and of members with one name the first stays first. It is as deep as the parser allows, 128
+/// levels.
 pub(super) fn sorted(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     write(json, &mut out);

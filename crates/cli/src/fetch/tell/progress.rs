@@ -30,8 +30,8 @@ const LONG: Duration = Duration::from_millis(500);
 /// The time between two looks at what was sent.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Shows how far the content is, once it takes long; clears the line when dropped. Nothing when nobody looks. With -# it is shown at
-/// once, as curl does.
+/// Shows how far the content is, once it takes long; clears the line when dropped. Nothing when nobody looks.
+/// With -# it is shown at once, as curl does.
 pub(crate) struct Progress(Option<Shown>);
 
 enum Shown {
@@ -204,7 +204,8 @@ impl Bar {
     }
 }
 
-/// The template of a bar that fits into one line; of a line that is too short the terminal would make two, and draw them again and again.
+/// The template of a bar that fits into one line; of a line that is too short the terminal would make two,
+/// and draw them again and again.
 fn template(length: Option<u64>, columns: usize) -> &'static str {
     match (length, columns) {
         (None, _) => "{spinner} {binary_bytes}  {binary_bytes_per_sec}",

@@ -9,8 +9,9 @@ use alula::Timing;
 
 use super::report::Report;
 
-/// A line for each step that is known, in the order in which they were done: when, and how long after the one before. Redirects and
-/// tries that failed are steps of their own. The last exchange may use the connection of one before, which then stands before them.
+/// A line for each step that is known, in the order in which they were done: when, and how long after the one
+/// before. Redirects and tries that failed are steps of their own. The last exchange may use the connection
+/// of one before, which then stands before them.
 pub(in crate::fetch) fn table(report: &Report) -> String {
     let timing = report.timing.as_ref();
     // The call began a little later than the report.
@@ -34,7 +35,8 @@ pub(in crate::fetch) fn table(report: &Report) -> String {
     lines(all)
 }
 
-/// The redirects that were followed and the tries that failed, in the order in which the last of each was over.
+/// The redirects that were followed and the tries that failed, in the order in which the last of each was
+/// over.
 fn before_the_last(report: &Report) -> Vec<(String, Option<Duration>)> {
     let since = |at: Instant| Some(at.saturating_duration_since(report.since));
     let count = |count: u64, one: &str, many: &str| match count {

@@ -1,4 +1,5 @@
-//! `--trace` and `--trace-ascii`: what is done, and the octets that are sent and that come, in a file, in the form that curl writes.
+//! `--trace` and `--trace-ascii`: what is done, and the octets that are sent and that come, in a file, in the
+//! form that curl writes.
 
 use std::{
     fs::File,

@@ -1,6 +1,8 @@
-//! `-v`: an exchange on stderr as curl shows it, `*` before what is done, `>` before what goes and `<` before what comes.
+//! `-v`: an exchange on stderr as curl shows it, `*` before what is done, `>` before what goes and `<` before
+//! what comes.
 //!
-//! Rule: values of fields and targets pass through [`masked_field`], so that no credential is shown unless it is asked for.
+//! Rule: values of fields and targets pass through [`masked_field`], so that no credential is shown unless it
+//! is asked for.
 
 use std::{borrow::Cow, net::SocketAddr, time::Duration};
 

@@ -323,8 +323,8 @@ impl Seen {
 /// The statuses of tunnels that no exchange has taken: connections are opened for whichever comes first.
 static TUNNELS: Mutex<Vec<Option<u16>>> = Mutex::new(Vec::new());
 
-/// The connections of this process in the order in which they were opened: the address of this end, and true if it leads through a
-/// proxy.
+/// The connections of this process in the order in which they were opened: the address of this end, and true
+/// if it leads through a proxy.
 static CONNECTIONS: Mutex<Vec<(Option<SocketAddr>, bool)>> = Mutex::new(Vec::new());
 
 /// The number of a connection, and whether it leads through a proxy.
@@ -339,7 +339,8 @@ fn numbered(local: Option<SocketAddr>, is_reused: bool, is_tunnelled: bool) -> (
     (number, all[number].1)
 }
 
-/// Returns true for the first line of a request that a proxy sends on: its target has a scheme (RFC 9112 §3.2.2).
+/// Returns true for the first line of a request that a proxy sends on: its target has a scheme (RFC 9112
+/// §3.2.2).
 fn is_for_proxy(line: &[u8]) -> bool {
     let target = line.split(|octet| *octet == b' ').nth(1).unwrap_or_default();
     target.starts_with(b"http://")

@@ -1,6 +1,8 @@
-//! The few words about a certificate that people look for: subject, issuer and the time it holds (RFC 5280 §4.1).
+//! The few words about a certificate that people look for: subject, issuer and the time it holds (RFC 5280
+//! §4.1).
 //!
-//! Rule: the octets are a peer's. They are read within their lengths, and one that cannot be read has no words.
+//! Rule: the octets are a peer's. They are read within their lengths, and one that cannot be read has no
+//! words.
 //!
 //! The fuzz target `certificate` includes this file: nothing but the standard library is used here.
 

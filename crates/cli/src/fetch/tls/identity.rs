@@ -158,8 +158,8 @@ struct Contents {
 }
 
 impl Contents {
-    /// The certificates and the key of the file. Its own proof that it is whole is not checked: the key has to be that of the
-    /// certificate.
+    /// The certificates and the key of the file. Its own proof that it is whole is not checked: the key has
+    /// to be that of the certificate.
     fn of_file(octets: &[u8], password: &str) -> Result<Identity, Undecrypted> {
         let mut found = Self::default();
         let safes = safes(octets).ok_or(Undecrypted::Unknown)?;

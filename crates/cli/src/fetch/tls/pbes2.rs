@@ -1,4 +1,5 @@
-//! Decryption of keys by a password: PBES2 with PBKDF2 and AES (RFC 8018 §6.2), as OpenSSL has written them since 3.0.
+//! Decryption of keys by a password: PBES2 with PBKDF2 and AES (RFC 8018 §6.2), as OpenSSL has written them
+//! since 3.0.
 
 use std::num::NonZeroU32;
 

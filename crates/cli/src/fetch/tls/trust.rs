@@ -12,7 +12,8 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// curl's numbers for a file of certificates, one of revoked ones, a pinned key, and a server that is not trusted.
+/// curl's numbers for a file of certificates, one of revoked ones, a pinned key, and a server that is not
+/// trusted.
 const CACERT: u8 = 77;
 const CRL: u8 = 82;
 const PIN: u8 = 90;
@@ -80,7 +81,8 @@ fn unusable(path: &Path, curl: u8) -> impl Fn(Error) -> Failure {
     move |error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())).curl(curl)
 }
 
-/// The hashes of `sha256//…;sha256//…`, or that of the key in a file. One that is no hash is left out, and matches no key.
+/// The hashes of `sha256//…;sha256//…`, or that of the key in a file. One that is no hash is left out, and
+/// matches no key.
 fn pins(given: &str) -> Result<Vec<[u8; 32]>, Failure> {
     if !given.starts_with("sha256//") {
         let text = read(Path::new(given), PIN)?;

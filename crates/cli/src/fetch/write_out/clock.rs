@@ -151,7 +151,8 @@ impl Clock {
         (self.weekday + 6) % 7
     }
 
-    /// The week of ISO 8601, of which the first of a year is the one with its first Thursday, and the year that it belongs to.
+    /// The week of ISO 8601, of which the first of a year is the one with its first Thursday, and the year
+    /// that it belongs to.
     fn week(&self) -> (u64, u64) {
         let thursday = self.day_of_year as i64 + 3 - self.weekday_from_monday() as i64;
         match u64::try_from(thursday) {

@@ -38,8 +38,8 @@ enum Piece {
 }
 
 impl WriteOut {
-    /// From what the flag was given: the text, or `@FILE` (`@-` is stdin) that has it. Names that mean nothing are reported, and
-    /// nothing is printed for them.
+    /// From what the flag was given: the text, or `@FILE` (`@-` is stdin) that has it. Names that mean
+    /// nothing are reported, and nothing is printed for them.
     pub(super) fn of(given: &str) -> Result<Self, Failure> {
         let text = match given.strip_prefix('@') {
             Some("-") => {

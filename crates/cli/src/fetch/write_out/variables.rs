@@ -122,7 +122,8 @@ const VARIABLES: [(&str, &str, Variable); 47] = [
     }),
 ];
 
-/// The parts of a URL that can be asked for, as `%{url.host}` of the one that was given and `%{urle.host}` of the one that answered.
+/// The parts of a URL that can be asked for, as `%{url.host}` of the one that was given and `%{urle.host}` of
+/// the one that answered.
 const PARTS: [(&str, Part); 8] = [
     // A fragment is not sent, and neither are options of mail.
     ("fragment", |_| None),

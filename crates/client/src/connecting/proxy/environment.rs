@@ -59,11 +59,11 @@ impl Proxies {
     }
 }
 
-/// Returns the proxies that these variables name; a lower-case one counts before an upper-case one, and an empty one is for no
-/// proxy.
+/// Returns the proxies that these variables name; a lower-case one counts before an upper-case one, and an
+/// empty one is for no proxy.
 ///
-/// `HTTP_PROXY` in upper case is what a CGI program's client has sent as the field `proxy` (RFC 3875 §4.1.18): there it does not
-/// count.
+/// `HTTP_PROXY` in upper case is what a CGI program's client has sent as the field `proxy` (RFC 3875
+/// §4.1.18): there it does not count.
 fn of_environment(
     variable: impl Fn(&str) -> Option<String>,
     except: Option<String>,

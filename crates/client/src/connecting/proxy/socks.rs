@@ -1,6 +1,8 @@
-//! A way through a SOCKS proxy: version 5 (RFC 1928), with a name and a password where it asks for them (RFC 1929).
+//! A way through a SOCKS proxy: version 5 (RFC 1928), with a name and a password where it asks for them (RFC
+//! 1929).
 //!
-//! It is written out here since there is little to it, and what crates for it bring along is several times as long.
+//! It is written out here since there is little to it, and what crates for it bring along is several times as
+//! long.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,5 +1,5 @@
-//! A tunnel through an HTTP proxy (CONNECT, RFC 9110 §9.3.6): asked for and answered by the machine that speaks HTTP/1.1
-//! everywhere else.
+//! A tunnel through an HTTP proxy (CONNECT, RFC 9110 §9.3.6): asked for and answered by the machine that
+//! speaks HTTP/1.1 everywhere else.
 
 use alula_fields::{FieldSection, Head, RequestHead, Status};
 use alula_machine::{Limits, OutBuf, StreamKey, Time};
@@ -11,7 +11,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::broken;
 
-/// Asks for a way to `authority`, and returns the status of the answer and what came of the way already: the octets after the head.
+/// Asks for a way to `authority`, and returns the status of the answer and what came of the way already: the
+/// octets after the head.
 ///
 /// # Errors
 /// The proxy refused, with its status, broke a rule, or was gone.

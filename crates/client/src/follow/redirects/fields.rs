@@ -5,8 +5,8 @@ use url::Url;
 
 use super::Step;
 
-/// Removes what does not go along to `step`; `leaves` says that it is at another origin, `is_bared` that the way there is in
-/// clear text after one that was secured.
+/// Removes what does not go along to `step`; `leaves` says that it is at another origin, `is_bared` that the
+/// way there is in clear text after one that was secured.
 pub(crate) fn rewrite(fields: &mut FieldSection, step: &Step, leaves: bool, is_bared: bool) {
     fields.retain(|field| {
         let goes = (leaves && is_for_one_origin(&field))
@@ -16,8 +16,8 @@ pub(crate) fn rewrite(fields: &mut FieldSection, step: &Step, leaves: bool, is_b
     });
 }
 
-/// Says that this URL led to the next request (RFC 9110 §10.1.3), without its user and its fragment; says nothing where the way is in
-/// clear text after one that was secured.
+/// Says that this URL led to the next request (RFC 9110 §10.1.3), without its user and its fragment; says
+/// nothing where the way is in clear text after one that was secured.
 pub(crate) fn refer(fields: &mut FieldSection, from: &Url, is_bared: bool) -> Result<(), FieldError> {
     fields.retain(|field| field.known() != Some(KnownName::REFERER));
     if is_bared {

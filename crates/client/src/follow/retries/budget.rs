@@ -1,4 +1,5 @@
-//! How many retries a client may still make: an origin that fails gets a tenth more requests, and no storm of them.
+//! How many retries a client may still make: an origin that fails gets a tenth more requests, and no storm of
+//! them.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -7,11 +7,12 @@ use crate::request::{Request, auth::Credentials};
 
 /// The credentials of a request.
 impl Call<'_> {
-    /// Says who asks by name and password (RFC 7617 §2), in place of any other `authorization`. HPACK never indexes it, and a
-    /// redirect to another origin leaves it out. A prepared request takes its credentials when it is prepared.
+    /// Says who asks by name and password (RFC 7617 §2), in place of any other `authorization`. HPACK never
+    /// indexes it, and a redirect to another origin leaves it out. A prepared request takes its credentials
+    /// when it is prepared.
     ///
-    /// Allocates. The call fails when the user holds a colon, or either a control character. In clear text everyone on the way
-    /// can read both.
+    /// Allocates. The call fails when the user holds a colon, or either a control character. In clear text
+    /// everyone on the way can read both.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {

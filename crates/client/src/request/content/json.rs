@@ -2,9 +2,11 @@
 
 #[cfg(feature = "json")]
 impl crate::request::call::Call<'_> {
-    /// Gives the request a value as content in JSON (RFC 8259), of the media type `application/json`. Allocates.
+    /// Gives the request a value as content in JSON (RFC 8259), of the media type `application/json`.
+    /// Allocates.
     ///
-    /// Sending it fails when the value cannot be written so: a map has keys that are no text, or its `Serialize` fails.
+    /// Sending it fails when the value cannot be written so: a map has keys that are no text, or its
+    /// `Serialize` fails.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {

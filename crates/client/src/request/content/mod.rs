@@ -25,9 +25,9 @@ use piece::{Observer, Piece};
 
 /// The content of a request: octets, text, a file, what a reader gives, or a form of many parts.
 ///
-/// Given to [`Call::content`](crate::Call::content). Its length is stated where it is known (RFC 9110 §8.6); else it goes in
-/// chunks over HTTP/1.1, and without a length over HTTP/2. All but what has a reader in it can be sent again after a failure
-/// or a redirect.
+/// Given to [`Call::content`](crate::Call::content). Its length is stated where it is known (RFC 9110 §8.6);
+/// else it goes in chunks over HTTP/1.1, and without a length over HTTP/2. All but what has a reader in it
+/// can be sent again after a failure or a redirect.
 ///
 /// ```no_run
 /// use alula::Content;
@@ -79,8 +79,8 @@ impl Content {
         Self::bytes(text.into().into_bytes()).media_type("text/plain; charset=utf-8")
     }
 
-    /// A file, which is opened when the request is sent, and read on threads that may block. As many octets are sent as it has
-    /// then; it is an error when it turns out to have fewer.
+    /// A file, which is opened when the request is sent, and read on threads that may block. As many octets
+    /// are sent as it has then; it is an error when it turns out to have fewer.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::new(vec![Piece::file(path.into())])
     }
@@ -90,7 +90,8 @@ impl Content {
         Self::new(vec![Piece::reader(reader, None)])
     }
 
-    /// Makes content of so many octets of a reader, which are stated; it is an error if there are fewer. It can be sent once.
+    /// Makes content of so many octets of a reader, which are stated; it is an error if there are fewer. It
+    /// can be sent once.
     pub fn reader_of(reader: impl AsyncRead + Send + 'static, octets: u64) -> Self {
         Self::new(vec![Piece::reader(reader, Some(octets))])
     }
@@ -108,16 +109,16 @@ impl Content {
         self
     }
 
-    /// Counts in `sent` the octets that the connection has taken, as it takes them, for whoever shows how far it is. When the
-    /// content is sent again, counting begins again at 0.
+    /// Counts in `sent` the octets that the connection has taken, as it takes them, for whoever shows how far
+    /// it is. When the content is sent again, counting begins again at 0.
     #[must_use]
     pub fn counted(mut self, sent: Arc<AtomicU64>) -> Self {
         self.sent = Some(sent);
         self
     }
 
-    /// Shows `observer` the octets, piece by piece, as the connection takes them; again from the beginning when the content is sent
-    /// again. The content waits for it.
+    /// Shows `observer` the octets, piece by piece, as the connection takes them; again from the beginning
+    /// when the content is sent again. The content waits for it.
     #[must_use]
     pub fn observed(mut self, observer: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));

@@ -14,9 +14,9 @@ use super::{Content, piece::Piece};
 
 /// A form of many parts, to be given to [`Call::multipart`](crate::Call::multipart).
 ///
-/// What is between the parts is 128 random bits, so that no part holds it. Names and file names are written as the WHATWG
-/// standard has it, with a quote, CR and LF as `%22`, `%0D` and `%0A`. Values are sent as they are given. The length is stated
-/// when that of all parts is known.
+/// What is between the parts is 128 random bits, so that no part holds it. Names and file names are written
+/// as the WHATWG standard has it, with a quote, CR and LF as `%22`, `%0D` and `%0A`. Values are sent as they
+/// are given. The length is stated when that of all parts is known.
 ///
 /// ```no_run
 /// use alula::{Multipart, Part};
@@ -50,8 +50,9 @@ impl Multipart {
         Self::with_boundary(format!("alula-{:016x}{:016x}", random(), random()))
     }
 
-    /// A form without parts, with this between them, such as [`boundary`](Self::boundary) gave of another: 1 to 70 letters,
-    /// digits, `-`, `_` and `.` (RFC 2046 §5.1.1; the call tells of others). Nobody who wrote a part may have known it.
+    /// A form without parts, with this between them, such as [`boundary`](Self::boundary) gave of another: 1
+    /// to 70 letters, digits, `-`, `_` and `.` (RFC 2046 §5.1.1; the call tells of others). Nobody who wrote
+    /// a part may have known it.
     pub fn with_boundary(boundary: impl Into<String>) -> Self {
         let (boundary, mut content) = (boundary.into(), Content::new(Vec::new()));
         let is_known = |octet: u8| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet);
@@ -119,7 +120,8 @@ impl Part {
         Self { content: Content::shared(bytes), file_name: None, fields: String::new() }
     }
 
-    /// A file with its own name, of the media type `application/octet-stream` unless another one is given. It is read as
+    /// A file with its own name, of the media type `application/octet-stream` unless another one is given. It
+    /// is read as
     /// [`Content::file`] is.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -134,8 +136,8 @@ impl Part {
         Self { content, file_name: None, fields: String::new() }
     }
 
-    /// Makes one part of several: `multipart/mixed`, in which each is an attachment. Forms sent the files of one field so before
-    /// RFC 7578, whose §4.3 has a part of its own for each file.
+    /// Makes one part of several: `multipart/mixed`, in which each is an attachment. Forms sent the files of
+    /// one field so before RFC 7578, whose §4.3 has a part of its own for each file.
     pub fn mixed(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut all = Multipart::new();
         parts.into_iter().for_each(|part| all.add(part, "attachment"));
@@ -156,8 +158,9 @@ impl Part {
         self
     }
 
-    /// Adds a field to the head of the part (RFC 7578 §4.8 knows no other than `content-disposition`, `content-type` and
-    /// `content-transfer-encoding`, and servers skip them). The call tells of a name or a value that is none.
+    /// Adds a field to the head of the part (RFC 7578 §4.8 knows no other than `content-disposition`,
+    /// `content-type` and `content-transfer-encoding`, and servers skip them). The call tells of a name or a
+    /// value that is none.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         match FieldSection::new().append(name, value) {

@@ -9,8 +9,9 @@ use super::urlencoded::Encoder;
 
 /// Names and values of a query or a form: pairs of anything that displays.
 ///
-/// They come from an array, a slice, a `Vec`, a map or any other iterator of pairs or of references to pairs; pairs whose values
-/// differ in type stand in a tuple, of eight at the most: `(("q", "rust"), ("page", 2))`. Sealed; `Kind` is inferred.
+/// They come from an array, a slice, a `Vec`, a map or any other iterator of pairs or of references to pairs;
+/// pairs whose values differ in type stand in a tuple, of eight at the most: `(("q", "rust"), ("page", 2))`.
+/// Sealed; `Kind` is inferred.
 pub trait IntoPairs<Kind>: sealed::Pairs<Kind> {}
 
 impl<Kind, T: sealed::Pairs<Kind>> IntoPairs<Kind> for T {}

@@ -11,8 +11,9 @@ use crate::{
 };
 
 impl Call<'_> {
-    /// Appends these [names and values](IntoPairs) to the query of the URL, as forms have them: a space becomes `+`, and all but
-    /// letters, digits and `*-._` is percent-encoded. What the URL has already stays as it is. Allocates for the URL.
+    /// Appends these [names and values](IntoPairs) to the query of the URL, as forms have them: a space
+    /// becomes `+`, and all but letters, digits and `*-._` is percent-encoded. What the URL has already stays
+    /// as it is. Allocates for the URL.
     ///
     /// A prepared request takes none: its query comes with its [path](Self::path).
     ///
@@ -39,11 +40,13 @@ impl Call<'_> {
         self
     }
 
-    /// Gives the request these octets, or this text, as content, which [`send`](Self::send) sends. They are taken, or copied once; no
-    /// `content-type` is added to what the call says. The last content given counts.
+    /// Gives the request these octets, or this text, as content, which [`send`](Self::send) sends. They are
+    /// taken, or copied once; no `content-type` is added to what the call says. The last content given
+    /// counts.
     ///
-    /// The octets can be sent again after a failure or a redirect. [`send_body`](Self::send_body) sends borrowed octets, and allocates
-    /// nothing; [`content`](Self::content) takes files, readers and text with its media type.
+    /// The octets can be sent again after a failure or a redirect. [`send_body`](Self::send_body) sends
+    /// borrowed octets, and allocates nothing; [`content`](Self::content) takes files, readers and text with
+    /// its media type.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -57,10 +60,12 @@ impl Call<'_> {
         self.content(Content::bytes(octets))
     }
 
-    /// Gives the request this content, which [`send`](Self::send) sends. The last content given counts. Allocates.
+    /// Gives the request this content, which [`send`](Self::send) sends. The last content given counts.
+    /// Allocates.
     ///
-    /// The response may come while content is still sent: it is handed over then, and a task sends the rest until the response
-    /// is whole or dropped. A prepared request does not take the content's media type: it has its own fields.
+    /// The response may come while content is still sent: it is handed over then, and a task sends the rest
+    /// until the response is whole or dropped. A prepared request does not take the content's media type: it
+    /// has its own fields.
     pub fn content(mut self, mut content: Content) -> Self {
         match content.mistake.take() {
             Some(mistake) => self.note(mistake),
@@ -97,7 +102,8 @@ impl Call<'_> {
         self.content(Content::multipart(form))
     }
 
-    /// Sends the request with a file as its content, and waits for the head of the response; see [`Content::file`].
+    /// Sends the request with a file as its content, and waits for the head of the response; see
+    /// [`Content::file`].
     ///
     /// # Errors
     /// The file cannot be read; or as [`send`](Self::send).

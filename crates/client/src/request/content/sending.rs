@@ -96,7 +96,8 @@ impl Content {
     }
 }
 
-/// Sends content and waits for the head of the response at once. When the head is first, what is left to be sent comes along.
+/// Sends content and waits for the head of the response at once. When the head is first, what is left to be
+/// sent comes along.
 async fn exchange(
     head: impl Future<Output = Result<Received, Error>>,
     mut sending: Sending,

@@ -6,9 +6,11 @@ use alula_net::Error;
 
 use crate::response::Response;
 
-/// A response whose status is no success, as an error. The response is within, with its content still to be read.
+/// A response whose status is no success, as an error. The response is within, with its content still to be
+/// read.
 ///
-/// It becomes an [`Error`] with [`Cause::Status`](crate::Cause::Status) where one is asked for; that drops the response.
+/// It becomes an [`Error`] with [`Cause::Status`](crate::Cause::Status) where one is asked for; that drops
+/// the response.
 #[derive(Debug)]
 pub struct StatusError<R = Response> {
     error: Error,

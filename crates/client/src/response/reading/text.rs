@@ -6,12 +6,13 @@ use super::charset;
 use crate::response::Response;
 
 impl Response {
-    /// Returns all that is left of the content as text, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless
-    /// set.
+    /// Returns all that is left of the content as text, up to
+    /// [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
     ///
-    /// It is read in the encoding that its byte order mark says, or else the `charset` of its `content-type`, or else in UTF-8; what is
-    /// no character there becomes U+FFFD, as in browsers. Other encodings than UTF-8 need the feature `charset`, which knows
-    /// those of the WHATWG standard. [`Body::text`](crate::Body::text) replaces nothing: it takes UTF-8 alone.
+    /// It is read in the encoding that its byte order mark says, or else the `charset` of its `content-type`,
+    /// or else in UTF-8; what is no character there becomes U+FFFD, as in browsers. Other encodings than
+    /// UTF-8 need the feature `charset`, which knows those of the WHATWG standard.
+    /// [`Body::text`](crate::Body::text) replaces nothing: it takes UTF-8 alone.
     ///
     /// Dropping the future loses what was read so far. Allocates the text.
     ///
@@ -30,7 +31,8 @@ impl Response {
         self.text_max(octets_max).await
     }
 
-    /// Returns all that is left of the content as text, up to `octets_max` octets; else as [`text`](Self::text).
+    /// Returns all that is left of the content as text, up to `octets_max` octets; else as
+    /// [`text`](Self::text).
     ///
     /// # Errors
     /// As [`text`](Self::text).

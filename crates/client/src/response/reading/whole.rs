@@ -5,7 +5,8 @@ use alula_net::{Bytes, Error};
 use crate::response::Response;
 
 impl Response {
-    /// Returns all that is left of the content, up to [`content_max`](crate::ClientBuilder::content_max), which is 64 MiB unless set.
+    /// Returns all that is left of the content, up to [`content_max`](crate::ClientBuilder::content_max),
+    /// which is 64 MiB unless set.
     ///
     /// Dropping the future loses what was read so far. [`Body`](crate::Body) says what it allocates.
     ///
@@ -35,8 +36,8 @@ impl Response {
         self.body().bytes_max(octets_max).await
     }
 
-    /// Reads all that is left of the content as JSON (RFC 8259), up to [`content_max`](crate::ClientBuilder::content_max). What its media
-    /// type says is not looked at.
+    /// Reads all that is left of the content as JSON (RFC 8259), up to
+    /// [`content_max`](crate::ClientBuilder::content_max). What its media type says is not looked at.
     ///
     /// Dropping the future loses what was read so far.
     ///
@@ -56,7 +57,8 @@ impl Response {
         self.body().json().await
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` octets; else as [`json`](Self::json).
+    /// Reads all that is left of the content as JSON, up to `octets_max` octets; else as
+    /// [`json`](Self::json).
     ///
     /// # Errors
     /// As [`json`](Self::json).

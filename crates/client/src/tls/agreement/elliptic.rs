@@ -1,4 +1,5 @@
-//! Key agreement over elliptic curves: the arithmetic is aws-lc's, the private keys are random octets of the operating system.
+//! Key agreement over elliptic curves: the arithmetic is aws-lc's, the private keys are random octets of the
+//! operating system.
 
 use aws_lc_rs::agreement::{self, Algorithm, PrivateKey, PublicKey, UnparsedPublicKey};
 use rustls::{

@@ -1,8 +1,10 @@
-//! Random octets of the operating system (getrandom(2) and its like), which mixes and guards them for all of its programs.
+//! Random octets of the operating system (getrandom(2) and its like), which mixes and guards them for all of
+//! its programs.
 
 use rustls::crypto::{GetRandomFailed, SecureRandom};
 
-/// The source of all random octets of a client's handshakes, but for those that a certificate of its own needs.
+/// The source of all random octets of a client's handshakes, but for those that a certificate of its own
+/// needs.
 #[derive(Debug)]
 pub(crate) struct SystemRandom;
 

@@ -65,9 +65,10 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// The roots that a certificate has to lead to. A certificate that was added by hand is trusted as well when a server shows it as its
-/// own, for the names it holds: self-signed certificates are usually marked as authorities, and no chain leads from such a
-/// certificate to itself, nor from that of a server whose authority is unknown.
+/// The roots that a certificate has to lead to. A certificate that was added by hand is trusted as well when
+/// a server shows it as its own, for the names it holds: self-signed certificates are usually marked as
+/// authorities, and no chain leads from such a certificate to itself, nor from that of a server whose
+/// authority is unknown.
 #[derive(Debug)]
 pub(super) struct Rooted {
     pub(super) verifier: Arc<WebPkiServerVerifier>,
@@ -77,8 +78,8 @@ pub(super) struct Rooted {
 }
 
 impl Rooted {
-    /// Checks a certificate that leads nowhere. Before webpki looks for issuers it has found that the certificate holds at this
-    /// time and, unless it is an authority's, for servers.
+    /// Checks a certificate that leads nowhere. Before webpki looks for issuers it has found that the
+    /// certificate holds at this time and, unless it is an authority's, for servers.
     fn verify_itself(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -99,7 +100,8 @@ fn is_of_unknown_issuer(error: &rustls::Error) -> bool {
     matches!(error, rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
 }
 
-/// Returns true if the server showed an authority's certificate as its own. rustls hands the cause on as text only.
+/// Returns true if the server showed an authority's certificate as its own. rustls hands the cause on as text
+/// only.
 fn is_authority_itself(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
     other.0.to_string().contains("CaUsedAsEndEntity")

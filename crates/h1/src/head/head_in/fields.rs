@@ -1,4 +1,5 @@
-//! What the fields of heads say as they come: which of them are kept, and what they say about the message and its host.
+//! What the fields of heads say as they come: which of them are kept, and what they say about the message and
+//! its host.
 
 use alula_fields::{Authority, FieldFlags, Head, KnownName, Status};
 
@@ -81,8 +82,8 @@ impl HeadIn {
         }
     }
 
-    /// A field that says something about the message: what is kept of it. Those of trailers say nothing, and are dropped
-    /// (RFC 9110 §6.5.1); of a list of equal lengths one is kept (RFC 9110 §8.6).
+    /// A field that says something about the message: what is kept of it. Those of trailers say nothing, and
+    /// are dropped (RFC 9110 §6.5.1); of a list of equal lengths one is kept (RFC 9110 §8.6).
     fn meaning<'v>(
         &mut self,
         known: KnownName,

@@ -23,7 +23,8 @@ struct UsualLine<'i> {
 }
 
 impl HeadIn {
-    /// Reads the lines from this place on, up to the first that is not usual; returns the number of octets that they have.
+    /// Reads the lines from this place on, up to the first that is not usual; returns the number of octets
+    /// that they have.
     #[inline]
     pub(super) fn usual_lines(
         &mut self,
@@ -49,7 +50,8 @@ impl HeadIn {
 }
 
 impl<'i> UsualLine<'i> {
-    /// Reads the line that comes first; its name is expected to be that of the line of this number in the last head.
+    /// Reads the line that comes first; its name is expected to be that of the line of this number in the
+    /// last head.
     #[inline(always)]
     fn of(input: &'i [u8], last: &KnownHead, expected: usize) -> Option<Self> {
         let (name, next) = match last.find_name(expected, input) {

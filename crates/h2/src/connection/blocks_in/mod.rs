@@ -1,8 +1,8 @@
 //! Field sections that come: HEADERS and CONTINUATION (RFC 9113 §4.3, §6.2, §6.10).
 //!
-//! What a block is for is decided when its HEADERS is here; its fields go through the decoder into a scratch head, whatever
-//! they are for, since the table must see them all; the verdict is given when the block is whole. Only then is a stream
-//! opened and the head swapped into it.
+//! What a block is for is decided when its HEADERS is here; its fields go through the decoder into a scratch
+//! head, whatever they are for, since the table must see them all; the verdict is given when the block is
+//! whole. Only then is a stream opened and the head swapped into it.
 
 pub(super) mod block;
 

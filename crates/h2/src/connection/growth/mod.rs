@@ -1,12 +1,14 @@
-//! Receive windows that grow with what the path carries (see `bandwidth`), up to the limits, and never become smaller.
+//! Receive windows that grow with what the path carries (see `bandwidth`), up to the limits, and never become
+//! smaller.
 //!
-//! A WINDOW_UPDATE gives the occasion: an application has consumed so much of a window that the peer is told. So nothing is
-//! measured for small messages, on idle connections, or for readers that are slow. The sample starts when the reader has caught up
-//! with what came, and all that it has consumed is announced with that. From then on each DATA frame tells when the peer has used
-//! up what it was allowed, and each release when the reader has caught up with that as well: then the windows grow.
+//! A WINDOW_UPDATE gives the occasion: an application has consumed so much of a window that the peer is told.
+//! So nothing is measured for small messages, on idle connections, or for readers that are slow. The sample
+//! starts when the reader has caught up with what came, and all that it has consumed is announced with that.
+//! From then on each DATA frame tells when the peer has used up what it was allowed, and each release when
+//! the reader has caught up with that as well: then the windows grow.
 //!
-//! At most one PING is out, and each that has changed nothing makes the next one rarer; samples without a PING go by the round
-//! trip that is known.
+//! At most one PING is out, and each that has changed nothing makes the next one rarer; samples without a
+//! PING go by the round trip that is known.
 
 pub(super) mod sampling;
 
@@ -192,7 +194,8 @@ impl Connection {
         }
     }
 
-    /// Ends the sample when the peer has used up a window and the reader has caught up, or when the time for that is over.
+    /// Ends the sample when the peer has used up a window and the reader has caught up, or when the time for
+    /// that is over.
     fn end_sample_if_over(&mut self, now: Time) {
         let State::Running(sample) = self.growth.state else { return };
         let Some(round_trip) = self.growth.path.round_trip().filter(|_| sample.ping != Ping::Out) else {

@@ -12,10 +12,12 @@ pub(crate) struct Growth {
     pub(super) path: Bandwidth,
     /// A sample runs, or is to start: DATA and releases are of interest.
     pub(super) is_active: bool,
-    /// The next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has to look at the sample, or to start it.
+    /// The next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has to look at the sample, or
+    /// to start it.
     pub(super) is_due: bool,
     pub(super) state: State,
-    /// The samples to be taken without a PING before the next one with it, and how many there are after that one.
+    /// The samples to be taken without a PING before the next one with it, and how many there are after that
+    /// one.
     pub(super) pauses: u32,
     pub(super) pause: u32,
 }
@@ -73,7 +75,8 @@ impl Growth {
         }
     }
 
-    /// Returns true if the next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has something to do.
+    /// Returns true if the next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has something
+    /// to do.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.is_due

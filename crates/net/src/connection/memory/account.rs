@@ -68,7 +68,8 @@ impl Held {
         self.has_moved = true;
     }
 
-    /// Notes the head of a message under way, which a slot holds or its user. Returns the octets that are to be given back with the slot.
+    /// Notes the head of a message under way, which a slot holds or its user. Returns the octets that are to
+    /// be given back with the slot.
     #[inline]
     pub(crate) fn head_came(&mut self, head: &Head) -> u32 {
         let octets = size_of::<Head>() + head.capacity_bytes();
@@ -105,13 +106,15 @@ impl Held {
         std::mem::replace(&mut self.was_heavy, is_heavy) || is_heavy
     }
 
-    /// Returns true if half of what the connection may hold is held: no time for buffers that are larger than they must be.
+    /// Returns true if half of what the connection may hold is held: no time for buffers that are larger than
+    /// they must be.
     #[inline]
     pub(crate) fn is_tight(&self) -> bool {
         self.account.held() > self.bytes_max / 2
     }
 
-    /// Returns true if all is to be counted anew: buffers and heads have another size, or something else has changed.
+    /// Returns true if all is to be counted anew: buffers and heads have another size, or something else has
+    /// changed.
     #[inline]
     pub(crate) fn is_outdated(&self, buffers: usize) -> bool {
         self.has_moved || buffers.abs_diff(self.buffers) >= BUFFERS_DRIFT

@@ -1,7 +1,7 @@
 //! Heads that wait for messages.
 //!
-//! A connection keeps those it has used for its next streams. When it rests or is over, its thread keeps some of them for other
-//! connections: so opening one, asking once and closing it allocates no head.
+//! A connection keeps those it has used for its next streams. When it rests or is over, its thread keeps some
+//! of them for other connections: so opening one, asking once and closing it allocates no head.
 
 use std::cell::RefCell;
 
@@ -9,8 +9,8 @@ use alula_fields::Head;
 
 use crate::few::Few;
 
-/// The octets of all heads that a connection keeps. It only ever has as many as were in use at once: a thousand requests in flight, of
-/// which each has some 10 fields, need less.
+/// The octets of all heads that a connection keeps. It only ever has as many as were in use at once: a
+/// thousand requests in flight, of which each has some 10 fields, need less.
 const SPARES_OCTETS_MAX: usize = 2 << 20;
 /// The memory that a head may keep, in octets.
 const SPARE_OCTETS: usize = 4 * 1024;
@@ -31,7 +31,8 @@ thread_local! {
     static KEPT: RefCell<Kept> = const { RefCell::new(Kept { heads: Vec::new(), octets: 0 }) };
 }
 
-/// The heads that a connection keeps for its next streams. They are empty, and boxed because they are handed on from hand to hand.
+/// The heads that a connection keeps for its next streams. They are empty, and boxed because they are handed
+/// on from hand to hand.
 #[derive(Default)]
 pub(crate) struct Heads {
     own: Few<Box<Head>>,

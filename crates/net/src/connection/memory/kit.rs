@@ -1,13 +1,15 @@
-//! The memory that a connection needs while requests are under way, and has from its thread: slots, streams of the machine, heads, lists,
-//! and buffers for output and content.
+//! The memory that a connection needs while requests are under way, and has from its thread: slots, streams
+//! of the machine, heads, lists, and buffers for output and content.
 //!
-//! A connection takes a kit when something is to be done, and keeps it while few do so. Once [`FEW`] connections of a server or of a client
-//! have one, each leaves its own as soon as nothing is under way, and at the latest when it has rested for a while. So thousands of
-//! connections that are used in turn hold, and touch, as little as those that are used at once.
+//! A connection takes a kit when something is to be done, and keeps it while few do so. Once [`FEW`]
+//! connections of a server or of a client have one, each leaves its own as soon as nothing is under way, and
+//! at the latest when it has rested for a while. So thousands of connections that are used in turn hold, and
+//! touch, as little as those that are used at once.
 //!
-//! Rule 1: a kit that is taken back allocates nothing, and taking one does not as long as the thread keeps any of the same version.
-//! Rule 2: a kit stays where it is: a connection exchanges its parts for those of the kit, one by one. Kits that were passed on by value would
-//! be copied several times, which is more work than the rest of it.
+//! Rule 1: a kit that is taken back allocates nothing, and taking one does not as long as the thread keeps
+//! any of the same version.
+//! Rule 2: a kit stays where it is: a connection exchanges its parts for those of the kit, one by one. Kits
+//! that were passed on by value would be copied several times, which is more work than the rest of it.
 
 use std::{cell::RefCell, task::Waker};
 
@@ -69,7 +71,8 @@ impl Kit {
 
 /// The kits of one version that a thread keeps.
 struct Shelf {
-    /// Each with its octets. Behind those that have memory lie others without: the places for those that are left next.
+    /// Each with its octets. Behind those that have memory lie others without: the places for those that are
+    /// left next.
     kits: Vec<(Kit, usize)>,
     /// The number of those that have memory.
     full: usize,
@@ -92,9 +95,11 @@ pub(crate) fn take(version: Version, empty: impl FnOnce(&mut Kit)) {
     let _ = KEPT.try_with(|kept| kept.try_borrow_mut().ok()?.take(version).map(empty));
 }
 
-/// Has `fill` put memory into a kit that has none, for another connection; one kit too many is freed, and so is one that is large.
+/// Has `fill` put memory into a kit that has none, for another connection; one kit too many is freed, and so
+/// is one that is large.
 pub(crate) fn leave(version: Version, fill: &mut dyn FnMut(&mut Kit)) {
-    // A waker is dropped with its slot, and may be the last to hold a task with another connection: that one is freed.
+    // A waker is dropped with its slot, and may be the last to hold a task with another connection: that one
+    // is freed.
     let has_place =
         KEPT.try_with(|kept| kept.try_borrow_mut().is_ok_and(|mut kept| kept.leave(version, fill)));
     if has_place != Ok(true) {

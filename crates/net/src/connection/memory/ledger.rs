@@ -1,5 +1,5 @@
-//! What all connections of a server, or of a client, keep together: how much memory they hold, and how often peers broke
-//! which rule or ran into which limit.
+//! What all connections of a server, or of a client, keep together: how much memory they hold, and how often
+//! peers broke which rule or ran into which limit.
 
 use std::sync::{
     Arc,
@@ -71,28 +71,31 @@ impl Ledger {
         self.memory.held()
     }
 
-    /// Charges octets that the program itself holds for its peers, such as a cache or a buffer of a stream, beside what all
-    /// connections hold. They are given back when the reservation is dropped.
+    /// Charges octets that the program itself holds for its peers, such as a cache or a buffer of a stream,
+    /// beside what all connections hold. They are given back when the reservation is dropped.
     ///
-    /// Returns `None` if all together would pass `Limits::process_memory_soft_percent` of `Limits::process_memory_bytes`: a
-    /// handler then answers 503. Allocates nothing; costs one atomic addition, here and when it is dropped.
+    /// Returns `None` if all together would pass `Limits::process_memory_soft_percent` of
+    /// `Limits::process_memory_bytes`: a handler then answers 503. Allocates nothing; costs one atomic
+    /// addition, here and when it is dropped.
     pub fn reserve(&self, bytes: u64) -> Option<Reservation> {
         self.memory.reserve(bytes)
     }
 
-    /// Charges octets that the program holds already, as [`reserve`](Self::reserve) does, but whatever the bounds say: for what it
-    /// cannot do without. New requests find less room.
+    /// Charges octets that the program holds already, as [`reserve`](Self::reserve) does, but whatever the
+    /// bounds say: for what it cannot do without. New requests find less room.
     pub fn hold(&self, bytes: u64) -> Reservation {
         self.memory.hold(bytes)
     }
 
-    /// Returns true while as much is held as `Limits::process_memory_soft_percent` allows, or more: servers refuse new requests.
+    /// Returns true while as much is held as `Limits::process_memory_soft_percent` allows, or more: servers
+    /// refuse new requests.
     #[inline]
     pub fn is_overloaded(&self) -> bool {
         self.memory.is_used_up()
     }
 
-    /// How often this happened: the name of a rule ([`Violation::ALL`], [`h1::Violation::ALL`]), of a limit ([`Overrun::ALL`]), or of another end, as
+    /// How often this happened: the name of a rule ([`Violation::ALL`], [`h1::Violation::ALL`]), of a limit
+    /// ([`Overrun::ALL`]), or of another end, as
     /// [`Self::counts`] lists them. Zero for a name that is none of them. Allocates nothing.
     pub fn count(&self, name: &str) -> u64 {
         self.counter(name).map_or(0, |count| count.load(Relaxed))
@@ -144,7 +147,8 @@ impl Ledger {
     }
 }
 
-/// The name under which it is counted that a peer did not do this in time; a request that it did not send it does not owe.
+/// The name under which it is counted that a peer did not do this in time; a request that it did not send it
+/// does not owe.
 const fn name_of(awaited: Awaited) -> Option<&'static str> {
     Some(match awaited {
         Awaited::Preface => PREFACE_LATE,

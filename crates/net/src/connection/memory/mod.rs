@@ -1,8 +1,10 @@
 //! Charging a connection with what it holds, and ending one that holds too much.
 //!
-//! Rule 1: a warm connection pays one sum and one comparison per read. What grows does so rarely, and says so.
+//! Rule 1: a warm connection pays one sum and one comparison per read. What grows does so rarely, and says
+//! so.
 //! Rule 2: before a connection is ended for what it holds, it gives back what it only keeps for later.
-//! Rule 3: one that holds no more than had to be there when it was accepted is not ended for what others hold.
+//! Rule 3: one that holds no more than had to be there when it was accepted is not ended for what others
+//! hold.
 
 pub(crate) mod account;
 pub(crate) mod contents;
@@ -20,12 +22,13 @@ use crate::{
     error::limit::Overrun,
 };
 
-/// The memory that a server's task has for a connection, and the runtime for it and for its socket: the future with a timer, the slot
-/// of a handler, the place among all connections. The handlers' own futures are not known here. Measured (`idle_memory`).
+/// The memory that a server's task has for a connection, and the runtime for it and for its socket: the
+/// future with a timer, the slot of a handler, the place among all connections. The handlers' own futures are
+/// not known here. Measured (`idle_memory`).
 const SERVER_TASK_OCTETS: usize = 1320;
 
-/// The same on a client: its task only watches while nobody asks. Most of what an origin and its pool take is in it, since most origins
-/// have one connection.
+/// The same on a client: its task only watches while nobody asks. Most of what an origin and its pool take is
+/// in it, since most origins have one connection.
 const CLIENT_TASK_OCTETS: usize = 1200;
 
 /// The bytes of heads that each byte pays for which has come. Heads of browsers and of gRPC, most of whose
@@ -65,7 +68,8 @@ impl Connection {
         is_unpaid.then_some(Overrun::HEADS_UNPAID)
     }
 
-    /// Charges what is held now; ends the connection when that is too much. One that has ended stays charged with what it held.
+    /// Charges what is held now; ends the connection when that is too much. One that has ended stays charged
+    /// with what it held.
     #[inline]
     pub(crate) fn settle_memory(&mut self) {
         let taken = self.spares.take_taken();

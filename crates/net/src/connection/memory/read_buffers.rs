@@ -1,19 +1,21 @@
 //! Read buffers that a thread lends to its connections.
 //!
-//! A connection needs a large buffer only from when its socket is read until what came is handled. A thread does that for one
-//! connection at a time, so its connections share a few buffers: what an idle connection keeps is what it could not handle yet.
+//! A connection needs a large buffer only from when its socket is read until what came is handled. A thread
+//! does that for one connection at a time, so its connections share a few buffers: what an idle connection
+//! keeps is what it could not handle yet.
 //!
-//! Rule 1: a buffer is lent and given back within one poll. What is still unread at its end moves to memory of its own size
-//! (`Shared::stow_input`).
-//! Rule 2: large content that is handed over as it was read takes the buffer along (`connection/claim.rs`). The connection reads into
-//! buffers of its own from then on, until it is idle.
+//! Rule 1: a buffer is lent and given back within one poll. What is still unread at its end moves to memory
+//! of its own size (`Shared::stow_input`).
+//! Rule 2: large content that is handed over as it was read takes the buffer along (`connection/claim.rs`).
+//! The connection reads into buffers of its own from then on, until it is idle.
 
 use std::cell::{Cell, RefCell};
 
 /// Octets of a buffer that is lent, and so asked of a socket at once.
 pub(crate) const LENT_OCTETS: usize = 64 * 1024;
 
-/// Buffers that a thread keeps: ciphertext and plaintext of one connection, twice, since a connection may lead through another.
+/// Buffers that a thread keeps: ciphertext and plaintext of one connection, twice, since a connection may
+/// lead through another.
 const KEPT_MAX: usize = 4;
 
 /// Of those, the ones behind the next one.

@@ -1,9 +1,10 @@
 //! The memory that a connection has between two requests: next to none where many are open.
 //!
-//! Rule 1: what a request needs comes with a kit (`kit.rs`), which is taken before the machine is fed or asked for anything, and left when
-//! nothing is under way any more: at once where many connections have one, else at the look that finds the connection idle.
-//! Rule 2: a connection that had very many streams at once, or much output, keeps its memory until that look, so that a busy one does not
-//! make it over and over.
+//! Rule 1: what a request needs comes with a kit (`kit.rs`), which is taken before the machine is fed or
+//! asked for anything, and left when nothing is under way any more: at once where many connections have one,
+//! else at the look that finds the connection idle.
+//! Rule 2: a connection that had very many streams at once, or much output, keeps its memory until that look,
+//! so that a busy one does not make it over and over.
 
 use crate::connection::{
     Connection,
@@ -57,7 +58,8 @@ impl Connection {
         }
     }
 
-    /// Returns true if nothing waits to go out or to be fed, and it has as much as another connection can use.
+    /// Returns true if nothing waits to go out or to be fed, and it has as much as another connection can
+    /// use.
     fn is_lean(&self) -> bool {
         let is_quiet = self.output.unsent() == 0 && self.input.octets() == 0;
         let is_passed_on = self.slots.count() as usize <= PASSED_ON_MAX;

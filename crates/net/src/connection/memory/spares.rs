@@ -1,6 +1,8 @@
-//! Memory that a connection has used and keeps for its next streams: heads, buffers of content, and a list of parts.
+//! Memory that a connection has used and keeps for its next streams: heads, buffers of content, and a list of
+//! parts.
 //!
-//! Buffers of content are charged while they are kept, so whoever lends or frees one tells how many octets it has.
+//! Buffers of content are charged while they are kept, so whoever lends or frees one tells how many octets it
+//! has.
 
 use alula_fields::Head;
 
@@ -100,8 +102,8 @@ impl Spares {
         std::mem::take(&mut self.list)
     }
 
-    /// Returns the largest memory that content has left behind, to read into: soon it is as large as it has to be. Its octets count
-    /// as taken.
+    /// Returns the largest memory that content has left behind, to read into: soon it is as large as it has
+    /// to be. Its octets count as taken.
     pub(crate) fn widest_memory(&mut self) -> ReadBuf {
         let Some(mut spare) = self.contents.take_widest() else { return ReadBuf::default() };
         self.taken += spare.capacity();

@@ -9,7 +9,8 @@ pub(crate) struct Counts {
     sent: u64,
     /// Both as they were when the stream began.
     began_at: [u64; 2],
-    /// The bound on what is received, where there is one however it is read, and the octets of content that this allows.
+    /// The bound on what is received, where there is one however it is read, and the octets of content that
+    /// this allows.
     received_max: Option<(u64, u64)>,
 }
 

@@ -1,7 +1,7 @@
 //! The deadlines of one exchange and its parts, in its connection's time.
 //!
-//! Rule 1: octets that come and go note no time. The connection's task looks a few times within what may pass in silence, and
-//! compares how many have moved.
+//! Rule 1: octets that come and go note no time. The connection's task looks a few times within what may pass
+//! in silence, and compares how many have moved.
 //! Rule 2: only a caller that waits can wait too long: content that nobody asks for may take its time.
 
 use std::time::Duration;
@@ -31,8 +31,8 @@ pub(crate) struct StreamDeadlines {
 }
 
 impl StreamDeadlines {
-    /// Deadlines that begin now, when so many octets had moved: `total` and `head` are the time until each and the time that was
-    /// given for it.
+    /// Deadlines that begin now, when so many octets had moved: `total` and `head` are the time until each
+    /// and the time that was given for it.
     pub(crate) fn new(
         now: Time,
         total: (Option<Duration>, Option<Duration>),
@@ -83,8 +83,8 @@ impl StreamDeadlines {
         }
     }
 
-    /// Returns the failure if anything has taken too long by now, and notes when to look again. `waits` says who waits, to read and to write; so many octets have
-    /// moved, both ways.
+    /// Returns the failure if anything has taken too long by now, and notes when to look again. `waits` says
+    /// who waits, to read and to write; so many octets have moved, both ways.
     pub(crate) fn late(&mut self, now: Time, waits: [bool; 2], moved: u64) -> Option<Error> {
         let [reads, writes] = waits;
         let is_awaited = writes || (self.is_head_here && reads);

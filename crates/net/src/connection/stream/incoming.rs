@@ -14,8 +14,8 @@ pub(crate) struct Incoming {
     is_head_taken: bool,
     /// A caller has waited for the head.
     is_awaited: bool,
-    /// Interim responses are kept for who waits, in the order in which they came; until somebody waits they are as well, since
-    /// the first may come before it is known whether anybody wants to hear of them.
+    /// Interim responses are kept for who waits, in the order in which they came; until somebody waits they
+    /// are as well, since the first may come before it is known whether anybody wants to hear of them.
     keeps_interim: bool,
     interim: VecDeque<Box<Head>>,
     /// The octets noted for the heads.
@@ -58,7 +58,8 @@ impl Incoming {
         self.head.as_ref().and_then(|head| head.status())
     }
 
-    /// Notes that a caller waits for the final head: interim responses that nobody wanted to hear of by now are dropped.
+    /// Notes that a caller waits for the final head: interim responses that nobody wanted to hear of by now
+    /// are dropped.
     #[inline]
     pub(crate) fn await_head(&mut self) {
         self.is_awaited = true;

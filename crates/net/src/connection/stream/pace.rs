@@ -172,7 +172,8 @@ impl PeerPace {
         look_or_rest(&mut self.output, taken.map(|octets| Progress::from_now(0, octets)), now, least)
     }
 
-    /// Looks how far content has come that is read and dropped: the number of its exchange, and the octets dropped in all.
+    /// Looks how far content has come that is read and dropped: the number of its exchange, and the octets
+    /// dropped in all.
     pub(crate) fn look_at_discarded(
         &mut self,
         dropped: Option<(u32, u64)>,

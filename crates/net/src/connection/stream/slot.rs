@@ -139,7 +139,8 @@ impl Slot {
         self.waits[side as usize].end()
     }
 
-    /// Returns true if the final head is here, not taken yet, and of 300 or more: the server wants no content any more.
+    /// Returns true if the final head is here, not taken yet, and of 300 or more: the server wants no content
+    /// any more.
     pub(crate) fn is_declined(&self) -> bool {
         self.incoming.status().is_some_and(|status| status.as_u16() >= 300)
     }
@@ -175,8 +176,8 @@ impl Slot {
         SlotKey { index, generation: self.generation }
     }
 
-    /// Forgets what [`recycle`](Self::recycle) leaves there, for a slot of another connection; the generation goes on, so that what was noted
-    /// for one means no other.
+    /// Forgets what [`recycle`](Self::recycle) leaves there, for a slot of another connection; the generation
+    /// goes on, so that what was noted for one means no other.
     pub(crate) fn leave(&mut self) {
         self.asked.clear();
         (self.counts, self.share) = (Counts::default(), Share::default());
@@ -223,8 +224,8 @@ impl Slot {
         woken
     }
 
-    /// Returns true if what is left to be sent is lost with these sides: with the writer, or with the response if that is read
-    /// without a writer.
+    /// Returns true if what is left to be sent is lost with these sides: with the writer, or with the
+    /// response if that is read without a writer.
     pub(crate) fn is_cut_without(&self, sides: Sides) -> bool {
         match self.sends_no_more {
             false => sides.has(Sides::WRITE),
@@ -298,7 +299,8 @@ impl Slot {
         (reads.take_waited(), writes.take_waited())
     }
 
-    /// Looks how far the peer has come in what it owes: content, and room for content of ours. Returns the limit that it has run into.
+    /// Looks how far the peer has come in what it owes: content, and room for content of ours. Returns the
+    /// limit that it has run into.
     pub(crate) fn look_at_pace(&mut self, owes: [bool; 2], now: Time, least: LeastPace) -> Option<Overrun> {
         self.pace.look(self.generation, owes, self.counts.moved(), now, least)
     }

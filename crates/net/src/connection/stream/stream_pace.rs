@@ -29,14 +29,15 @@ impl StreamPace {
         self.is_accepted = is_accepted;
     }
 
-    /// Returns true if the peer may be as slow as it likes: the handler allows it, and has accepted the request.
+    /// Returns true if the peer may be as slow as it likes: the handler allows it, and has accepted the
+    /// request.
     #[inline]
     pub(crate) fn is_exempt(&self) -> bool {
         self.may_be_slow && self.is_accepted
     }
 
-    /// Looks how far the peer has come in what it owes: content, and room for content of ours. `generation` names the stream among
-    /// those that the slot has had. Returns the limit that the peer has run into.
+    /// Looks how far the peer has come in what it owes: content, and room for content of ours. `generation`
+    /// names the stream among those that the slot has had. Returns the limit that the peer has run into.
     pub(crate) fn look(
         &mut self,
         generation: u32,
@@ -64,7 +65,8 @@ impl StreamPace {
         self.paces.iter_mut().for_each(Pace::rest);
     }
 
-    /// Forgets the exemption, for another stream. The measurements know by its generation that it is another one.
+    /// Forgets the exemption, for another stream. The measurements know by its generation that it is another
+    /// one.
     #[inline]
     pub(crate) fn end(&mut self) {
         (self.may_be_slow, self.is_accepted) = (false, false);

@@ -1,6 +1,8 @@
-//! The table of a connection's streams: one slot for each, found by its key or by the machine's name for the stream.
+//! The table of a connection's streams: one slot for each, found by its key or by the machine's name for the
+//! stream.
 //!
-//! Rule 1: a slot belongs to the handles of one stream at a time; its generation moves on when the last of them is gone.
+//! Rule 1: a slot belongs to the handles of one stream at a time; its generation moves on when the last of
+//! them is gone.
 //! Rule 2: a free slot names the one that was freed before it, so that the slot used last is used next.
 
 use std::ops::{Index, IndexMut};
@@ -52,7 +54,8 @@ impl Slots {
         self.free != NO_SLOT
     }
 
-    /// Adds a slot, which is free. Returns the number of streams there is room for now if the table had to grow beyond one.
+    /// Adds a slot, which is free. Returns the number of streams there is room for now if the table had to
+    /// grow beyond one.
     #[cold]
     pub(crate) fn add(&mut self) -> Option<usize> {
         if self.all.is_empty() {
@@ -154,7 +157,8 @@ impl Slots {
         all.map(|(index, slot)| slot.key(index as u32))
     }
 
-    /// Leaves the memory in `to`, which has none, for another connection; no slot is in use. More slots than are passed on are freed.
+    /// Leaves the memory in `to`, which has none, for another connection; no slot is in use. More slots than
+    /// are passed on are freed.
     pub(crate) fn leave_memory(&mut self, to: &mut Self) {
         debug_assert!(self.are_unused() && to.all.is_empty());
         let generations = self.all.iter().map(Slot::generation);
@@ -166,7 +170,8 @@ impl Slots {
         }
     }
 
-    /// Has its slots in this memory, which [`leave_memory`](Self::leave_memory) has left; frees it if it has any.
+    /// Has its slots in this memory, which [`leave_memory`](Self::leave_memory) has left; frees it if it has
+    /// any.
     pub(crate) fn use_memory(&mut self, from: &mut Self) {
         if !self.all.is_empty() {
             *from = Self::default();
@@ -300,7 +305,8 @@ mod tests {
         assert!(slot.noted().is_none() && !slot.waits[0].take_waited());
     }
 
-    /// Returns true if a stream that nobody has heard of is said to be unanswered when its connection ends in silence.
+    /// Returns true if a stream that nobody has heard of is said to be unanswered when its connection ends in
+    /// silence.
     fn is_unanswered(slots: &mut Slots) -> bool {
         let at = attach(slots, stream(0, 1));
         let slot = &mut slots[at.index];

@@ -1,7 +1,7 @@
 //! Exchanges of a server as they went, for those who count and log them.
 //!
-//! A slot forgets its stream when the last handle is gone, which may be before the handler has ended. Where somebody asks, the
-//! facts of such streams are kept until then.
+//! A slot forgets its stream when the last handle is gone, which may be before the handler has ended. Where
+//! somebody asks, the facts of such streams are kept until then.
 
 use crate::connection::stream::{
     slot::{Slot, SlotKey},

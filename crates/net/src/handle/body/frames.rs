@@ -12,9 +12,11 @@ use http_body::{Frame, SizeHint};
 use super::Body;
 use crate::{error::Error, handle::stream::Stream};
 
-/// Content as it arrives, in pieces that may be kept; [`Body`] says what they cost. Trailers (RFC 9110 §6.5) come as the last frame.
+/// Content as it arrives, in pieces that may be kept; [`Body`] says what they cost. Trailers (RFC 9110 §6.5)
+/// come as the last frame.
 ///
-/// An error ends it. Its size is known exactly where the peer has stated a length and the body is owned, as by `Response::into_body`.
+/// An error ends it. Its size is known exactly where the peer has stated a length and the body is owned, as
+/// by `Response::into_body`.
 impl http_body::Body for Body {
     type Data = Bytes;
     type Error = Error;

@@ -17,16 +17,18 @@ const ANNOUNCED_OCTETS_MAX: u64 = 1 << 20;
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Body {
-    /// Sets the octets that [`bytes`](Self::bytes), [`text`](Self::text) and `json` gather, such as for one route of a server. The
-    /// default is the `content_max` of the client or server. More than 4 GiB count as 4 GiB. It bounds nothing else; see
+    /// Sets the octets that [`bytes`](Self::bytes), [`text`](Self::text) and `json` gather, such as for one
+    /// route of a server. The default is the `content_max` of the client or server. More than 4 GiB count as
+    /// 4 GiB. It bounds nothing else; see
     /// [`bound_content`](Self::bound_content).
     pub fn set_content_max(&mut self, octets_max: usize) {
         self.content_max = u32::try_from(octets_max).unwrap_or(u32::MAX);
     }
 
-    /// Bounds all octets that are still to come, however they are read, and those that are [gathered](Self::set_content_max). Reading
-    /// beyond that fails with [`Cause::TooLong`], and the octets that came with the first one beyond it are not handed out. Octets are
-    /// counted as they come, before a decoder. Allocates nothing.
+    /// Bounds all octets that are still to come, however they are read, and those that are
+    /// [gathered](Self::set_content_max). Reading beyond that fails with [`Cause::TooLong`], and the octets
+    /// that came with the first one beyond it are not handed out. Octets are counted as they come, before a
+    /// decoder. Allocates nothing.
     pub fn bound_content(&mut self, octets_max: usize) {
         self.set_content_max(octets_max);
         if let Some(stream) = &self.stream {
@@ -36,7 +38,8 @@ impl Body {
 
     /// Returns all that is left of the content, up to the `content_max` of the client or server.
     ///
-    /// Dropping the future loses what was read so far. Content that came in one piece is not copied if it is long (see
+    /// Dropping the future loses what was read so far. Content that came in one piece is not copied if it is
+    /// long (see
     /// [`Body`]); other content is gathered in one allocation where its length is stated, or in one that grows.
     ///
     /// ```no_run
@@ -87,8 +90,9 @@ impl Body {
         Ok(all.into())
     }
 
-    /// Returns all that is left of the content as text, up to the `content_max` of the client or server. It has to be UTF-8; a byte
-    /// order mark is left out. `Response::text` of a client reads other charsets as well.
+    /// Returns all that is left of the content as text, up to the `content_max` of the client or server. It
+    /// has to be UTF-8; a byte order mark is left out. `Response::text` of a client reads other charsets as
+    /// well.
     ///
     /// Dropping the future loses what was read so far. Allocates the text.
     ///
@@ -98,7 +102,8 @@ impl Body {
         self.text_max(self.content_max()).await
     }
 
-    /// Returns all that is left of the content as text, up to `octets_max` octets; else as [`text`](Self::text).
+    /// Returns all that is left of the content as text, up to `octets_max` octets; else as
+    /// [`text`](Self::text).
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -192,7 +197,8 @@ impl Stream {
     }
 }
 
-/// Returns all that is left of a content, up to `octets_max` octets, in memory that can grow; else as [`Body::bytes_max`].
+/// Returns all that is left of a content, up to `octets_max` octets, in memory that can grow; else as
+/// [`Body::bytes_max`].
 ///
 /// # Errors
 /// As [`Body::bytes`].

@@ -13,7 +13,8 @@ impl Body {
     /// which answers 415 to other types: a page of another site can post JSON as `text/plain` without asking
     /// first.
     ///
-    /// Dropping the future loses what was read so far. Allocates as [`bytes`](Self::bytes) does while it reads.
+    /// Dropping the future loses what was read so far. Allocates as [`bytes`](Self::bytes) does while it
+    /// reads.
     ///
     /// # Errors
     /// [`Cause::Unreadable`](crate::Cause::Unreadable) if it is not JSON, or not that of a `T`, and the error says where; or as
@@ -30,7 +31,8 @@ impl Body {
         self.json_max(self.content_max()).await
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` octets; else as [`json`](Self::json).
+    /// Reads all that is left of the content as JSON, up to `octets_max` octets; else as
+    /// [`json`](Self::json).
     ///
     /// # Errors
     /// As [`json`](Self::json).

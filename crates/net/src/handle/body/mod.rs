@@ -38,25 +38,29 @@ use crate::{
 
 /// The content of a message, as it arrives.
 ///
-/// Content that is not asked for stays with the peer: its window is given back as chunks are. Dropping a body that is not
-/// whole resets the stream. It is read with [`chunk`](Self::chunk), [`read`](Self::read) or
+/// Content that is not asked for stays with the peer: its window is given back as chunks are. Dropping a body
+/// that is not whole resets the stream. It is read with [`chunk`](Self::chunk), [`read`](Self::read) or
 /// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole. All that is left of it is
 /// gathered, up to a limit, by [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`).
 /// Those three and `copy_to` take it once: the next of them is an error, and so are the pieces of a body
 /// whose content was taken.
 ///
-/// With the feature `http` it is an `http_body::Body` whose data are `Bytes`; with the feature `stream`, `into_stream` makes a
-/// `futures_core::Stream` of it. The pieces that these two and `bytes` return:
+/// With the feature `http` it is an `http_body::Body` whose data are `Bytes`; with the feature `stream`,
+/// `into_stream` makes a `futures_core::Stream` of it. The pieces that these two and `bytes` return:
 ///
-/// - Octets that are 4 KiB or more, and at least half of the buffer that the connection read them into, are not copied: they move with
-///   that buffer, which costs one allocation, and what the connection allocates to replace the buffer: one allocation over HTTP/1.1, up to
-///   three over HTTP/2. What came in several frames or chunks is joined within the buffer.
-/// - Other octets are copied into an allocation of their length; 4 KiB or more cost a second one, for what follows.
-/// - A piece of 4 KiB or more is charged to the memory of all connections ([`Ledger::memory_held`](crate::Ledger::memory_held)) until the
-///   last handle of it is dropped. It holds at most twice its length.
+/// - Octets that are 4 KiB or more, and at least half of the buffer that the connection read them into, are
+///   not copied: they move with that buffer, which costs one allocation, and what the connection allocates to
+///   replace the buffer: one allocation over HTTP/1.1, up to three over HTTP/2. What came in several frames
+///   or chunks is joined within the buffer.
+/// - Other octets are copied into an allocation of their length; 4 KiB or more cost a second one, for what
+///   follows.
+/// - A piece of 4 KiB or more is charged to the memory of all connections
+///   ([`Ledger::memory_held`](crate::Ledger::memory_held)) until the last handle of it is dropped. It holds
+///   at most twice its length.
 /// - Content that is decoded on its way is copied out of its decoder.
 ///
-/// Each piece is given back to the peer's window when the next one is asked for, as a chunk is, whether or not it is kept.
+/// Each piece is given back to the peer's window when the next one is asked for, as a chunk is, whether or
+/// not it is kept.
 pub struct Body {
     stream: Option<Stream>,
     /// The octets that came; where a decoder stands between, it has them.
@@ -64,7 +68,8 @@ pub struct Body {
     ended: bool,
     /// Some of the content was taken by a caller who wanted all of it, and perhaps lost.
     is_taken: bool,
-    /// The octets that are gathered unless another limit is named; of this size since a body is moved with every message.
+    /// The octets that are gathered unless another limit is named; of this size since a body is moved with
+    /// every message.
     content_max: u32,
     /// The last frame was told.
     #[cfg(feature = "http")]
@@ -141,8 +146,8 @@ impl Body {
         Ok(taken)
     }
 
-    /// Writes the rest of the content to `sink`, however long it is, without a copy of its own; returns the octets written. For content
-    /// of others there is [`copy_to_max`](Self::copy_to_max).
+    /// Writes the rest of the content to `sink`, however long it is, without a copy of its own; returns the
+    /// octets written. For content of others there is [`copy_to_max`](Self::copy_to_max).
     ///
     /// Dropping the future may lose what was handed to the sink in part.
     ///
@@ -154,7 +159,8 @@ impl Body {
         self.copy_to_max(sink, u64::MAX).await
     }
 
-    /// Writes the rest of the content to `sink`, up to `octets_max` octets; else as [`copy_to`](Self::copy_to).
+    /// Writes the rest of the content to `sink`, up to `octets_max` octets; else as
+    /// [`copy_to`](Self::copy_to).
     ///
     /// ```no_run
     /// # async fn example(mut exchange: alula::Exchange) -> Result<(), alula::Answer> {
@@ -166,7 +172,8 @@ impl Body {
     ///
     /// # Errors
     /// [`Cause::TooLong`](crate::Cause::TooLong) if the content is longer, which is told before any of it is read where its length is
-    /// stated and it is not decoded, and else after what came before was written; or as [`copy_to`](Self::copy_to).
+    /// stated and it is not decoded, and else after what came before was written; or as
+    /// [`copy_to`](Self::copy_to).
     pub async fn copy_to_max(
         &mut self,
         sink: &mut (impl AsyncWrite + Unpin + ?Sized),
@@ -238,7 +245,8 @@ impl Body {
         self.decoder.as_ref().map(|decoder| decoder.fields())
     }
 
-    /// The same failure, with what was asked of whom, as failures of this body have it; on a server it stays as it is.
+    /// The same failure, with what was asked of whom, as failures of this body have it; on a server it stays
+    /// as it is.
     #[must_use]
     pub fn named(&self, error: Error) -> Error {
         match &self.stream {
@@ -302,7 +310,8 @@ impl Body {
         }
     }
 
-    /// Takes what it holds, for a connection that takes all of it back under one lock: sides of the stream, content and trailers.
+    /// Takes what it holds, for a connection that takes all of it back under one lock: sides of the stream,
+    /// content and trailers.
     #[inline]
     pub(crate) fn take_held(&mut self) -> (Sides, Content, Option<Box<Head>>) {
         let sides = self.stream.take().map_or(Sides::NONE, |mut stream| {
@@ -325,8 +334,8 @@ impl Body {
 
 /// The parts that client and server need beside those of users.
 impl Stream {
-    /// Gives content that was [made](Self::detached_body) for this stream its receiving direction, unless it has that already, or has
-    /// given it back. Allocates nothing.
+    /// Gives content that was [made](Self::detached_body) for this stream its receiving direction, unless it
+    /// has that already, or has given it back. Allocates nothing.
     #[inline]
     pub fn attach(&mut self, body: &mut Body) {
         if body.stream.is_none() {
@@ -334,8 +343,8 @@ impl Stream {
         }
     }
 
-    /// Returns when each phase of the exchange of this body began, if it is timed, and when its connection was opened. Allocates
-    /// nothing.
+    /// Returns when each phase of the exchange of this body began, if it is timed, and when its connection
+    /// was opened. Allocates nothing.
     pub fn marks_of(body: &Body) -> Option<(Marks, Option<Opened>)> {
         let stream = body.stream.as_ref()?;
         Some((stream.marks()?, stream.opened()))
@@ -374,7 +383,8 @@ impl Stream {
     }
 }
 
-/// Decodes what has come, and waits for more until there is something to give. False when the content is whole.
+/// Decodes what has come, and waits for more until there is something to give. False when the content is
+/// whole.
 fn poll_decoded(
     stream: &Stream,
     decoder: &mut dyn Decoder,

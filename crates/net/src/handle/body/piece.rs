@@ -1,9 +1,11 @@
 //! Pieces of content that the program may keep.
 //!
-//! Rule 1: a long piece leaves with the buffer it was read into, if it fills half of that; any other is copied. So a piece that is
-//! kept holds at most twice its length.
-//! Rule 2: memory that leaves is no longer charged to its connection, but to the memory of all connections until it is dropped.
-//! Rule 3: the length of what left stays in [`Body::chunk`], so that the window gets it back with the next piece.
+//! Rule 1: a long piece leaves with the buffer it was read into, if it fills half of that; any other is
+//! copied. So a piece that is kept holds at most twice its length.
+//! Rule 2: memory that leaves is no longer charged to its connection, but to the memory of all connections
+//! until it is dropped.
+//! Rule 3: the length of what left stays in [`Body::chunk`], so that the window gets it back with the next
+//! piece.
 
 use std::ops::Range;
 #[cfg(any(feature = "http", feature = "stream"))]
@@ -17,8 +19,8 @@ use super::Body;
 use crate::error::Error;
 use crate::handle::stream::Stream;
 
-/// Pieces of so many octets are charged, and moved where they can be: below, a copy costs less than the new buffer that the connection
-/// needs for the one that left.
+/// Pieces of so many octets are charged, and moved where they can be: below, a copy costs less than the new
+/// buffer that the connection needs for the one that left.
 const LONG_MIN: usize = 4 * 1024;
 
 /// Memory of a piece, charged until it is dropped.
@@ -84,7 +86,8 @@ impl Body {
 }
 
 impl Stream {
-    /// Charges memory that the program keeps to the budget of all; `has_left` says that it was the connection's before.
+    /// Charges memory that the program keeps to the budget of all; `has_left` says that it was the
+    /// connection's before.
     fn charge_kept(&self, octets: usize, has_left: bool) -> Reservation {
         let mut connection = self.conn().lock();
         if has_left {
@@ -119,7 +122,8 @@ mod tests {
     use super::*;
     use crate::message::content::Content;
 
-    /// A body with parts of these lengths, nine octets apart, in a buffer of `capacity` octets; and where the first part lies.
+    /// A body with parts of these lengths, nine octets apart, in a buffer of `capacity` octets; and where the
+    /// first part lies.
     fn body_of(parts: &[u32], capacity: usize) -> (Body, *const u8) {
         let (mut octets, mut places) = (vec![0; capacity], Vec::new());
         let mut start = 0;

@@ -1,8 +1,10 @@
-//! Extensions: what a service is told of a request beside the request, and what it says of its answer beside the answer.
+//! Extensions: what a service is told of a request beside the request, and what it says of its answer beside
+//! the answer.
 
 use std::net::SocketAddr;
 
-/// The address of the peer, an extension of each request that a service of `tower` gets from [`from_tower`](crate::from_tower).
+/// The address of the peer, an extension of each request that a service of `tower` gets from
+/// [`from_tower`](crate::from_tower).
 ///
 /// Over TLS, `TlsFacts` is another.
 ///
@@ -25,7 +27,8 @@ impl PeerAddress {
     }
 }
 
-/// An extension of a response by which a service of `tower` lets its peer be as slow as it likes from then on, as
+/// An extension of a response by which a service of `tower` lets its peer be as slow as it likes from then
+/// on, as
 /// [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer) does; it has no effect unless the status is 2xx.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllowSlowPeer;

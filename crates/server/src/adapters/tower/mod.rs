@@ -1,7 +1,8 @@
-//! Services of `tower` as handlers: routers and middleware that speak the types of the `http` and `http-body` crates.
+//! Services of `tower` as handlers: routers and middleware that speak the types of the `http` and `http-body`
+//! crates.
 //!
-//! What a service sees of a request, and what becomes of its answer, is as with a server of hyper (`docs/axum.md` has the
-//! differences), so that what was written for one runs on the other.
+//! What a service sees of a request, and what becomes of its answer, is as with a server of hyper
+//! (`docs/axum.md` has the differences), so that what was written for one runs on the other.
 
 mod facts;
 mod request;
@@ -29,28 +30,30 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// Answers requests with a service, such as a router: it is cloned for each request.
 ///
-/// The service sees what it would see on a server of hyper: over HTTP/1.1 the target as it came and `host` among the fields,
-/// over HTTP/2 an absolute URI. [`PeerAddress`] and, over TLS, `TlsFacts` are among the extensions; `docs/axum.md` has the three lines
-/// that make axum's `ConnectInfo` of them. A request that the types of the `http` crate do not take is refused: 431 for fields, 414 or 400 for
-/// a target.
+/// The service sees what it would see on a server of hyper: over HTTP/1.1 the target as it came and `host`
+/// among the fields, over HTTP/2 an absolute URI. [`PeerAddress`] and, over TLS, `TlsFacts` are among the
+/// extensions; `docs/axum.md` has the three lines that make axum's `ConnectInfo` of them. A request that the
+/// types of the `http` crate do not take is refused: 431 for fields, 414 or 400 for a target.
 ///
 /// Over HTTP/2 the services of one connection take turns in its task. Where one computes or blocks for long,
 /// give each request a task of its own: `from_tower(router).spawned()`, with [`Handler`] in scope.
 ///
-/// A service that fails, or whose content does before the head was sent, is answered for with 500; later the stream is reset. What it fails
-/// with is told to [`on_error`](crate::ServerBuilder::on_error).
+/// A service that fails, or whose content does before the head was sent, is answered for with 500; later the
+/// stream is reset. What it fails with is told to [`on_error`](crate::ServerBuilder::on_error).
 ///
-/// From when its answer of 2xx has begun, a service lets its peer be as slow as it
-/// likes if the answer is of gRPC (`content-type: application/grpc`), opens a tunnel (CONNECT) or has [`AllowSlowPeer`] among its
-/// extensions; before that, and for other answers, `Limits::stall_timeout` and `Limits::body_rate_min` hold. What a request says
-/// of itself lifts no limit.
+/// From when its answer of 2xx has begun, a service lets its peer be as slow as it likes if the answer is of
+/// gRPC (`content-type: application/grpc`), opens a tunnel (CONNECT) or has [`AllowSlowPeer`] among its
+/// extensions; before that, and for other answers, `Limits::stall_timeout` and `Limits::body_rate_min` hold.
+/// What a request says of itself lifts no limit.
 ///
-/// Left out of an answer are the fields that are about the connection over HTTP/2, which has none of them (RFC 9113 §8.2.2), `transfer-encoding:
-/// chunked`, and a `content-length` that says nothing: of 204, of 304 without content, of the answer that opens a tunnel.
+/// Left out of an answer are the fields that are about the connection over HTTP/2, which has none of them
+/// (RFC 9113 §8.2.2), `transfer-encoding: chunked`, and a `content-length` that says nothing: of 204, of 304
+/// without content, of the answer that opens a tunnel.
 ///
-/// It costs what Alula does without: for each request one or two allocations for its URI, two for the map of its fields, one for
-/// each value and each name that is not well known, three for its extensions, over TLS two more, and what [`Body`] says for each piece of content
-/// that is read, beside what the service itself allocates. `crates/alula/tests/adapter_allocations.rs` holds the sum.
+/// It costs what Alula does without: for each request one or two allocations for its URI, two for the map of
+/// its fields, one for each value and each name that is not well known, three for its extensions, over TLS
+/// two more, and what [`Body`] says for each piece of content that is read, beside what the service itself
+/// allocates. `crates/alula/tests/adapter_allocations.rs` holds the sum.
 ///
 /// ```no_run
 /// # use std::{convert::Infallible, task::{Context, Poll}};

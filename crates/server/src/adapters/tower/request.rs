@@ -1,5 +1,5 @@
-//! Requests in the types of the `http` crate, as a server of hyper makes them: over HTTP/1.1 the target as it came and `host` among
-//! the fields, over HTTP/2 a whole URI and `host` only if it came.
+//! Requests in the types of the `http` crate, as a server of hyper makes them: over HTTP/1.1 the target as it
+//! came and `host` among the fields, over HTTP/2 a whole URI and `host` only if it came.
 
 use std::error::Error as StdError;
 

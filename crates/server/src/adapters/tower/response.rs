@@ -1,7 +1,8 @@
 //! Answers of services, sent as a server of hyper sends them.
 //!
-//! Rule: where content ends is said by whoever frames it. A `content-length` of the service goes out only where it says something
-//! about content that is there, or would be if the request were not HEAD (RFC 9110 §8.6).
+//! Rule: where content ends is said by whoever frames it. A `content-length` of the service goes out only
+//! where it says something about content that is there, or would be if the request were not HEAD (RFC 9110
+//! §8.6).
 
 use std::{future::poll_fn, pin::Pin, pin::pin};
 
@@ -67,8 +68,8 @@ impl Asked {
         }
     }
 
-    /// Routers state a length of zero wherever they have no content, which 204 may not have, and which is not that of what 304
-    /// is about.
+    /// Routers state a length of zero wherever they have no content, which 204 may not have, and which is not
+    /// that of what 304 is about.
     fn sends_length(self, after: After, digits: &[u8]) -> bool {
         match after {
             After::NeverAny(Status::NOT_MODIFIED) => {

@@ -1,8 +1,8 @@
 //! The requests of one connection that are being handled, in slots that are used again.
 //!
-//! The futures lie in boxes of their handlers (`work.rs`), so that a slot without a request is small. The waker of a slot is made
-//! once, and that of the first slot is the task itself. A future that is woken sets its slot's bit and wakes the connection's task,
-//! unless that task is running anyway.
+//! The futures lie in boxes of their handlers (`work.rs`), so that a slot without a request is small. The
+//! waker of a slot is made once, and that of the first slot is the task itself. A future that is woken sets
+//! its slot's bit and wakes the connection's task, unless that task is running anyway.
 
 mod table;
 mod waking;
@@ -111,7 +111,8 @@ impl Slots {
         self.reporter.tell_slow_turns(self.endpoint.pattern(slow.route), slow.took);
     }
 
-    /// Drops all futures, and leaves the slots to other connections or drops them. Those who see the ends of requests see these.
+    /// Drops all futures, and leaves the slots to other connections or drops them. Those who see the ends of
+    /// requests see these.
     pub(crate) fn clear(&mut self, conn: &Arc<Conn>) {
         for index in 0..self.table.len() {
             self.let_go(index);
@@ -149,8 +150,8 @@ impl Slots {
         self.table.leave(&self.tables);
     }
 
-    /// Returns the octets that the slots hold: wakers, futures with all that lies in them, and the facts of requests, where they
-    /// are noted.
+    /// Returns the octets that the slots hold: wakers, futures with all that lies in them, and the facts of
+    /// requests, where they are noted.
     pub(crate) fn octets(&self, measure: Measure) -> usize {
         let facts = if self.reporter.has_listener() { RequestFacts::OCTETS_MAX } else { 0 };
         measure.works + measure.slots * (Table::slot_octets() + facts)
@@ -160,7 +161,8 @@ impl Slots {
         self.table.is_unused()
     }
 
-    /// Begins to answer a request and polls the future once. A panic on the way is the end of that future only.
+    /// Begins to answer a request and polls the future once. A panic on the way is the end of that future
+    /// only.
     pub(crate) fn start(&mut self, conn: &Arc<Conn>, incoming: Incoming, scheme: SchemeSource) {
         let index = self.table.take(incoming.key);
         let span = RequestSpan::begin(&incoming.head, &self.reporter);
@@ -202,7 +204,8 @@ impl Slots {
 
     /// Drops the future that answers this stream, if it still runs.
     pub(crate) fn cancel(&mut self, conn: &Arc<Conn>, stream: StreamName) {
-        // There are as many as there were streams at once: looking through them costs less than an index of every request.
+        // There are as many as there were streams at once: looking through them costs less than an index of
+        // every request.
         let index = self.table.iter().position(|slot| slot.stream == Some(stream));
         if let Some(index) = index {
             self.let_go(index);

@@ -1,8 +1,9 @@
 //! The table of a connection's slots, with what wakes them.
 //!
-//! Rule 1: a table has no slots, no task and no memory until a request comes near: until the connection's task runs.
-//! Rule 2: a table without requests may be left to the shelf of a thread, where the next connection of the same server finds it with its
-//! wakers, and with the boxes of handlers in it.
+//! Rule 1: a table has no slots, no task and no memory until a request comes near: until the connection's
+//! task runs.
+//! Rule 2: a table without requests may be left to the shelf of a thread, where the next connection of the
+//! same server finds it with its wakers, and with the boxes of handlers in it.
 
 use std::{
     mem,

@@ -1,7 +1,8 @@
-//! The wakers of a connection's slots: each sets the bit of its slot, and wakes the connection's task unless that runs.
+//! The wakers of a connection's slots: each sets the bit of its slot, and wakes the connection's task unless
+//! that runs.
 //!
-//! A table of slots passes from connection to connection, and its wakers with it. One that somebody has kept since a request that is over
-//! wakes a slot that it does not know: that slot is polled once without need.
+//! A table of slots passes from connection to connection, and its wakers with it. One that somebody has kept
+//! since a request that is over wakes a slot that it does not know: that slot is polled once without need.
 
 use std::{
     sync::{

@@ -159,7 +159,8 @@ impl IdleObserver for Entry {
     }
 }
 
-/// A connection's place in the table, which it leaves when this is dropped. Its task asks here what is asked of it.
+/// A connection's place in the table, which it leaves when this is dropped. Its task asks here what is asked
+/// of it.
 pub(crate) struct Registration {
     connections: Arc<Connections>,
     entry: Arc<Entry>,
@@ -191,7 +192,8 @@ impl Registration {
         self.entry.clone()
     }
 
-    /// Returns the request of the listener to the connection; its task is woken when that changes. To be polled by one task only.
+    /// Returns the request of the listener to the connection; its task is woken when that changes. To be
+    /// polled by one task only.
     #[inline]
     pub(crate) fn poll_asked(&mut self, cx: &mut Context<'_>) -> Asked {
         if !self.has_waker {
@@ -206,8 +208,8 @@ impl Registration {
         self.has_waker = true;
     }
 
-    /// The result of a handshake, unless the connection has to make room before, or the server stops and it takes too long.
-    /// All that has arrived is read before either.
+    /// The result of a handshake, unless the connection has to make room before, or the server stops and it
+    /// takes too long. All that has arrived is read before either.
     pub(crate) async fn unless_asked_to_leave<T>(
         &mut self,
         mut handshake: Pin<&mut impl Future<Output = T>>,
@@ -231,7 +233,8 @@ impl Registration {
         .await
     }
 
-    /// Its peer has introduced itself: it is no handshake in progress any more, and stays if it was asked to leave as one.
+    /// Its peer has introduced itself: it is no handshake in progress any more, and stays if it was asked to
+    /// leave as one.
     pub(crate) fn handshake_ends(&self) {
         self.connections.handshake_ends(&self.entry);
         self.stays();

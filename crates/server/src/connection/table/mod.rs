@@ -1,10 +1,13 @@
 //! The table of all connections of a server: how many there may be, and which one makes room for a newcomer.
 //!
-//! Rule 1: a connection tells of itself when it arrives, introduces itself and leaves, and when it becomes idle or is used
-//! again (`IdleObserver` of `net`), never for each request. All else is worked out when room is needed.
-//! Rule 2: who makes room is worked out for several newcomers at once (`weighing.rs`), so that a flood at the bound costs a
-//! look at a few entries for each connection. Each one is asked only when its turn comes, and if it still is idle.
-//! Rule 3: a connection is asked, not aborted: its task reads what has arrived, and stays if that was a request.
+//! Rule 1: a connection tells of itself when it arrives, introduces itself and leaves, and when it becomes
+//! idle or is used again (`IdleObserver` of `net`), never for each request. All else is worked out when room
+//! is needed.
+//! Rule 2: who makes room is worked out for several newcomers at once (`weighing.rs`), so that a flood at the
+//! bound costs a look at a few entries for each connection. Each one is asked only when its turn comes, and
+//! if it still is idle.
+//! Rule 3: a connection is asked, not aborted: its task reads what has arrived, and stays if that was a
+//! request.
 
 mod entry;
 mod memory;
@@ -90,8 +93,8 @@ impl Connections {
         Registration::new(self.clone(), entry)
     }
 
-    /// Enters a newcomer once there is room for it, as [`room_for_one`](Self::room_for_one) makes it; `None` if connections are asked
-    /// to stop before. There may be several at once.
+    /// Enters a newcomer once there is room for it, as [`room_for_one`](Self::room_for_one) makes it; `None`
+    /// if connections are asked to stop before. There may be several at once.
     ///
     /// Dropping the future before it is ready loses nothing.
     pub(crate) async fn enter_when_room(self: &Arc<Self>, peer: SocketAddr) -> Option<Registration> {
@@ -130,8 +133,8 @@ impl Connections {
         }
     }
 
-    /// Ready when there is room for one more connection; the longest idle ones of the heaviest prefix make room for it. Waits
-    /// while none is idle.
+    /// Ready when there is room for one more connection; the longest idle ones of the heaviest prefix make
+    /// room for it. Waits while none is idle.
     ///
     /// Dropping the future before it is ready loses nothing.
     pub(crate) async fn room_for_one(&self) {
@@ -140,7 +143,8 @@ impl Connections {
         }
     }
 
-    /// Waits until a connection has left, for which an idle one is asked, or for a moment: the system has no descriptors left.
+    /// Waits until a connection has left, for which an idle one is asked, or for a moment: the system has no
+    /// descriptors left.
     pub(crate) async fn fewer(&self) {
         self.table().evict_idle();
         let _ = tokio::time::timeout(ASK_AGAIN_AFTER, self.room.notified()).await;
@@ -177,7 +181,8 @@ impl Connections {
         self.table().has_stopped
     }
 
-    /// Waits until every connection has left. It looks again after a moment: others that wait may have been told in its place.
+    /// Waits until every connection has left. It looks again after a moment: others that wait may have been
+    /// told in its place.
     pub(crate) async fn all_left(&self) {
         while !self.table().rows.is_empty() {
             let _ = tokio::time::timeout(ASK_AGAIN_AFTER, self.room.notified()).await;

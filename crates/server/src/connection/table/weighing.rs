@@ -1,8 +1,9 @@
 //! Which connections make room when there are too many: the oldest of the heaviest prefix, again and again.
 //!
-//! An address (IPv4 /32, IPv6 /64) weighs as many as it has. The network around it (/24, /48) weighs a quarter of what it has:
-//! it is the heavier one only if it has more than four times as many as any of its addresses, which is what an attacker looks
-//! like that has a whole network to call from, while a few proxies side by side do not.
+//! An address (IPv4 /32, IPv6 /64) weighs as many as it has. The network around it (/24, /48) weighs a
+//! quarter of what it has: it is the heavier one only if it has more than four times as many as any of its
+//! addresses, which is what an attacker looks like that has a whole network to call from, while a few proxies
+//! side by side do not.
 
 use std::{
     cmp::Reverse,
@@ -157,7 +158,8 @@ mod tests {
         let office = ["2001:db8:2::1"; 4];
         let mut peers = office.to_vec();
         peers.extend(network.iter().map(String::as_str));
-        // Twenty of the /48 weigh more than four of the office until there are sixteen, then the office is as heavy, and older.
+        // Twenty of the /48 weigh more than four of the office until there are sixteen, then the office is as
+        // heavy, and older.
         assert_eq!(first_to_go(&all_of(&peers), 5), [4, 5, 6, 7, 0]);
     }
 

@@ -1,6 +1,7 @@
 //! The boxes for the futures of one handler, a shelf of them for each thread.
 //!
-//! Rule: in the usual course a thread writes to its own shelf alone, so that threads do not wait for each other's memory.
+//! Rule: in the usual course a thread writes to its own shelf alone, so that threads do not wait for each
+//! other's memory.
 
 use std::{
     pin::Pin,

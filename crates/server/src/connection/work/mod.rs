@@ -1,8 +1,9 @@
 //! The futures of handlers, in boxes that are used again.
 //!
-//! Each handler of a server has [`Boxes`](boxes::Boxes) of its own, one shelf of them for each thread. A request takes a box from
-//! its thread's shelf, its future is made in it, and the box goes to the shelf of the thread on which the request ends. So a
-//! request costs no allocation once as many were under way before, and a connection without requests holds none.
+//! Each handler of a server has [`Boxes`](boxes::Boxes) of its own, one shelf of them for each thread. A
+//! request takes a box from its thread's shelf, its future is made in it, and the box goes to the shelf of
+//! the thread on which the request ends. So a request costs no allocation once as many were under way before,
+//! and a connection without requests holds none.
 
 mod boxes;
 mod cell;

@@ -15,7 +15,8 @@ use alula_net::Sent;
 use super::boxes::{Boxed, Boxes, Shelf};
 use crate::{answer::Answer, exchange::Exchange};
 
-/// The future of a handler; without a box it answers 500. Its box goes back to a shelf when it has ended or is dropped.
+/// The future of a handler; without a box it answers 500. Its box goes back to a shelf when it has ended or
+/// is dropped.
 #[derive(Default)]
 pub(crate) struct Running {
     boxed: Option<(Boxed, Arc<Shelf>)>,

@@ -12,12 +12,13 @@ use crate::{
 };
 
 impl Reply {
-    /// Sends this content as the request's conditions and its range have it: all of it, one part or several (206), or none (304, 412,
-    /// 416). The validators are the reply's own `etag` and `last-modified`.
+    /// Sends this content as the request's conditions and its range have it: all of it, one part or several
+    /// (206), or none (304, 412, 416). The validators are the reply's own `etag` and `last-modified`.
     ///
-    /// The reply's status, which must be 200, is replaced then. A reply of [`Responder::respond`](crate::Responder::respond) knows
-    /// nothing of the request and sends all, unless its route has filters. Dropping the future part-way resets the stream. Allocates nothing once warm, but for
-    /// several parts.
+    /// The reply's status, which must be 200, is replaced then. A reply of
+    /// [`Responder::respond`](crate::Responder::respond) knows nothing of the request and sends all, unless
+    /// its route has filters. Dropping the future part-way resets the stream. Allocates nothing once warm,
+    /// but for several parts.
     ///
     /// # Errors
     /// The status is not 200; or as [`send`](Self::send).

@@ -1,4 +1,5 @@
-//! One event of an event stream, as the HTML standard writes it (WHATWG HTML, section 9.2 "Server-sent events").
+//! One event of an event stream, as the HTML standard writes it (WHATWG HTML, section 9.2 "Server-sent
+//! events").
 
 use std::{io::Write as _, time::Duration};
 
@@ -20,8 +21,8 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Makes an event with this data, which may have several lines: CR, LF and CRLF all end a line, and arrive as LF. An event
-    /// without data, made by `default`, tells a client its id and retry time only.
+    /// Makes an event with this data, which may have several lines: CR, LF and CRLF all end a line, and
+    /// arrive as LF. An event without data, made by `default`, tells a client its id and retry time only.
     pub const fn data(data: &'a str) -> Self {
         Self { data: Some(data), name: None, id: None, retry: None }
     }

@@ -21,7 +21,8 @@ pub struct EventStream {
 }
 
 impl Reply {
-    /// Begins an event stream: `content-type: text/event-stream`, and `cache-control: no-cache` unless the reply says otherwise.
+    /// Begins an event stream: `content-type: text/event-stream`, and `cache-control: no-cache` unless the
+    /// reply says otherwise.
     ///
     /// To HEAD the answer is complete with its head, and the first call on the stream fails.
     ///
@@ -52,18 +53,19 @@ impl Reply {
 }
 
 impl EventStream {
-    /// Sets the time after which [`wait`](Self::wait) sends a comment; 15 seconds unless set. Proxies tend to close what is
-    /// silent for a minute.
+    /// Sets the time after which [`wait`](Self::wait) sends a comment; 15 seconds unless set. Proxies tend to
+    /// close what is silent for a minute.
     #[must_use]
     pub fn keep_alive(self, after: Duration) -> Self {
         Self { keep_alive: after, ..self }
     }
 
-    /// Sends an event, in one write. Dropping the future may send part of it, so drop the stream then as well. Allocates nothing
-    /// once warm.
+    /// Sends an event, in one write. Dropping the future may send part of it, so drop the stream then as
+    /// well. Allocates nothing once warm.
     ///
     /// # Errors
-    /// The name or the id has a line end, and nothing was sent; or the stream was reset or the connection broke.
+    /// The name or the id has a line end, and nothing was sent; or the stream was reset or the connection
+    /// broke.
     #[doc(alias = "send")]
     pub async fn event(&mut self, event: Event<'_>) -> Result<(), Error> {
         let mut text = Scratch::lend();

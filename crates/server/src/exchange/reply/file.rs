@@ -12,18 +12,20 @@ use crate::{
 };
 
 impl Reply {
-    /// Sends a file as the request's conditions and its range have it, as [`send_conditional`](Self::send_conditional) does, with
-    /// `content-type`, `content-length`, `last-modified` and `etag` unless the reply has them.
+    /// Sends a file as the request's conditions and its range have it, as
+    /// [`send_conditional`](Self::send_conditional) does, with `content-type`, `content-length`,
+    /// `last-modified` and `etag` unless the reply has them.
     ///
-    /// The path is taken as it is: check what comes from a peer, for `..`, links and special names lead elsewhere. A file of at most
-    /// 16 KiB is read when it is opened, and sent with its head; of a larger one nothing is read before the peer has room. On Linux
-    /// what the system has in memory is opened and read at once; all else takes a thread for blocking work. Over HTTP/1.1 in clear text
-    /// a file of more than 64 KiB goes to the socket without a copy there ([`send_part`](OpenFile::send_part)). Allocates. Dropping the
-    /// future part-way resets the stream.
+    /// The path is taken as it is: check what comes from a peer, for `..`, links and special names lead
+    /// elsewhere. A file of at most 16 KiB is read when it is opened, and sent with its head; of a larger one
+    /// nothing is read before the peer has room. On Linux what the system has in memory is opened and read at
+    /// once; all else takes a thread for blocking work. Over HTTP/1.1 in clear text a file of more than 64
+    /// KiB goes to the socket without a copy there ([`send_part`](OpenFile::send_part)). Allocates. Dropping
+    /// the future part-way resets the stream.
     ///
     /// # Errors
-    /// The status is not 200; the file cannot be opened, which [becomes](crate::IntoAnswer) 404 where there is none and 403 where it
-    /// may not be read; or as [`send_file`](Self::send_file).
+    /// The status is not 200; the file cannot be opened, which [becomes](crate::IntoAnswer) 404 where there
+    /// is none and 403 where it may not be read; or as [`send_file`](Self::send_file).
     ///
     /// ```
     /// # async fn example(exchange: alula::Exchange) -> Result<alula::Sent, alula::Error> {
@@ -50,7 +52,8 @@ impl Reply {
     /// As [`file`](Self::file), of a file that is open already.
     ///
     /// # Errors
-    /// The status is not 200; the file was changed, otherwise than at its end, or cannot be read, which resets the stream; or as
+    /// The status is not 200; the file was changed, otherwise than at its end, or cannot be read, which
+    /// resets the stream; or as
     /// [`send`](Self::send).
     pub async fn send_file(self, file: &OpenFile) -> Result<Sent, Error> {
         self.check_status()?;

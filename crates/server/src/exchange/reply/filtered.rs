@@ -1,6 +1,7 @@
 //! Answers on their way through the filters of their route.
 //!
-//! Rule: the filter that was added first sees an answer last, as the layer that was added first sees a request first.
+//! Rule: the filter that was added first sees an answer last, as the layer that was added first sees a
+//! request first.
 
 use alula_fields::KnownName;
 use alula_net::{Encoder, Encoding, Error};
@@ -34,7 +35,8 @@ impl Reply {
         self.responder.request().is_filtered()
     }
 
-    /// Returns true if the reply states the length of content that its handler does not give, since the request is HEAD.
+    /// Returns true if the reply states the length of content that its handler does not give, since the
+    /// request is HEAD.
     pub(super) fn is_description(&self, octets: usize) -> bool {
         let states_length = || {
             self.answer

@@ -1,5 +1,5 @@
-//! The answer to a request: its head, then all of its content at once or piece by piece. The forms that content comes in have
-//! files of their own.
+//! The answer to a request: its head, then all of its content at once or piece by piece. The forms that
+//! content comes in have files of their own.
 
 mod conditional;
 mod event;
@@ -36,7 +36,8 @@ pub struct Reply {
 }
 
 impl<S> Exchange<S> {
-    /// Begins the answer. What was not read of the request's content is given up when the answer has been sent.
+    /// Begins the answer. What was not read of the request's content is given up when the answer has been
+    /// sent.
     pub fn respond(self, status: Status) -> Reply {
         let (body, responder) = self.into_parts();
         responder.respond_to(body, status)
@@ -72,8 +73,8 @@ pub(crate) fn hooked(stream: &Stream) -> Option<&App> {
     stream.conn().app()?.downcast_ref().filter(|app: &&App| app.has_hooks())
 }
 
-/// Returns true for 204 and 304, which end with their heads (RFC 9110 §6.4.1), and for 205, whose content is empty (RFC 9110 §15.3.6)
-/// and whose length of zero HTTP/1.1 states by itself.
+/// Returns true for 204 and 304, which end with their heads (RFC 9110 §6.4.1), and for 205, whose content is
+/// empty (RFC 9110 §15.3.6) and whose length of zero HTTP/1.1 states by itself.
 #[inline]
 pub(crate) fn has_no_content(status: Status) -> bool {
     matches!(status.as_u16(), 204 | 205 | 304)
@@ -112,7 +113,8 @@ impl Reply {
         }
     }
 
-    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; HTTP/2 has no capitals in names (RFC 9113 §8.2.1).
+    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; HTTP/2 has no capitals in names
+    /// (RFC 9113 §8.2.1).
     pub fn header_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         if let Err(error) = self.headers_mut().append_spelled(name, value) {
             self.mistake.get_or_insert_with(|| Box::new(error.into()));
@@ -131,8 +133,8 @@ impl Reply {
         self.answer.received.as_mut()
     }
 
-    /// Sends the answer with this content, octets or text, stating its length. An answer to HEAD states it and sends none; 204,
-    /// 205 and 304 have none.
+    /// Sends the answer with this content, octets or text, stating its length. An answer to HEAD states it
+    /// and sends none; 204, 205 and 304 have none.
     ///
     /// Dropping the future part-way resets the stream. Allocates nothing once warm.
     ///
@@ -157,8 +159,8 @@ impl Reply {
         Ok(self.finish(stream))
     }
 
-    /// States the length of the content, unless the answer has none or it is stated. False when no content is sent: 204, 205
-    /// and 304 have none, and the answer to HEAD leaves it out (RFC 9110 §6.4.1).
+    /// States the length of the content, unless the answer has none or it is stated. False when no content is
+    /// sent: 204, 205 and 304 have none, and the answer to HEAD leaves it out (RFC 9110 §6.4.1).
     #[inline]
     fn state_length(&mut self, octets: u64) -> bool {
         let has_none = has_no_content(self.answer.status);
@@ -170,7 +172,8 @@ impl Reply {
         !has_none && !self.responder.request().is_head()
     }
 
-    /// Sends the answer without content, and without a length unless that is among the fields or HTTP/1.1 has it stated.
+    /// Sends the answer without content, and without a length unless that is among the fields or HTTP/1.1 has
+    /// it stated.
     pub(crate) fn send_head(mut self) -> Result<Sent, Error> {
         if self.is_filtered() {
             self.filter_pieces();
@@ -185,7 +188,8 @@ impl Reply {
         }
     }
 
-    /// Sends the answer with as much of its content as can be sent at once; the reply holds nothing more if that was all.
+    /// Sends the answer with as much of its content as can be sent at once; the reply holds nothing more if
+    /// that was all.
     #[inline]
     fn send_now(&mut self, content: &[u8], sent: &mut usize) -> Result<Option<Sent>, Error> {
         self.complete()?;
@@ -197,8 +201,8 @@ impl Reply {
         Ok(whole)
     }
 
-    /// Sends the head; the content follows through the writer, which drops it where the answer has none: to HEAD, and with 204,
-    /// 205 and 304 ([`BodyWriter::is_muted`]).
+    /// Sends the head; the content follows through the writer, which drops it where the answer has none: to
+    /// HEAD, and with 204, 205 and 304 ([`BodyWriter::is_muted`]).
     ///
     /// # Errors
     /// As [`Self::send`].

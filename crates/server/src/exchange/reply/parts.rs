@@ -5,10 +5,11 @@ use alula_net::{Error, Sent, Stream};
 use crate::exchange::reply::Reply;
 
 impl Reply {
-    /// Sends several pieces as one content, whose length is stated as their sum. Head and pieces leave in one write, as far as there is
-    /// room for them.
+    /// Sends several pieces as one content, whose length is stated as their sum. Head and pieces leave in one
+    /// write, as far as there is room for them.
     ///
-    /// HEAD, 204, 205 and 304 are as for [`send`](Self::send). Dropping the future part-way resets the stream. Allocates nothing once warm.
+    /// HEAD, 204, 205 and 304 are as for [`send`](Self::send). Dropping the future part-way resets the
+    /// stream. Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`send`](Self::send).

@@ -11,13 +11,16 @@ use crate::{connection::scratch::Scratch, exchange::reply::Reply};
 const READ_OCTETS: usize = 16 * 1024;
 
 impl Reply {
-    /// Sends what the reader has, to its end. A `content-length` of the reply must be the number of octets that come.
+    /// Sends what the reader has, to its end. A `content-length` of the reply must be the number of octets
+    /// that come.
     ///
-    /// Reads 16 KiB at a time at most, and only when the peer has room: a slow peer slows the reader. To HEAD, and with 204, 205 and
-    /// 304, nothing is read. Dropping the future part-way resets the stream. Allocates nothing once warm, unless the reader does.
+    /// Reads 16 KiB at a time at most, and only when the peer has room: a slow peer slows the reader. To
+    /// HEAD, and with 204, 205 and 304, nothing is read. Dropping the future part-way resets the stream.
+    /// Allocates nothing once warm, unless the reader does.
     ///
     /// # Errors
-    /// The reader fails, which resets the stream; the length is not the one stated; or as [`send`](Self::send).
+    /// The reader fails, which resets the stream; the length is not the one stated; or as
+    /// [`send`](Self::send).
     ///
     /// ```
     /// # async fn example(exchange: alula::Exchange, log: tokio::fs::File) -> Result<alula::Sent, alula::Error> {

@@ -22,7 +22,8 @@ impl Reply {
         self.of_type("text/plain; charset=utf-8").send(text.as_ref()).await
     }
 
-    /// Sends a page, of the media type `text/html; charset=utf-8` unless the reply has a `content-type`. Nothing is escaped.
+    /// Sends a page, of the media type `text/html; charset=utf-8` unless the reply has a `content-type`.
+    /// Nothing is escaped.
     ///
     /// Dropping the future part-way resets the stream. Allocates nothing once warm.
     ///

@@ -126,8 +126,8 @@ impl Display for Seconds {
 /// The character that stands for what is not shown. Peers may send it as well, and a log says no more of it.
 const NOT_SHOWN: char = '…';
 
-/// Text as the common log format has it: what is neither visible ASCII nor the mark of what is not shown as `\xHH`, quotes and
-/// backslashes after a backslash.
+/// Text as the common log format has it: what is neither visible ASCII nor the mark of what is not shown as
+/// `\xHH`, quotes and backslashes after a backslash.
 pub(super) struct Log<T>(pub(super) T);
 
 impl<T: Display> Display for Log<T> {
@@ -145,7 +145,8 @@ impl<T: Display> Display for Log<T> {
     }
 }
 
-/// A user as the common log format has it: a hyphen if there is none, and of one that is there no space, which would end it.
+/// A user as the common log format has it: a hyphen if there is none, and of one that is there no space,
+/// which would end it.
 struct User<'a>(&'a str);
 
 impl Display for User<'_> {

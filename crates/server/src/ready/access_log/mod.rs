@@ -1,6 +1,7 @@
 //! A log with a line for each request.
 //!
-//! Rule: a peer adds neither a line nor a control character of its own; `line.rs` escapes all that comes from it.
+//! Rule: a peer adds neither a line nor a control character of its own; `line.rs` escapes all that comes from
+//! it.
 //! Rule: a slow disk never delays a connection; `spool.rs` drops lines and counts them.
 
 mod line;
@@ -38,12 +39,13 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 /// so those are not in order. Around a step of the system's clock, lines of different threads may change
 /// places.
 ///
-/// Text of peers is escaped: quotes, backslashes and all that is not visible ASCII, but for the `…` that stands for what is not shown.
-/// Only the first 256 octets of a text are written. Values of the query are masked as everywhere, and no credentials are written.
+/// Text of peers is escaped: quotes, backslashes and all that is not visible ASCII, but for the `…` that
+/// stands for what is not shown. Only the first 256 octets of a text are written. Values of the query are
+/// masked as everywhere, and no credentials are written.
 ///
-/// A request allocates nothing once warm, and takes a lock that only threads of the same part and the writing thread take. The
-/// standard output is [`to_writer`](Self::to_writer) with `std::io::stdout()`. When the last clone is dropped, the lines that wait are
-/// written for at most a second.
+/// A request allocates nothing once warm, and takes a lock that only threads of the same part and the writing
+/// thread take. The standard output is [`to_writer`](Self::to_writer) with `std::io::stdout()`. When the last
+/// clone is dropped, the lines that wait are written for at most a second.
 ///
 /// ```no_run
 /// use alula::{AccessLog, Router};
@@ -102,7 +104,8 @@ impl AccessLog {
         Self::open(Box::new(file), Some(path))
     }
 
-    /// Makes a log that is given to a writer, in the combined format. Starts a thread, on which the writer may block.
+    /// Makes a log that is given to a writer, in the combined format. Starts a thread, on which the writer
+    /// may block.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -140,8 +143,8 @@ impl AccessLog {
         self.format(LogFormat::Json)
     }
 
-    /// Opens the file of this name again and writes to it from now on, for programs that move logs away. Does nothing for a writer.
-    /// Blocks while the file is opened.
+    /// Opens the file of this name again and writes to it from now on, for programs that move logs away. Does
+    /// nothing for a writer. Blocks while the file is opened.
     ///
     /// # Errors
     /// The file cannot be opened; lines go on where they went.
@@ -152,7 +155,8 @@ impl AccessLog {
         Ok(())
     }
 
-    /// Waits until the lines that were there have been written, at most so long. Returns false if they were not. Blocks the thread.
+    /// Waits until the lines that were there have been written, at most so long. Returns false if they were
+    /// not. Blocks the thread.
     pub fn flush(&self, at_most: Duration) -> bool {
         self.open.spool.flush(at_most)
     }

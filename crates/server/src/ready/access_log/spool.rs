@@ -164,7 +164,8 @@ fn is_urgent(orders: &Orders) -> bool {
     orders.ends || orders.has_gathered || orders.asked > orders.done
 }
 
-/// All the memory of a buffer at once, so that later lines allocate nothing; the system gives what is used of it.
+/// All the memory of a buffer at once, so that later lines allocate nothing; the system gives what is used of
+/// it.
 fn room() -> StampedLines {
     StampedLines::with_capacity(BUFFER_BYTES_MAX + LINE_BYTES_MAX)
 }

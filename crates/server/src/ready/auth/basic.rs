@@ -12,12 +12,14 @@ use crate::{
 
 type Verify = Box<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
-/// Lets requests pass that name a user and its password (Basic, RFC 7617), and answers others 401 with `www-authenticate`: a
+/// Lets requests pass that name a user and its password (Basic, RFC 7617), and answers others 401 with
+/// `www-authenticate`: a
 /// [layer](crate::Wrap) around a route or a router.
 ///
-/// A password crosses the network as it is: serve it over TLS. The names and passwords that are given here are compared in a time
-/// that tells nothing of them but the lengths of those that are expected. Without users and without [`verify`](Self::verify) all
-/// requests are refused. Credentials are neither shown nor logged. Allocates nothing once warm, but for the answer 401.
+/// A password crosses the network as it is: serve it over TLS. The names and passwords that are given here
+/// are compared in a time that tells nothing of them but the lengths of those that are expected. Without
+/// users and without [`verify`](Self::verify) all requests are refused. Credentials are neither shown nor
+/// logged. Allocates nothing once warm, but for the answer 401.
 ///
 /// ```
 /// use alula::{BasicAuth, Router};
@@ -47,15 +49,17 @@ impl BasicAuth {
         self
     }
 
-    /// Lets pass as well what `verify` returns true for, given name and password. It runs in the task of the connection, so it must
-    /// not block, as hashes of passwords that are slow by intent do; check those in a layer of your own. Its time is its own matter.
+    /// Lets pass as well what `verify` returns true for, given name and password. It runs in the task of the
+    /// connection, so it must not block, as hashes of passwords that are slow by intent do; check those in a
+    /// layer of your own. Its time is its own matter.
     #[must_use]
     pub fn verify(mut self, verify: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
         self.verify = Some(Box::new(verify));
         self
     }
 
-    /// Tells handlers the name of the user in this field of the request, in place of what the peer sent there.
+    /// Tells handlers the name of the user in this field of the request, in place of what the peer sent
+    /// there.
     #[must_use]
     pub fn user_header(mut self, name: &str) -> Self {
         self.header = UserHeader(Some(name.to_ascii_lowercase()));

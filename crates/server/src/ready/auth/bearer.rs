@@ -7,12 +7,14 @@ use crate::{answer::Answer, exchange::request::Request, ready::gate::gate, route
 
 type Verify = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// Lets requests pass that have a token in `authorization` (Bearer, RFC 6750 §2.1), and answers others 401 with
-/// `www-authenticate`, which says `invalid_token` to those that have another one: a [layer](crate::Wrap) around a route or a router.
+/// Lets requests pass that have a token in `authorization` (Bearer, RFC 6750 §2.1), and answers others 401
+/// with `www-authenticate`, which says `invalid_token` to those that have another one: a [layer](crate::Wrap)
+/// around a route or a router.
 ///
-/// A token crosses the network as it is: serve it over TLS. The tokens that are given here are compared in a time that tells nothing
-/// of them but their lengths. Without tokens and without [`verify`](Self::verify) all requests are refused. Tokens are neither shown
-/// nor logged. Allocates nothing once warm, but for the answer 401.
+/// A token crosses the network as it is: serve it over TLS. The tokens that are given here are compared in a
+/// time that tells nothing of them but their lengths. Without tokens and without [`verify`](Self::verify) all
+/// requests are refused. Tokens are neither shown nor logged. Allocates nothing once warm, but for the answer
+/// 401.
 ///
 /// ```
 /// use alula::{BearerAuth, Router};
@@ -42,16 +44,16 @@ impl BearerAuth {
         self
     }
 
-    /// Lets pass as well what `verify` returns true for, given the token. It runs in the task of the connection, so it must not
-    /// block. Its time is its own matter.
+    /// Lets pass as well what `verify` returns true for, given the token. It runs in the task of the
+    /// connection, so it must not block. Its time is its own matter.
     #[must_use]
     pub fn verify(mut self, verify: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.verify = Some(Box::new(verify));
         self
     }
 
-    /// Tells handlers the name of the user in this field of the request, in place of what the peer sent there; it is not there
-    /// for tokens that only [`verify`](Self::verify) knows.
+    /// Tells handlers the name of the user in this field of the request, in place of what the peer sent
+    /// there; it is not there for tokens that only [`verify`](Self::verify) knows.
     #[must_use]
     pub fn user_header(mut self, name: &str) -> Self {
         self.header = UserHeader(Some(name.to_ascii_lowercase()));

@@ -1,6 +1,7 @@
 //! Credentials of requests (RFC 9110 §11).
 //!
-//! Rule: a comparison takes as long for wrong credentials as for right ones, and every one that is known is compared.
+//! Rule: a comparison takes as long for wrong credentials as for right ones, and every one that is known is
+//! compared.
 //! Rule: nothing here shows credentials, neither `Debug` nor an error.
 
 mod basic;
@@ -38,7 +39,8 @@ impl UserHeader {
     }
 }
 
-/// The credentials of a scheme, if the request has credentials once and they are of that scheme (RFC 9110 §11.4).
+/// The credentials of a scheme, if the request has credentials once and they are of that scheme (RFC 9110
+/// §11.4).
 fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> {
     let mut values = headers.get_all(KnownName::AUTHORIZATION);
     let (value, None) = (values.next()?, values.next()) else { return None };

@@ -26,7 +26,8 @@ use alula_net::Sent;
 /// The label of requests that no route has.
 const NO_ROUTE: &str = "other";
 
-/// Counts requests and measures them, for Prometheus: a [hook](crate::Hook), and a [handler](Self::handler) that answers scrapes.
+/// Counts requests and measures them, for Prometheus: a [hook](crate::Hook), and a [handler](Self::handler)
+/// that answers scrapes.
 ///
 /// | metric | labels |
 /// | --- | --- |
@@ -41,9 +42,9 @@ const NO_ROUTE: &str = "other";
 /// begun. A request is counted when it ends. `reason` is the status of a [refusal](Self::refused),
 /// `handshake`, `other` for those without a status, or `untold`.
 ///
-/// Counts lie in a part for each thread that serves, so connections of different threads share no memory; a scrape adds them up. A
-/// request takes one lock that only a scrape contends for, and allocates nothing once its route and method have been seen by its
-/// thread.
+/// Counts lie in a part for each thread that serves, so connections of different threads share no memory; a
+/// scrape adds them up. A request takes one lock that only a scrape contends for, and allocates nothing once
+/// its route and method have been seen by its thread.
 ///
 /// ```
 /// use alula::{Metrics, Router, routing::get};
@@ -76,13 +77,14 @@ impl Metrics {
         Self::default()
     }
 
-    /// A handler that answers with the counts in the text format 0.0.4 of Prometheus. Allocates. Whoever can ask it sees the patterns
-    /// of all routes.
+    /// A handler that answers with the counts in the text format 0.0.4 of Prometheus. Allocates. Whoever can
+    /// ask it sees the patterns of all routes.
     pub fn handler<S: 'static>(&self) -> impl Handler<S> + use<S> {
         self.handler_with(String::new)
     }
 
-    /// As [`handler`](Self::handler), with the text of other metrics behind these: it has other names, and ends with a line end.
+    /// As [`handler`](Self::handler), with the text of other metrics behind these: it has other names, and
+    /// ends with a line end.
     pub fn handler_with<S: 'static, F: Fn() -> String + Send + Sync + 'static>(
         &self,
         others: F,

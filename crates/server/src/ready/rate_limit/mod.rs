@@ -21,16 +21,18 @@ use crate::{
 /// Peers whose requests are counted unless set: a table of 1 MiB.
 const KEYS_MAX: usize = 65_536;
 
-/// Bounds how many requests a peer may send in a time, and answers others 429 with `retry-after`: a [hook](crate::Hook) for all
-/// requests of a router, or a [layer](Self::layer) around a route.
+/// Bounds how many requests a peer may send in a time, and answers others 429 with `retry-after`: a
+/// [hook](crate::Hook) for all requests of a router, or a [layer](Self::layer) around a route.
 ///
-/// Each peer has a bucket of tokens, which fills evenly up to the [burst](Self::burst); a request takes one. A peer is a [client's address](crate::Exchange::client_address), whole if it is one of
-/// IPv4 or the first 64 bits of one of IPv6, or what [`by`](Self::by) says.
+/// Each peer has a bucket of tokens, which fills evenly up to the [burst](Self::burst); a request takes one.
+/// A peer is a [client's address](crate::Exchange::client_address), whole if it is one of IPv4 or the first
+/// 64 bits of one of IPv6, or what [`by`](Self::by) says.
 ///
-/// The table has a fixed size, 1 MiB unless [set](Self::keys_max), and each key has 8 places in it. If all of them are taken by
-/// buckets that are not full, the fullest of them is forgotten: its peer begins anew with all tokens. Many addresses make the limit laxer so, never
-/// stricter for others. Allocates nothing per request but for the answer 429. Writes memory that connections share, in one of 64 parts
-/// of the table, each under a lock of its own.
+/// The table has a fixed size, 1 MiB unless [set](Self::keys_max), and each key has 8 places in it. If all of
+/// them are taken by buckets that are not full, the fullest of them is forgotten: its peer begins anew with
+/// all tokens. Many addresses make the limit laxer so, never stricter for others. Allocates nothing per
+/// request but for the answer 429. Writes memory that connections share, in one of 64 parts of the table,
+/// each under a lock of its own.
 ///
 /// ```
 /// use alula::{RateLimit, Router};
@@ -49,7 +51,8 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Allows so many requests in a time, all of them at once unless a [burst](Self::burst) is set. At least one is allowed.
+    /// Allows so many requests in a time, all of them at once unless a [burst](Self::burst) is set. At least
+    /// one is allowed.
     pub fn new(requests: u32, per: Duration) -> Self {
         let rate = Rate::new(requests, per);
         Self { rate, keys: Keys::default(), table: Table::new(KEYS_MAX), begun: Instant::now() }
@@ -62,8 +65,8 @@ impl RateLimit {
         self
     }
 
-    /// Counts requests by this key, such as a field of theirs, and those without one by the address of their peer. A peer that may
-    /// choose its key has a bucket for each: take keys that were checked before.
+    /// Counts requests by this key, such as a field of theirs, and those without one by the address of their
+    /// peer. A peer that may choose its key has a bucket for each: take keys that were checked before.
     ///
     /// ```
     /// # use alula::RateLimit;

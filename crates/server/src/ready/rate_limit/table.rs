@@ -1,7 +1,7 @@
 //! Buckets of tokens in a table of fixed size.
 //!
-//! A bucket is one time: the one at which it is full again (the generic cell rate algorithm). A bucket that is full is as one that
-//! was never seen, so its place is free.
+//! A bucket is one time: the one at which it is full again (the generic cell rate algorithm). A bucket that
+//! is full is as one that was never seen, so its place is free.
 
 use std::{
     sync::{Mutex, PoisonError},

@@ -20,7 +20,8 @@ fn literals_go_before_captures_and_captures_before_the_rest() {
             ("/a/b", "/a/b"),
             ("/a/c", "/a/{x} x=c"),
             ("/c/b", "/{x}/b x=c"),
-            // The way by the literal and the capture behind it leads nowhere; its `{*rest}` goes before the way by `{x}`.
+            // The way by the literal and the capture behind it leads nowhere; its `{*rest}` goes before the
+            // way by `{x}`.
             ("/a/b/c", "/a/{*rest} rest=b/c"),
             ("/c/b/c", "/{x}/{y}/c x=c y=b"),
             ("/c/b/d", "/{*rest} rest=c/b/d"),

@@ -14,9 +14,10 @@ use crate::{
 
 /// A table of handlers: routes by host, path and method, with layers around them.
 ///
-/// Patterns are made of literals, `{name}` for one segment and `{*rest}` for all that follow. A path that any pattern matches is
-/// found; where several do, a literal goes before a capture, segment by segment. An unknown path is answered 404, a known one with
-/// another method 405 with `allow`, a method that HTTP does not know 501.
+/// Patterns are made of literals, `{name}` for one segment and `{*rest}` for all that follow. A path that any
+/// pattern matches is found; where several do, a literal goes before a capture, segment by segment. An
+/// unknown path is answered 404, a known one with another method 405 with `allow`, a method that HTTP does
+/// not know 501.
 ///
 /// To route a request allocates nothing, nor does its handler's future; see `docs/performance.md`.
 ///
@@ -91,7 +92,8 @@ impl Default for Router {
 }
 
 impl<S: Send + Sync + 'static> Router<S> {
-    /// A router whose handlers [have this state](crate::Exchange::state), which stands in the type of their exchange: `Exchange<S>`.
+    /// A router whose handlers [have this state](crate::Exchange::state), which stands in the type of their
+    /// exchange: `Exchange<S>`.
     #[doc(alias("app_data", "Data", "Extension"))]
     pub fn with_state(state: S) -> Self {
         Self { state: Arc::new(state), routes: Vec::new(), hosts: Vec::new(), scopes: Scopes::new() }
@@ -156,8 +158,9 @@ impl<S: Send + Sync + 'static> Router<S> {
         self.nest("", other)
     }
 
-    /// Answers requests to a host with the routes of another router, and no others; `host` is compared without case, and with its
-    /// port if it has one. What the request says of its host decides, which a peer may choose.
+    /// Answers requests to a host with the routes of another router, and no others; `host` is compared
+    /// without case, and with its port if it has one. What the request says of its host decides, which a peer
+    /// may choose.
     ///
     /// The layers, filters and hooks of this router are around the other as well, which has the state of this
     /// one. Fallbacks are not handed on: a host is a site of its own, and answers 404 unless it has a
@@ -221,7 +224,8 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Answers known paths with unknown methods with this handler, in place of 405; it finds the known ones with
+    /// Answers known paths with unknown methods with this handler, in place of 405; it finds the known ones
+    /// with
     /// [`Exchange::allowed`](crate::Exchange::allowed). Nested routers have it too, as [`fallback`](Self::fallback).
     #[doc(alias = "method_not_allowed_fallback")]
     #[must_use]

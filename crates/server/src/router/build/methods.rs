@@ -15,10 +15,11 @@ use crate::{
     },
 };
 
-/// The handlers of one path by method, with what holds for all of them; begun by [`get`], [`post`] and the others.
+/// The handlers of one path by method, with what holds for all of them; begun by [`get`], [`post`] and the
+/// others.
 ///
-/// A GET handler answers HEAD as well, without content, unless HEAD has a handler of its own. OPTIONS is answered only where it has a
-/// handler.
+/// A GET handler answers HEAD as well, without content, unless HEAD has a handler of its own. OPTIONS is
+/// answered only where it has a handler.
 ///
 /// ```
 /// use alula::{Exchange, Router, Sent, Error, Status, routing::get};
@@ -97,7 +98,8 @@ impl<S: Send + Sync + 'static> Route<S> {
         }
     }
 
-    /// Answers a method, spelled so (RFC 9110 §9.1), with this handler, in place of one that was given before.
+    /// Answers a method, spelled so (RFC 9110 §9.1), with this handler, in place of one that was given
+    /// before.
     #[must_use]
     pub fn on(mut self, method: &str, handler: impl Handler<S>) -> Self {
         self.handlers.retain(|(own, _)| **own != *method);
@@ -124,8 +126,8 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Shows the answers of the handlers to a filter. The filter that was added first sees an answer last, as what was encoded by those
-    /// after it.
+    /// Shows the answers of the handlers to a filter. The filter that was added first sees an answer last, as
+    /// what was encoded by those after it.
     #[must_use]
     pub fn filter(mut self, filter: impl Filter) -> Self {
         self.around.add_filter(filter);
@@ -145,8 +147,8 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Bounds how many requests are handled at once; others wait in the order in which they came. Writes to memory that all
-    /// connections share.
+    /// Bounds how many requests are handled at once; others wait in the order in which they came. Writes to
+    /// memory that all connections share.
     #[doc(alias = "ConcurrencyLimitLayer")]
     #[must_use]
     pub fn concurrency(mut self, max: usize) -> Self {
@@ -154,7 +156,8 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Runs each handler in a task of its own, so that one that computes holds up neither its connection nor the handlers beside it.
+    /// Runs each handler in a task of its own, so that one that computes holds up neither its connection nor
+    /// the handlers beside it.
     ///
     /// Without it the handlers of one connection of HTTP/2 run in its task, one after another. Spawn what
     /// computes for more than a millisecond, or blocks; what waits for other tasks, sockets or timers needs
@@ -167,11 +170,11 @@ impl<S: Send + Sync + 'static> Route<S> {
         self.wrap(layers::spawned())
     }
 
-    /// Lets handlers finish whose stream was reset, or whose connection has ended, such as those that have begun to write; else they
-    /// are dropped. Costs nothing until that happens, and a task then.
+    /// Lets handlers finish whose stream was reset, or whose connection has ended, such as those that have
+    /// begun to write; else they are dropped. Costs nothing until that happens, and a task then.
     ///
-    /// A peer that gives up whatever it asks for leaves as many of them behind: bound them with [`concurrency`](Self::concurrency), or by
-    /// a time.
+    /// A peer that gives up whatever it asks for leaves as many of them behind: bound them with
+    /// [`concurrency`](Self::concurrency), or by a time.
     #[must_use]
     pub fn detached(mut self) -> Self {
         self.terms.is_detached = true;
@@ -190,26 +193,29 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Decodes the content of requests that is in the codings this server was built with, while it is read (RFC 9110 §8.4); without
-    /// this, content is left as it comes. Which codings they are is up to the cargo features: `gzip` (gzip, x-gzip and deflate),
-    /// `brotli` (br) and `zstd`.
+    /// Decodes the content of requests that is in the codings this server was built with, while it is read
+    /// (RFC 9110 §8.4); without this, content is left as it comes. Which codings they are is up to the cargo
+    /// features: `gzip` (gzip, x-gzip and deflate), `brotli` (br) and `zstd`.
     ///
-    /// The handler, and the layers of the route, see content that is decoded, and a request without `content-encoding` and
-    /// `content-length`, which told of the coded octets; [`Body::is_decoded`](crate::Body::is_decoded) says so. Content in no coding and
-    /// in `identity` is left as it is. Content in two codings, one in the other, is decoded from both.
+    /// The handler, and the layers of the route, see content that is decoded, and a request without
+    /// `content-encoding` and `content-length`, which told of the coded octets;
+    /// [`Body::is_decoded`](crate::Body::is_decoded) says so. Content in no coding and in `identity` is left
+    /// as it is. Content in two codings, one in the other, is decoded from both.
     ///
-    /// - In a coding that is not known, or in three and more, it is answered 415 before the handler is called, with the codings that are
-    ///   known in `accept-encoding` (RFC 7694).
-    /// - Decoded, it is bounded by [`content_max`](Self::content_max) or [what the server says](crate::ServerBuilder::content_max),
-    ///   2 MiB unless set, whichever way it is read, and coded by twice as much and 64 KiB: reading more fails with
-    ///   [`Cause::TooLong`](crate::Cause::TooLong), which is answered 413. A `content-length` beyond that is answered 413 at once.
+    /// - In a coding that is not known, or in three and more, it is answered 415 before the handler is
+    ///   called, with the codings that are known in `accept-encoding` (RFC 7694).
+    /// - Decoded, it is bounded by [`content_max`](Self::content_max) or [what the server
+    ///   says](crate::ServerBuilder::content_max), 2 MiB unless set, whichever way it is read, and coded by
+    ///   twice as much and 64 KiB: reading more fails with [`Cause::TooLong`](crate::Cause::TooLong), which
+    ///   is answered 413. A `content-length` beyond that is answered 413 at once.
     /// - If it grows to more than a hundred times its octets and more than 1 MiB, reading fails with
     ///   [`Cause::Growth`](crate::Cause::Growth), which is answered 413.
-    /// - If it is malformed or ends early, or is zstd with a window over 8 MiB (RFC 9659 §3), reading fails with
-    ///   [`Cause::Coding`](crate::Cause::Coding), which is answered 400.
+    /// - If it is malformed or ends early, or is zstd with a window over 8 MiB (RFC 9659 §3), reading fails
+    ///   with [`Cause::Coding`](crate::Cause::Coding), which is answered 400.
     ///
-    /// Takes a decoder's memory, about 100 KiB, from earlier requests, of which a router keeps up to 32 decoders under one lock. Once
-    /// warm, gzip and deflate allocate nothing, nor does zstd with windows below 1 MiB.
+    /// Takes a decoder's memory, about 100 KiB, from earlier requests, of which a router keeps up to 32
+    /// decoders under one lock. Once warm, gzip and deflate allocate nothing, nor does zstd with windows
+    /// below 1 MiB.
     ///
     /// ```
     /// use alula::{Answer, Exchange, Router, Sent, Status, routing::post};
@@ -230,7 +236,8 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Lets the peers be as slow as they like, as [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer) does.
+    /// Lets the peers be as slow as they like, as
+    /// [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer) does.
     #[must_use]
     pub fn allow_slow_peer(mut self) -> Self {
         self.terms.allows_slow_peer = true;

@@ -1,6 +1,7 @@
 //! From credentials to a user.
 //!
-//! Rule 1: a name that no user has costs the hash that some user costs, always the same for one name, so that time tells nothing of names.
+//! Rule 1: a name that no user has costs the hash that some user costs, always the same for one name, so that
+//! time tells nothing of names.
 //! Rule 2: nothing is remembered of credentials that are wrong.
 
 #[cfg(test)]
@@ -27,7 +28,8 @@ pub(crate) enum Refusal {
     Unknown,
     /// Too many hashes wait.
     Crowded,
-    /// The user sends too many requests, or the peer too many wrong passwords: the next is let in after this time.
+    /// The user sends too many requests, or the peer too many wrong passwords: the next is let in after this
+    /// time.
     TooMany(Duration),
 }
 
@@ -114,7 +116,8 @@ impl Access {
 }
 
 impl Current {
-    /// The user of a name, and the hash to work with, which is that of another user if there is none of that name with a password.
+    /// The user of a name, and the hash to work with, which is that of another user if there is none of that
+    /// name with a password.
     fn password_of(&self, name: &str) -> Option<(Option<usize>, Arc<Password>)> {
         let password = |place: usize| self.users.users[place].password.clone();
         if let Some(place) = self.users.by_name(name)

@@ -5,9 +5,9 @@
 //! long    the first 4096 octets, then the SHA-256 of all of them
 //! ```
 //!
-//! fjall takes keys of up to 65535 octets, and an object's key alone may be longer. Rows are in the order of what they stand for, but for
-//! long ones with the same first octets: those lie together as a *group*, in an order of their own. A client can choose keys, so that the hash is
-//! one for which nobody finds two keys.
+//! fjall takes keys of up to 65535 octets, and an object's key alone may be longer. Rows are in the order of
+//! what they stand for, but for long ones with the same first octets: those lie together as a *group*, in an
+//! order of their own. A client can choose keys, so that the hash is one for which nobody finds two keys.
 
 use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 
@@ -29,8 +29,8 @@ pub(super) const fn is_long(octets: &[u8]) -> bool {
     octets.len() >= PREFIX_OCTETS
 }
 
-/// The octets that are not after the key of the row of `whole`, nor after that of anything that follows `whole`. For a long one it is what
-/// its group has in common.
+/// The octets that are not after the key of the row of `whole`, nor after that of anything that follows
+/// `whole`. For a long one it is what its group has in common.
 pub(super) fn start(octets: &[u8]) -> &[u8] {
     &octets[..octets.len().min(PREFIX_OCTETS)]
 }

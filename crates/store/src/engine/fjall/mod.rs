@@ -1,15 +1,15 @@
 //! The durable engine of one process, on the embedded engine fjall.
 //!
-//! A write waits in a [bounded queue](queue) for the [one thread](committer) that writes. What one write changes, the record with its entries, is
-//! kept by one batch, whole or not at all; so are the writes that waited together. fjall writes a batch to its journal, flushes it
-//! if any write asked for it, and only then applies it to its [tables](tables): nothing is read before it is as durable as asked.
-//! Reads are made on the caller's thread, each of one moment. The [upkeep](upkeep) has removed rows go
-//! from the files.
+//! A write waits in a [bounded queue](queue) for the [one thread](committer) that writes. What one write
+//! changes, the record with its entries, is kept by one batch, whole or not at all; so are the writes that
+//! waited together. fjall writes a batch to its journal, flushes it if any write asked for it, and only then
+//! applies it to its [tables](tables): nothing is read before it is as durable as asked. Reads are made on
+//! the caller's thread, each of one moment. The [upkeep](upkeep) has removed rows go from the files.
 //!
 //! Writes of large objects are decided [apart](apart), so that others pass them.
 //!
-//! The [folder](folder) opens once at a time. At its opening [journals are read](tail), and what was not answered as flushed and is not whole is
-//! cut and kept aside. docs/store-format.md has the format.
+//! The [folder](folder) opens once at a time. At its opening [journals are read](tail), and what was not
+//! answered as flushed and is not whole is cut and kept aside. docs/store-format.md has the format.
 
 mod errors;
 mod event;
@@ -57,14 +57,16 @@ pub use read::snapshot::FjallSnapshot;
 
 /// Objects in a folder.
 ///
-/// - One write more than the queue takes is [`EngineError::Busy`] at once; one for whose octets the queue has no room waits for it. A write
-///   whose deadline passes before it is begun is [`EngineError::TimedOut`] and is not written; once begun it ends, whether anybody waits for
-///   it or not.
-/// - A write that fails on the disk is [`EngineError::Unknown`]. From then on writes are [`EngineError::WritesRefused`] and reads go on, until
-///   the disk takes writes again and the engine has opened the folder anew, by itself and with a new actor. Reads fail for that moment, and
-///   snapshots that were taken before it can no longer be read.
+/// - One write more than the queue takes is [`EngineError::Busy`] at once; one for whose octets the queue has
+///   no room waits for it. A write whose deadline passes before it is begun is [`EngineError::TimedOut`] and
+///   is not written; once begun it ends, whether anybody waits for it or not.
+/// - A write that fails on the disk is [`EngineError::Unknown`]. From then on writes are
+///   [`EngineError::WritesRefused`] and reads go on, until the disk takes writes again and the engine has
+///   opened the folder anew, by itself and with a new actor. Reads fail for that moment, and snapshots that
+///   were taken before it can no longer be read.
 /// - A write that grows is [`EngineError::NoRoom`] while the disk is full; others are taken.
-/// - A panic in [`Decide::decide`] is one of the caller that waits for the write, which is not written; the engine goes on.
+/// - A panic in [`Decide::decide`] is one of the caller that waits for the write, which is not written; the
+///   engine goes on.
 ///
 /// Dropping it waits for the writes that are queued.
 ///

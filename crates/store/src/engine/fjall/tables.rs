@@ -8,9 +8,10 @@
 //! | deleted | name of an object that reads as deleted | the whole name if it is long |
 //! | settings | 0; 1 and a name | the mark of the last batch; the name after its length, and the value |
 //!
-//! Keys are as `keys.rs` has them. fjall applies a batch to its tables after it has written it to its journal and flushed it, if that was
-//! asked for. A snapshot that is opened meanwhile may find half of the batch: a file of a table that becomes finished then moves what snapshots
-//! show past the number of the batch. All reads are therefore of the *latest* snapshot, which the one thread that writes opens between batches. They
+//! Keys are as `keys.rs` has them. fjall applies a batch to its tables after it has written it to its journal
+//! and flushed it, if that was asked for. A snapshot that is opened meanwhile may find half of the batch: a
+//! file of a table that becomes finished then moves what snapshots show past the number of the batch. All
+//! reads are therefore of the *latest* snapshot, which the one thread that writes opens between batches. They
 //! find nothing that is less durable than asked, and no half of a batch.
 
 use std::path::Path;
@@ -37,10 +38,11 @@ use crate::engine::{Durability, EngineError};
 /// The octets from which the value of a record is kept in a file of values.
 const SEPARATE_OCTETS: u32 = 4 * 1024;
 
-/// The memtables that wait to be written, and the files that wait to be compacted, at which writes wait. fjall itself waits at 4 and 30, without
-/// an end if the threads that write them have failed.
+/// The memtables that wait to be written, and the files that wait to be compacted, at which writes wait.
+/// fjall itself waits at 4 and 30, without an end if the threads that write them have failed.
 const SEALED_MAX: usize = 2;
-/// The memtables that wait when a write comes that fills one by itself: several of its kind are not held beside each other.
+/// The memtables that wait when a write comes that fills one by itself: several of its kind are not held
+/// beside each other.
 const SEALED_BEFORE_LARGE_MAX: usize = 1;
 const FILES_MAX: usize = 24;
 
@@ -121,7 +123,8 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn open(path: &Path, options: &FjallOptions) -> ::fjall::Result<Self> {
-        // Journals are checked before they are opened: a value that is as it was given takes no time to check.
+        // Journals are checked before they are opened: a value that is as it was given takes no time to
+        // check.
         let disk_octets = Disk::of(path.parent().unwrap_or(path)).map_or(u64::MAX, |disk| disk.total);
         let memtable_octets = options.memtable_octets.min((disk_octets / DISK_PART).max(MEMTABLE_OCTETS_MIN));
         let database = Database::builder(path)
@@ -155,7 +158,8 @@ impl Tables {
         &self.gaps
     }
 
-    /// Opens the latest snapshot anew, so that files and memory that only the one before needs can go. Only the thread that writes may call this.
+    /// Opens the latest snapshot anew, so that files and memory that only the one before needs can go. Only
+    /// the thread that writes may call this.
     pub(super) fn renew_snapshot(&self) {
         self.publish(self.latest.load().batch);
     }
@@ -217,7 +221,8 @@ impl Tables {
         rows: impl Iterator<Item = (Table, Slice, Option<Slice>)>,
         durability: Durability,
     ) -> ::fjall::Result<()> {
-        // What is read back needs the octets of the journal and its length, which is what flushing data means.
+        // What is read back needs the octets of the journal and its length, which is what flushing data
+        // means.
         let mode = match durability {
             Durability::Buffered => PersistMode::Buffer,
             Durability::Flushed => PersistMode::SyncData,
@@ -242,7 +247,8 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns true if a batch that begins with so many octets can be committed without waiting for files to be written.
+    /// Returns true if a batch that begins with so many octets can be committed without waiting for files to
+    /// be written.
     pub(super) fn have_room(&self, octets: usize) -> bool {
         let is_large = octets as u64 >= self.memtable_octets / 2;
         let sealed_max = if is_large { SEALED_BEFORE_LARGE_MAX } else { SEALED_MAX };

@@ -18,11 +18,12 @@ const CALLS: usize = Call::LABELS.len();
 /// | `store_engine_calls_total` | `engine`, `call`, `outcome` |
 /// | `store_engine_call_duration_seconds` (histogram, 10 µs to 10 s) | `engine`, `call` |
 ///
-/// `call` is `get`, `write`, `snapshot`, `keys`, `entries`, `buckets` or `deleted` (a page of each), `settings` or `set`. `outcome` is `ok`, `busy`,
-/// `timed_out`, `unavailable`, `refused`, `unknown` or `unreadable`, as [`EngineError`] has them, or `abandoned` where the request was gone
-/// before.
+/// `call` is `get`, `write`, `snapshot`, `keys`, `entries`, `buckets` or `deleted` (a page of each),
+/// `settings` or `set`. `outcome` is `ok`, `busy`, `timed_out`, `unavailable`, `refused`, `unknown` or
+/// `unreadable`, as [`EngineError`] has them, or `abandoned` where the request was gone before.
 ///
-/// Clones are handles of the same counts. These lie in a part for each thread; a call takes no lock and allocates nothing.
+/// Clones are handles of the same counts. These lie in a part for each thread; a call takes no lock and
+/// allocates nothing.
 #[derive(Clone, Debug)]
 pub struct EngineMetrics(Arc<Shared>);
 

@@ -1,11 +1,12 @@
 //! Three replicas, the messages between them, and the writes that have been proposed to them.
 //!
-//! Theory of operation: a write is a light-weight transaction on one object. A majority of the replicas promises to take no older proposal;
-//! what they have is merged, and the write is decided on it. The change is *proposed*: from the moment at which a majority has
-//! accepted it, it is kept, and nobody can know otherwise. Then it is *sent* to all replicas, each of which takes it now, late or not at all.
-//! A proposal that was not taken by a majority is found by the next write to the object, since any two majorities have a
-//! replica in common. That write finishes it, or drops it for good if none of the replicas that it asks has accepted it.
-//! Reads see only what their replicas have taken.
+//! Theory of operation: a write is a light-weight transaction on one object. A majority of the replicas
+//! promises to take no older proposal; what they have is merged, and the write is decided on it. The change
+//! is *proposed*: from the moment at which a majority has accepted it, it is kept, and nobody can know
+//! otherwise. Then it is *sent* to all replicas, each of which takes it now, late or not at all. A proposal
+//! that was not taken by a majority is found by the next write to the object, since any two majorities have a
+//! replica in common. That write finishes it, or drops it for good if none of the replicas that it asks has
+//! accepted it. Reads see only what their replicas have taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -67,7 +68,8 @@ impl Cluster {
         }
     }
 
-    /// Begins a call: the time goes on, replicas go down and messages arrive. Returns the replicas that answer, the quickest first.
+    /// Begins a call: the time goes on, replicas go down and messages arrive. Returns the replicas that
+    /// answer, the quickest first.
     pub(super) fn begin(&mut self) -> Result<Vec<usize>, EngineError> {
         self.tick += 1;
         if self.chance.once_in(self.rates.down) {
@@ -143,7 +145,8 @@ impl Cluster {
         Ok(Written { decide, record })
     }
 
-    /// Ends all faults: messages that are on their way arrive, proposals end, and each replica takes over what the others have.
+    /// Ends all faults: messages that are on their way arrive, proposals end, and each replica takes over
+    /// what the others have.
     pub(super) fn settle(&mut self) {
         self.replicas.iter_mut().for_each(|replica| replica.up_at = 0);
         for message in self.network.arrivals(u64::MAX, &mut self.chance) {
@@ -175,7 +178,8 @@ impl Cluster {
         Ok(up[..MAJORITY + more].to_vec())
     }
 
-    /// Finishes the last proposal to an object if one of these replicas has accepted it; otherwise it never comes to be.
+    /// Finishes the last proposal to an object if one of these replicas has accepted it; otherwise it never
+    /// comes to be.
     fn end_proposal(&mut self, promised: &[usize], name: &[u8]) {
         let Some(proposal) = self.proposals.remove(name) else { return };
         if promised.iter().any(|replica| proposal.acceptors.contains(replica)) {
@@ -183,7 +187,8 @@ impl Cluster {
         }
     }
 
-    /// Lets the replicas accept a change. The coordinator may stop meanwhile: none, some or all of them have accepted it then.
+    /// Lets the replicas accept a change. The coordinator may stop meanwhile: none, some or all of them have
+    /// accepted it then.
     fn propose(&mut self, promised: &[usize], name: &[u8], rows: Rows) -> Result<(), EngineError> {
         let is_stopped = self.chance.once_in(self.rates.unknown);
         let accepted = match is_stopped {

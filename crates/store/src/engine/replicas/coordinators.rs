@@ -12,7 +12,8 @@ const START: u64 = 1_700_000_000_000_000;
 /// The microseconds between two ticks.
 const TICK: u64 = 1_000;
 
-/// The microseconds by which clocks differ, which is more than many ticks: the time of a later write may be an earlier one.
+/// The microseconds by which clocks differ, which is more than many ticks: the time of a later write may be
+/// an earlier one.
 const SKEW: u64 = 50_000;
 
 /// Three processes, of which any may carry out the next write.

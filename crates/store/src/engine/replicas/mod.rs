@@ -1,13 +1,16 @@
 //! An engine of three replicas in memory, which go wrong as those of a cluster do. It is made for tests.
 //!
-//! A content is a row, and so is the removal of a content that a write covered. Replicas receive rows each for itself: late, in another
-//! order, or not at all until a read or a hint repairs them. A read merges the rows of the replicas that it asks, so that a
-//! read of one replica may be given the fifth write of an actor and not the fourth. A write is decided on what a majority
-//! has, in one piece, as a light-weight transaction of a cluster decides: see `cluster`.
+//! A content is a row, and so is the removal of a content that a write covered. Replicas receive rows each
+//! for itself: late, in another order, or not at all until a read or a hint repairs them. A read merges the
+//! rows of the replicas that it asks, so that a read of one replica may be given the fifth write of an actor
+//! and not the fourth. A write is decided on what a majority has, in one piece, as a light-weight transaction
+//! of a cluster decides: see `cluster`.
 //!
-//! Rule 1: everything follows from the seed and the order of calls. Time is a count of calls, and nothing sleeps.
+//! Rule 1: everything follows from the seed and the order of calls. Time is a count of calls, and nothing
+//! sleeps.
 //! Rule 2: a write whose outcome is `Unknown` or `Unavailable` may be kept. One that timed out was not begun.
-//! Rule 3: between its steps a call lets others go on. A write waits only before its decision and before its answer.
+//! Rule 3: between its steps a call lets others go on. A write waits only before its decision and before its
+//! answer.
 
 mod chance;
 mod cluster;
@@ -63,8 +66,9 @@ impl Replicas {
         Self { cluster: Mutex::new(Cluster::new(seed, rates)), settings: Mutex::default() }
     }
 
-    /// Brings the replicas to rest, as a repair does: all of them answer, all messages have arrived, writes of unknown outcome are finished
-    /// or dropped, and each replica has what the others have. Faults go on with the next call.
+    /// Brings the replicas to rest, as a repair does: all of them answer, all messages have arrived, writes
+    /// of unknown outcome are finished or dropped, and each replica has what the others have. Faults go on
+    /// with the next call.
     pub fn settle(&self) {
         self.cluster().settle();
     }

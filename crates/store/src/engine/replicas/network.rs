@@ -39,7 +39,8 @@ impl Fate {
         }
     }
 
-    /// Draws the fate of a message that its replica did not take: it is kept as a hint, or left to the repair by reads.
+    /// Draws the fate of a message that its replica did not take: it is kept as a hint, or left to the repair
+    /// by reads.
     pub(super) const fn of_missed(now: u64, chance: &mut Chance) -> Self {
         match chance.once_in(2) {
             true => Self::ArrivesAt(now + 20 + chance.below(60)),

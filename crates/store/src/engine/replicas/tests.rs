@@ -94,7 +94,8 @@ async fn one_seed_and_the_same_calls_have_the_same_outcomes() {
     assert_ne!(outcomes(1).await, outcomes(2).await);
 }
 
-/// A read of one replica is given the second write of an actor and not the first: what maxima for each actor would cover unseen.
+/// A read of one replica is given the second write of an actor and not the first: what maxima for each actor
+/// would cover unseen.
 #[tokio::test]
 async fn a_weak_read_may_miss_an_earlier_write() {
     let mut gaps = 0;

@@ -1,7 +1,8 @@
-//! The check of who sends a request, and whether they may: made before anything else of it is read (Riak §1.11).
+//! The check of who sends a request, and whether they may: made before anything else of it is read (Riak
+//! §1.11).
 //!
-//! Riak looks at parameters and fields first, and answers 400 where a request is wrong as well as not allowed. Here a peer without credentials
-//! makes the store read no more than the head.
+//! Riak looks at parameters and fields first, and answers 400 where a request is wrong as well as not
+//! allowed. Here a peer without credentials makes the store read no more than the head.
 
 use std::fmt::Write as _;
 
@@ -74,7 +75,8 @@ impl Reader {
     }
 }
 
-/// Begins to find the user of a request: by its credentials if it has any, right or wrong, else by the certificate of its client.
+/// Begins to find the user of a request: by its credentials if it has any, right or wrong, else by the
+/// certificate of its client.
 fn login<S>(access: &Access, exchange: &Exchange<S>) -> Result<Login, Fail> {
     let request = exchange.request();
     if !access.takes_clear_text() && request.scheme() != Some("https") {

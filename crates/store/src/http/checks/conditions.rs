@@ -1,7 +1,8 @@
 //! Conditional requests by Riak's rules.
 //!
-//! Tags are read as quoted strings alone: what stands outside quotes, such as the prefix of a weak tag, is passed over. Dates that cannot
-//! be read count as absent. A write owns its conditions, so that an engine checks them at the moment at which it decides.
+//! Tags are read as quoted strings alone: what stands outside quotes, such as the prefix of a weak tag, is
+//! passed over. Dates that cannot be read count as absent. A write owns its conditions, so that an engine
+//! checks them at the moment at which it decides.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -87,7 +88,8 @@ impl Conditions {
         }
     }
 
-    /// Checks the conditions of a write on what is stored; 409 or 412 if it is not carried out. Whatever reads as deleted is absent.
+    /// Checks the conditions of a write on what is stored; 409 or 412 if it is not carried out. Whatever
+    /// reads as deleted is absent.
     pub(in crate::http) fn check_write(&self, stored: Option<&Record<'_>>) -> Result<(), Status> {
         let tag = stored.map(|record| record.vtag().text());
         let present = stored.zip(tag.as_ref()).filter(|(record, _)| !record.is_deleted());

@@ -1,4 +1,5 @@
-//! Negotiation of media types and codings by Riak's rules: the greatest weight wins, and of equal ones the one that was written last.
+//! Negotiation of media types and codings by Riak's rules: the greatest weight wins, and of equal ones the
+//! one that was written last.
 //!
 //! Nothing is sorted or kept but the best entry so far, so that nothing is allocated.
 

@@ -15,7 +15,8 @@ use crate::properties::{Properties, Quorum, SyncOnWrite};
 /// The time that a request has unless it says another.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The parameters in the query of a request. A parameter that is absent, or says `default`, is that of the bucket.
+/// The parameters in the query of a request. A parameter that is absent, or says `default`, is that of the
+/// bucket.
 #[derive(Debug, Default)]
 pub(in crate::http) struct Options<'r> {
     r: Option<Quorum>,
@@ -119,7 +120,8 @@ impl<'r> Options<'r> {
     /// Returns the replicas that a write waits for.
     ///
     /// # Errors
-    /// As [`read_terms`](Self::read_terms); the counts of reads are held against that of the replicas as well.
+    /// As [`read_terms`](Self::read_terms); the counts of reads are held against that of the replicas as
+    /// well.
     pub(in crate::http) fn write_terms(
         &self,
         properties: &Properties,

@@ -1,4 +1,5 @@
-//! Requests that pages of other sites make in the browser of somebody: refused before their handlers see them (Riak §1.11).
+//! Requests that pages of other sites make in the browser of somebody: refused before their handlers see them
+//! (Riak §1.11).
 
 use alula::{Answer, Begun, Hook, IntoAnswer, KnownName, OriginGuard, Status};
 

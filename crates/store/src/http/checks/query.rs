@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use alula::Request;
 
-/// The pairs of a query, with percent escapes and `+` decoded. A name without `=` has an empty value. Allocates for what is to be decoded.
+/// The pairs of a query, with percent escapes and `+` decoded. A name without `=` has an empty value.
+/// Allocates for what is to be decoded.
 pub(in crate::http) fn pairs(request: &Request) -> impl Iterator<Item = (Cow<'_, [u8]>, Cow<'_, [u8]>)> {
     pairs_of(request.query().unwrap_or_default().as_bytes())
 }

@@ -8,7 +8,8 @@ use crate::model::{Attribute, Content, Damaged, Dot, Record};
 pub(crate) struct Reader {
     kind: Kind,
     precision: Precision,
-    /// Objects of a bucket without a type hold any contents, whatever their media types say: others than states are passed over.
+    /// Objects of a bucket without a type hold any contents, whatever their media types say: others than
+    /// states are passed over.
     is_untyped: bool,
 }
 
@@ -17,7 +18,8 @@ pub(crate) struct Reader {
 pub(crate) struct Kept<'a> {
     /// The states of all contents merged; none for a missing or a deleted object.
     pub(super) state: Option<State<'a>>,
-    /// The contents that the next state takes the place of: the states, and those that say that the object was deleted. They ascend.
+    /// The contents that the next state takes the place of: the states, and those that say that the object
+    /// was deleted. They ascend.
     pub(super) replaced: Vec<Dot>,
 }
 

@@ -1,7 +1,8 @@
-//! Data types: counters, sets, maps and counts of different elements, which their clients change by operations.
+//! Data types: counters, sets, maps and counts of different elements, which their clients change by
+//! operations.
 //!
-//! The state of a data type is the value of the one content of its object. A change is decided under the engine's order of writes, so
-//! that changes at once lose nothing.
+//! The state of a data type is the value of the one content of its object. A change is decided under the
+//! engine's order of writes, so that changes at once lose nothing.
 
 mod carry_out;
 mod charge;

@@ -1,6 +1,7 @@
 //! Operations on data types in JSON, as clients write them.
 //!
-//! The content of a request is an operation for the kind of the type, and beside it the context of what the client was given.
+//! The content of a request is an operation for the kind of the type, and beside it the context of what the
+//! client was given.
 
 mod reading;
 mod values;

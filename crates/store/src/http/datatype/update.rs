@@ -73,7 +73,8 @@ impl Update {
     }
 
     fn within((reader, shows): (Reader, Shows), asked: Asked, config: &Config, room: Room) -> Self {
-        // States take the place of each other by the dots that were read, whatever the bucket does with other contents.
+        // States take the place of each other by the dots that were read, whatever the bucket does with other
+        // contents.
         let rules = Rules {
             allow_mult: true,
             last_write_wins: false,

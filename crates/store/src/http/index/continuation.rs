@@ -26,7 +26,8 @@ pub(crate) struct Continuation {
 }
 
 impl Continuation {
-    /// Reads the text of a continuation, or returns `None` for text that [`Continuation::text`] does not make.
+    /// Reads the text of a continuation, or returns `None` for text that [`Continuation::text`] does not
+    /// make.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let octets = URL_SAFE_NO_PAD.decode(text).ok()?;
         let mut rest = Octets::new(&octets);

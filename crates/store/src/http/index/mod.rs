@@ -2,8 +2,8 @@
 //!
 //! Rule 1: results are in order of their terms and then of their keys, and are sent as they are read.
 //! Rule 2: a pattern is applied before results are counted, and a full page always has a continuation.
-//! Rule 3: a query that fails has a status of its own as long as none was sent. Afterwards a streamed one ends with a part that says why,
-//! and another one breaks off.
+//! Rule 3: a query that fails has a status of its own as long as none was sent. Afterwards a streamed one
+//! ends with a part that says why, and another one breaks off.
 
 pub(super) mod continuation;
 pub(super) mod parameters;
@@ -143,7 +143,8 @@ impl Query<'_> {
         searched::matches(searches, pattern, &self.range, page, self.deadline).await.map(Some)
     }
 
-    /// Sends the results of a page that are asked for, and returns the one with which there are enough of them.
+    /// Sends the results of a page that are asked for, and returns the one with which there are enough of
+    /// them.
     async fn put<'p>(
         &self,
         page: &'p Page,
@@ -183,8 +184,8 @@ const fn media_type(parameters: &Parameters) -> &'static str {
     if parameters.is_streamed() { "multipart/mixed" } else { "application/json" }
 }
 
-/// Letters and digits of 128 random bits. Parts are JSON without line breaks, in which no line begins with a boundary; random bits only
-/// tell one answer from another, so that none will do as well.
+/// Letters and digits of 128 random bits. Parts are JSON without line breaks, in which no line begins with a
+/// boundary; random bits only tell one answer from another, so that none will do as well.
 fn boundary() -> VtagText {
     let mut bits = [0; 16];
     let _ = getrandom::fill(&mut bits);

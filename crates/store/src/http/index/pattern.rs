@@ -1,9 +1,10 @@
 //! Patterns that terms are searched for (Riak §11.5).
 //!
-//! A pattern is a regular expression of the crate `regex`, searched anywhere in the octets of a term: `^` and `$` bind it to the ends. Its
-//! time is linear in the length of the term whatever the pattern is, for which it has no back-references and does not look around. It sees octets: `.`
-//! is one octet other than a line feed, and `\w`, `\d` and classes are of ASCII unless the pattern begins with `(?u)`; `\p{…}` there
-//! names general categories, such as `\p{Lu}`, and nothing else.
+//! A pattern is a regular expression of the crate `regex`, searched anywhere in the octets of a term: `^` and
+//! `$` bind it to the ends. Its time is linear in the length of the term whatever the pattern is, for which
+//! it has no back-references and does not look around. It sees octets: `.` is one octet other than a line
+//! feed, and `\w`, `\d` and classes are of ASCII unless the pattern begins with `(?u)`; `\p{…}` there names
+//! general categories, such as `\p{Lu}`, and nothing else.
 
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -18,8 +19,8 @@ const BYTES_MAX: usize = 1024;
 const CLASSES_MAX: usize = 256;
 const CATEGORY_CLASSES: usize = 8;
 
-/// The octets that a compiled pattern may take: some thousand characters of pattern, or a hundred repetitions of a class. The time of a search is in
-/// proportion to it.
+/// The octets that a compiled pattern may take: some thousand characters of pattern, or a hundred repetitions
+/// of a class. The time of a search is in proportion to it.
 const COMPILED_OCTETS_MAX: usize = 1 << 18;
 
 /// The octets of what a search remembers.

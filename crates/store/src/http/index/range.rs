@@ -61,7 +61,8 @@ impl Range {
         self.selection(bucket).bounds(item) == (false, false)
     }
 
-    /// Returns true if the terms of results can be shown: clients rely on keys alone for one term and for the keys of a bucket.
+    /// Returns true if the terms of results can be shown: clients rely on keys alone for one term and for the
+    /// keys of a bucket.
     pub(crate) fn has_terms_to_show(&self) -> bool {
         self.has_terms() && !self.is_equality
     }

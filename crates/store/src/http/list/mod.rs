@@ -1,8 +1,8 @@
 //! Lists of keys and of buckets (Riak §10.1, §10.2).
 //!
 //! Rule 1: a list is read page by page and sent as it is read, so that its length costs no memory.
-//! Rule 2: a list whose time has run out ends with `{"error":"timeout"}`. After part of one object was sent, that object stays open,
-//! so that no client takes what there is for the whole.
+//! Rule 2: a list whose time has run out ends with `{"error":"timeout"}`. After part of one object was sent,
+//! that object stays open, so that no client takes what there is for the whole.
 
 pub(super) mod json;
 mod output;
@@ -217,8 +217,8 @@ async fn put(page: &Page, results: &mut Results) -> Result<(), Error> {
     results.end_batch().await
 }
 
-/// Ends a list that could not be read on. That its time has run out is part of an answer of 200; another failure has a status of its own
-/// as long as none was sent.
+/// Ends a list that could not be read on. That its time has run out is part of an answer of 200; another
+/// failure has a status of its own as long as none was sent.
 async fn fail(results: Results, error: EngineError) -> Outcome {
     match error {
         EngineError::TimedOut => Ok(results.fail("timeout").await?),

@@ -1,4 +1,5 @@
-//! The content of an answer, made in one buffer: short content is sent whole with its length, longer content piece by piece.
+//! The content of an answer, made in one buffer: short content is sent whole with its length, longer content
+//! piece by piece.
 
 use alula::{BodyWriter, Error, Reply, Scratch, Sent};
 
@@ -6,7 +7,8 @@ use alula::{BodyWriter, Error, Reply, Scratch, Sent};
 /// for one name more.
 pub(super) const PIECE_OCTETS: usize = 24 * 1024;
 
-/// Content being made. Dropped before it was [begun](Self::is_begun) it leaves the request to its handler; afterwards it resets the stream.
+/// Content being made. Dropped before it was [begun](Self::is_begun) it leaves the request to its handler;
+/// afterwards it resets the stream.
 pub(super) struct Output {
     /// There until the answer is begun.
     reply: Option<Reply>,

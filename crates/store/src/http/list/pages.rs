@@ -163,7 +163,8 @@ impl<'a, S: Snapshot> Pages<'a, S> {
             _ => self.place = Place::End,
         }
         self.charge().await?;
-        // An engine may answer without ever waiting, and results may be rare: others on this thread have their turn.
+        // An engine may answer without ever waiting, and results may be rare: others on this thread have
+        // their turn.
         tokio::task::yield_now().await;
         Ok(true)
     }

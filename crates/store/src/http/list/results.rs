@@ -1,6 +1,8 @@
-//! The results of a list or a query on their way to the client, in the forms that Riak has for them (Riak §10.1, §11.4).
+//! The results of a list or a query on their way to the client, in the forms that Riak has for them (Riak
+//! §10.1, §11.4).
 //!
-//! Rule: a client that reads results has all of them, or sees that it has not. An object that breaks off is never closed.
+//! Rule: a client that reads results has all of them, or sees that it has not. An object that breaks off is
+//! never closed.
 
 use alula::{Error, Reply, Sent};
 
@@ -41,8 +43,8 @@ impl Results {
         Self { output: Output::new(reply), framing, name, batch: Batch::Closed }
     }
 
-    /// Sends properties in JSON before the results, as a member of their object or as an object of its own; that one is empty without
-    /// properties.
+    /// Sends properties in JSON before the results, as a member of their object or as an object of its own;
+    /// that one is empty without properties.
     pub(crate) async fn put_properties(&mut self, properties: Option<&[u8]>) -> Result<(), Error> {
         let is_member = matches!(self.framing, Framing::Object);
         let text = self.output.text();

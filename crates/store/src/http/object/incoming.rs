@@ -1,4 +1,5 @@
-//! The attributes that a request stores beside its content: its media type and coding, metadata, entries of indexes and links.
+//! The attributes that a request stores beside its content: its media type and coding, metadata, entries of
+//! indexes and links.
 
 use alula::{FieldSection, KnownName, Scratch, Status};
 

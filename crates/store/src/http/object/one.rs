@@ -90,7 +90,8 @@ pub(super) fn put_modified(
     headers.append(KnownName::LAST_MODIFIED, &text[..])
 }
 
-/// Appends a date (RFC 9110 §5.6.7). The last one that has four digits for its year stands for those after it.
+/// Appends a date (RFC 9110 §5.6.7). The last one that has four digits for its year stands for those after
+/// it.
 pub(super) fn write_date(moment: Moment, out: &mut Vec<u8>) {
     const SECONDS_MAX: u64 = 253_402_300_799;
     let date = UNIX_EPOCH + Duration::from_secs(moment.seconds().min(SECONDS_MAX));

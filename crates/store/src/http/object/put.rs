@@ -94,7 +94,8 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     }
 }
 
-/// A record that was written, with its share while it is sent. One for which there is no room is not kept while it waits for some.
+/// A record that was written, with its share while it is sent. One for which there is no room is not kept
+/// while it waits for some.
 async fn held<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,

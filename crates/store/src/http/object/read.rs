@@ -16,7 +16,8 @@ use crate::http::target::Target;
 use crate::model::{Content, Context, Record, Vtag};
 use crate::store::{Shared, Store};
 
-/// Answers with the stored octets, with all siblings, or with the one of `vtag`. Allocates nothing once warm but what the engine does.
+/// Answers with the stored octets, with all siblings, or with the one of `vtag`. Allocates nothing once warm
+/// but what the engine does.
 pub(in crate::http) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let state = exchange.state();
     let shared = state.shared();
@@ -84,7 +85,8 @@ impl Asked {
     }
 }
 
-/// Answers 404. Of a deleted object the context is told, so that a write can replace the mark of the deletion.
+/// Answers 404. Of a deleted object the context is told, so that a write can replace the mark of the
+/// deletion.
 pub(super) async fn missing<S>(exchange: Exchange<S>, deleted: Option<Context<'_>>) -> Outcome {
     let mut reply = exchange.respond(Status::NOT_FOUND).header(KnownName::CONTENT_TYPE, "text/plain");
     if let Some(context) = deleted {

@@ -1,7 +1,8 @@
 //! Link walking: the objects that are reached from one by its links, step by step.
 //!
-//! A step is a segment `BUCKET,TAG,KEEP` behind the key; `_` in place of a bucket or a tag takes any. A step that keeps its objects (1), as the last
-//! one always does, is a part of the response, which is itself a multipart with a part for each object.
+//! A step is a segment `BUCKET,TAG,KEEP` behind the key; `_` in place of a bucket or a tag takes any. A step
+//! that keeps its objects (1), as the last one always does, is a part of the response, which is itself a
+//! multipart with a part for each object.
 
 mod bounds;
 pub(in crate::http) mod links;
@@ -133,7 +134,8 @@ struct Reached {
     share: Share,
 }
 
-/// The objects of each step that keeps them, each once, in the order of the links. Their reader must be allowed to read all that are reached.
+/// The objects of each step that keeps them, each once, in the order of the links. Their reader must be
+/// allowed to read all that are reached.
 async fn reached<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,

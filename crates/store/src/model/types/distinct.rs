@@ -1,6 +1,7 @@
 //! Counts of different elements: a sketch for each change that they stand on.
 //!
-//! A change gathers all sketches into its own, so that there are several only of changes that were made at once.
+//! A change gathers all sketches into its own, so that there are several only of changes that were made at
+//! once.
 
 use std::mem::take;
 
@@ -45,7 +46,8 @@ impl Distinct {
         self.sketches = DotMap::of(change.dot, gathered);
     }
 
-    /// Lowers the precision, as if elements had been added with the lower one from the start. A greater one changes nothing.
+    /// Lowers the precision, as if elements had been added with the lower one from the start. A greater one
+    /// changes nothing.
     pub fn reduce(&mut self, precision: Precision) {
         self.precision = precision.min(self.precision);
         self.sketches.values_mut().for_each(|sketch| sketch.reduce(precision));

@@ -1,7 +1,8 @@
 //! Data types: counters, sets, maps and others, whose concurrent changes merge without siblings.
 //!
-//! A [`State`] is what is kept of one: a clock of the changes it has seen, and a value whose parts carry the dots of the changes that made
-//! them. A part that one of two states lacks although its clock has seen the part's dot was removed there; all others stay.
+//! A [`State`] is what is kept of one: a clock of the changes it has seen, and a value whose parts carry the
+//! dots of the changes that made them. A part that one of two states lacks although its clock has seen the
+//! part's dot was removed there; all others stay.
 
 mod counter;
 mod distinct;

@@ -5,8 +5,8 @@ use super::{Making, Seen};
 use crate::model::Moment;
 use crate::model::octets::{Octets, put_counted};
 
-/// A register. Of values assigned at once the latest is shown, and of those of one moment the greatest. All are kept until the next one, so
-/// that removing one of them shows another.
+/// A register. Of values assigned at once the latest is shown, and of those of one moment the greatest. All
+/// are kept until the next one, so that removing one of them shows another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Register<'a>(DotMap<Assigned<'a>>);
 

@@ -1,7 +1,9 @@
-//! Sketches of sets by HyperLogLog: how many different elements were added, in memory that does not grow with them.
+//! Sketches of sets by HyperLogLog: how many different elements were added, in memory that does not grow with
+//! them.
 //!
-//! Elements are hashed by XXH64 with seed 0. The first bits of a hash choose a register; the register keeps the most zeros, plus one, that
-//! the rest of a hash began with. The estimate is the one by Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017), §3.
+//! Elements are hashed by XXH64 with seed 0. The first bits of a hash choose a register; the register keeps
+//! the most zeros, plus one, that the rest of a hash began with. The estimate is the one by Ertl, "New
+//! cardinality estimation algorithms for HyperLogLog sketches" (2017), §3.
 
 use std::cmp::Reverse;
 use std::mem::take;
@@ -13,7 +15,8 @@ use crate::model::octets::{Octets, put_number};
 /// The fewest octets of a register as it is kept.
 const RAISED_OCTETS_MIN: usize = 2;
 
-/// The number of bits of a hash that choose a register, 4 to 16: the standard error of an estimate is 1.04 / √(2^bits).
+/// The number of bits of a hash that choose a register, 4 to 16: the standard error of an estimate is 1.04 /
+/// √(2^bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Precision(u8);
 
@@ -158,7 +161,8 @@ impl Sketch {
         }
     }
 
-    /// Keeps fewer registers, as if elements had been added with this precision from the start. A greater precision changes nothing.
+    /// Keeps fewer registers, as if elements had been added with this precision from the start. A greater
+    /// precision changes nothing.
     pub(super) fn reduce(&mut self, precision: Precision) {
         if precision >= self.precision {
             return;
@@ -179,7 +183,8 @@ impl Sketch {
         }));
     }
 
-    /// Appends the precision, the count of registers that are not 0, and each of them after its distance to the one before.
+    /// Appends the precision, the count of registers that are not 0, and each of them after its distance to
+    /// the one before.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         out.push(self.precision.0);
         put_number(self.raised().count() as u64, out);

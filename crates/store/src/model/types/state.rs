@@ -75,7 +75,8 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// Merges with what another replica keeps of the same data type. The order of merging does not matter, nor does repeating it.
+    /// Merges with what another replica keeps of the same data type. The order of merging does not matter,
+    /// nor does repeating it.
     pub fn merge(&mut self, other: &Self) {
         self.value.merge(&self.clock, &other.value, &other.clock);
         self.clock.merge(&other.clock);

@@ -102,8 +102,8 @@ impl Folder {
         written
     }
 
-    /// Puts the files of an embedded engine aside whose making was interrupted: it opens neither as a new one nor as an old one, and it has
-    /// kept nothing yet.
+    /// Puts the files of an embedded engine aside whose making was interrupted: it opens neither as a new one
+    /// nor as an old one, and it has kept nothing yet.
     fn put_unfinished_aside(&self) -> Result<(), FjallOpenError> {
         let engine = self.engine();
         let at = FjallOpenError::at(&engine);
@@ -207,7 +207,8 @@ fn check_new(folder: &Path) -> Result<(), FjallOpenError> {
     }
 }
 
-/// Gives a folder its format. Another file is written first and then renamed, so that there is a whole one or none.
+/// Gives a folder its format. Another file is written first and then renamed, so that there is a whole one or
+/// none.
 fn write_format(folder: &Path) -> Result<FolderId, FjallOpenError> {
     let mut id = FolderId::default();
     getrandom::fill(&mut id)

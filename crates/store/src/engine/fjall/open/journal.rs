@@ -7,8 +7,9 @@
 //! end        3, checksum of the items (8), `FJL` 3
 //! ```
 //!
-//! Integers have their low octets first. Journals are as long as they may become, with octets of 0 behind the last batch. fjall cuts a journal
-//! where it cannot read on, whatever follows; here one sees what follows. The first item of each batch is its [mark](super::batch_mark).
+//! Integers have their low octets first. Journals are as long as they may become, with octets of 0 behind the
+//! last batch. fjall cuts a journal where it cannot read on, whatever follows; here one sees what follows.
+//! The first item of each batch is its [mark](super::batch_mark).
 
 use std::fs::File;
 use std::hash::Hasher as _;
@@ -70,8 +71,8 @@ impl Journal {
         }
     }
 
-    /// Finds the first whole batch of this folder that begins after this octet, wherever it begins. Values may hold anything, but not the
-    /// random octets of the folder. Returns where it ends, and its mark.
+    /// Finds the first whole batch of this folder that begins after this octet, wherever it begins. Values
+    /// may hold anything, but not the random octets of the folder. Returns where it ends, and its mark.
     pub(in crate::engine::fjall) fn next_batch(
         &mut self,
         after: u64,

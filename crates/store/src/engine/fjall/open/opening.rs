@@ -1,4 +1,5 @@
-//! Opening the embedded engine of a folder: its journals are checked first, and what a crash left of them is cut.
+//! Opening the embedded engine of a folder: its journals are checked first, and what a crash left of them is
+//! cut.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Opening the engine anew after a write failed.
 //!
-//! fjall takes no batch after a failed one, and its folder opens only once. Reads go on until the disk takes writes again. Then the tables are
-//! closed, the journal is checked as at a start, and they are opened: reads fail for that moment. If that fails, it is tried again.
+//! fjall takes no batch after a failed one, and its folder opens only once. Reads go on until the disk takes
+//! writes again. Then the tables are closed, the journal is checked as at a start, and they are opened: reads
+//! fail for that moment. If that fails, it is tried again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,18 +15,20 @@ use crate::engine::fjall::shared::Shared;
 use crate::engine::fjall::tables::Tables;
 use crate::engine::marks::Marks;
 
-/// The time before the first attempt; each further one waits twice as long as the one before it, up to the greatest.
+/// The time before the first attempt; each further one waits twice as long as the one before it, up to the
+/// greatest.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// The time after which reads are looked at again.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The time in which threads of fjall end that closing has told to end. One of them may be the last to hold a journal, whose octets it then
-/// writes.
+/// The time in which threads of fjall end that closing has told to end. One of them may be the last to hold a
+/// journal, whose octets it then writes.
 const ENDING: Duration = Duration::from_millis(100);
 
-/// Opens the engine until that works, and returns its new actor and its last batch; `None` if the engine is dropped before.
+/// Opens the engine until that works, and returns its new actor and its last batch; `None` if the engine is
+/// dropped before.
 pub(in crate::engine::fjall) fn open_anew(shared: &Shared) -> Option<(Marks, u64)> {
     let mut pause = PAUSE_MIN;
     while !shared.queue.wait_closed(pause) {

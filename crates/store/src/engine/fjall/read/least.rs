@@ -2,7 +2,8 @@
 
 use std::collections::BinaryHeap;
 
-/// The octets that one of them takes beside its own: a pointer with its length, in a vector that may be half empty, and what an allocator adds.
+/// The octets that one of them takes beside its own: a pointer with its length, in a vector that may be half
+/// empty, and what an allocator adds.
 const OVERHEAD: usize = 48;
 
 /// The least of what was pushed, as much as the bound allows, and at least one.

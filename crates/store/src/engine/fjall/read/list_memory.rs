@@ -1,4 +1,5 @@
-//! The memory in which lists keep long rows in order from page to page: a bound for all snapshots of an engine together.
+//! The memory in which lists keep long rows in order from page to page: a bound for all snapshots of an
+//! engine together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

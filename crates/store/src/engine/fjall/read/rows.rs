@@ -54,7 +54,8 @@ impl<'a> Rows<'a> {
         Self { tables, state, table, deadline, progress }
     }
 
-    /// Calls `visit` with each whole name or entry from `low` on, in order, until it returns false. Returns true if it never did.
+    /// Calls `visit` with each whole name or entry from `low` on, in order, until it returns false. Returns
+    /// true if it never did.
     pub(in crate::engine::fjall) fn visit(
         &mut self,
         low: Bound<&[u8]>,
@@ -264,7 +265,8 @@ enum Reached {
     Stop,
 }
 
-/// The low end among the octets that follow those of a group. One that does not begin as the group is less than all of it.
+/// The low end among the octets that follow those of a group. One that does not begin as the group is less
+/// than all of it.
 fn in_group<'a>(group: &[u8], low: Bound<&'a [u8]>) -> Bound<&'a [u8]> {
     match low {
         Bound::Included(low) => low.strip_prefix(group).map_or(Bound::Unbounded, Bound::Included),

@@ -18,7 +18,8 @@ use crate::engine::{
 use crate::model::Damaged;
 use crate::model::octets::put_counted;
 
-/// The state of a [`Fjall`](super::Fjall) at one moment. It can no longer be read once the engine was dropped or opened anew after a failed write.
+/// The state of a [`Fjall`](super::Fjall) at one moment. It can no longer be read once the engine was dropped
+/// or opened anew after a failed write.
 pub struct FjallSnapshot {
     /// Weak, because the folder opens anew only when nobody has it open.
     tables: Weak<Tables>,
@@ -31,8 +32,9 @@ impl FjallSnapshot {
         Self { tables: Arc::downgrade(tables), state: tables.state(), progress: Mutex::default() }
     }
 
-    /// The rows that its pages have read so far. A list reads each row once, and rows of names of 4096 octets or more, where many begin with the
-    /// same ones, a few times at most while there is memory to put them in order.
+    /// The rows that its pages have read so far. A list reads each row once, and rows of names of 4096 octets
+    /// or more, where many begin with the same ones, a few times at most while there is memory to put them in
+    /// order.
     pub fn rows_read(&self) -> u64 {
         self.progress().rows_read()
     }

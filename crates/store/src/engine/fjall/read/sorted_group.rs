@@ -1,8 +1,9 @@
 //! The long rows of a group in order, kept from one page of a list to the next.
 //!
-//! Rows of a group lie in the order of their hashes, and a page is in that of their names. A pass over the group therefore puts the least rows after the
-//! page before in order, as many as the memory takes, and the pages that follow are read from them. Each pass of a list may take twice the
-//! memory of the one before. Names of a group have their first octets in common, and only what follows is kept.
+//! Rows of a group lie in the order of their hashes, and a page is in that of their names. A pass over the
+//! group therefore puts the least rows after the page before in order, as many as the memory takes, and the
+//! pages that follow are read from them. Each pass of a list may take twice the memory of the one before.
+//! Names of a group have their first octets in common, and only what follows is kept.
 
 use std::ops::Bound;
 

@@ -1,4 +1,5 @@
-//! Marks of batches: the row with which each batch begins, so that a journal tells how much of it had been flushed.
+//! Marks of batches: the row with which each batch begins, so that a journal tells how much of it had been
+//! flushed.
 //!
 //! ```text
 //! folder    16 octets, random, which no client is ever told
@@ -6,8 +7,8 @@
 //! flushed   8 octets: the last batch that was known to be flushed when this one was begun
 //! ```
 //!
-//! A batch is written after the batch before it was flushed, if that one asked for it. A damaged batch that a later mark calls flushed had
-//! been answered; any other may be what a loss of power leaves.
+//! A batch is written after the batch before it was flushed, if that one asked for it. A damaged batch that a
+//! later mark calls flushed had been answered; any other may be what a loss of power leaves.
 
 use crate::model::octets::Octets;
 

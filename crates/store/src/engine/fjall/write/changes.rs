@@ -1,7 +1,8 @@
 //! Changes: the rows that the writes of one batch leave, each once, over what is stored.
 //!
-//! A write of the batch reads what the writes before it leave. Rows are kept together at the end, in the order of their keys: a row that is
-//! put behind the one before it is found near it, in memory that the processor still has.
+//! A write of the batch reads what the writes before it leave. Rows are kept together at the end, in the
+//! order of their keys: a row that is put behind the one before it is found near it, in memory that the
+//! processor still has.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -19,7 +20,8 @@ use crate::model::{Damaged, Record};
 #[derive(Default)]
 pub(in crate::engine::fjall) struct Changes {
     rows: [BTreeMap<Slice, Option<Slice>>; Table::ALL.len()],
-    /// Those of the entries of indexes, of which there are the most, as they came: each write puts its own in order.
+    /// Those of the entries of indexes, of which there are the most, as they came: each write puts its own in
+    /// order.
     entries: Vec<(Slice, Option<Slice>)>,
     octets: usize,
 }

@@ -1,7 +1,8 @@
 //! The thread that writes.
 //!
 //! Rule 1: it is the only one that writes, so that what a write reads is what it replaces.
-//! Rule 2: the writes that wait become one batch, flushed once if any of them asked for it, and are answered after that.
+//! Rule 2: the writes that wait become one batch, flushed once if any of them asked for it, and are answered
+//! after that.
 //! Rule 3: writes of large objects are [decided apart](super::apart), and what they come to is kept here.
 //! Rule 4: after a batch failed nothing is written until the engine has been opened anew, with a new actor.
 
@@ -137,8 +138,8 @@ impl Committer {
         }
     }
 
-    /// Waits until a batch that begins with so many octets can be written. Writes whose time passes meanwhile are taken back by their callers. Returns false if fjall takes no
-    /// batches any more.
+    /// Waits until a batch that begins with so many octets can be written. Writes whose time passes meanwhile
+    /// are taken back by their callers. Returns false if fjall takes no batches any more.
     fn wait_for_room(&self, tables: &Tables, octets: usize) -> bool {
         while !tables.have_room(octets) {
             if !tables.take_batches() {

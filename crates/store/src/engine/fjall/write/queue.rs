@@ -1,7 +1,8 @@
 //! The queue of writes: bounded by their number and by the octets that they hold, until each is answered.
 //!
-//! One write too many is [`Busy`](EngineError::Busy) at once: waiting would only make the queue longer under another name. Octets are waited for
-//! until the deadline, in the order in which writes came: large writes are few, and each would be lost to a moment.
+//! One write too many is [`Busy`](EngineError::Busy) at once: waiting would only make the queue longer under
+//! another name. Octets are waited for until the deadline, in the order in which writes came: large writes
+//! are few, and each would be lost to a moment.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -139,7 +139,8 @@ impl<'a> Making<'a> {
     }
 }
 
-/// The reason for which an operation does not fit the state. The state may be changed in part and is of no use then.
+/// The reason for which an operation does not fit the state. The state may be changed in part and is of no
+/// use then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfit {
@@ -160,7 +161,8 @@ pub enum Unfit {
     },
     /// Maps lie in maps more than [`NESTING_MAX`](super::NESTING_MAX) deep.
     Nesting,
-    /// The dot of the change is not newer than one of its actor that has been seen: the actor was used by two stores.
+    /// The dot of the change is not newer than one of its actor that has been seen: the actor was used by two
+    /// stores.
     Dot,
 }
 

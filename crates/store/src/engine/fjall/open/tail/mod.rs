@@ -1,6 +1,8 @@
-//! The ends of journals: what a crash or a loss of power left of batches that nobody was answered for is cut off and kept aside.
+//! The ends of journals: what a crash or a loss of power left of batches that nobody was answered for is cut
+//! off and kept aside.
 //!
-//! Rule 1: a journal is cut at its first batch that is not whole, and only if no later mark says that this batch had been flushed.
+//! Rule 1: a journal is cut at its first batch that is not whole, and only if no later mark says that this
+//! batch had been flushed.
 //! Rule 2: nothing is cut before it is kept aside, flushed.
 //! Rule 3: a journal that has another one after it was flushed whole when that one was made.
 //!
@@ -8,7 +10,8 @@
 //! table that became empty it no longer knows that its rows were in files: those that were removed would be
 //! back in memory.
 //!
-//! The last batch of all has no mark after it, so that damage to it is taken for an interrupted write, as in any journal of this kind.
+//! The last batch of all has no mark after it, so that damage to it is taken for an interrupted write, as in
+//! any journal of this kind.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -19,7 +22,8 @@ use super::journal::Journal;
 use super::open_error::FjallOpenError;
 use super::private_files;
 
-/// A damaged end of a journal that was cut off when the folder was opened. Nobody had been answered for the writes in it as flushed.
+/// A damaged end of a journal that was cut off when the folder was opened. Nobody had been answered for the
+/// writes in it as flushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutTail {
     journal: PathBuf,
@@ -68,8 +72,8 @@ pub(in crate::engine::fjall) fn cut_damaged(folder: &Folder) -> Result<Vec<CutTa
     Ok(cut)
 }
 
-/// Writes the last journal anew, flushed. After a failed flush the system may take octets for written that are not: a later flush
-/// would say that it succeeded and leave them out.
+/// Writes the last journal anew, flushed. After a failed flush the system may take octets for written that
+/// are not: a later flush would say that it succeeded and leave them out.
 pub(in crate::engine::fjall) fn rewrite_last(folder: &Folder) -> Result<(), FjallOpenError> {
     let engine = folder.engine();
     let Some(path) = journals(folder).map_err(FjallOpenError::at(&engine))?.pop() else { return Ok(()) };
@@ -115,8 +119,8 @@ fn journals(folder: &Folder) -> io::Result<Vec<PathBuf>> {
     Ok(journals.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Reads the whole batches from the start of a journal, with the number of the last one. Returns from where to where it has octets
-/// after them.
+/// Reads the whole batches from the start of a journal, with the number of the last one. Returns from where
+/// to where it has octets after them.
 fn damaged(path: &Path, folder: &Folder, last: &mut Option<u64>) -> io::Result<Option<(u64, u64)>> {
     let mut journal = Journal::open(path, folder.id())?;
     let mut offset = 0;
@@ -135,7 +139,8 @@ fn is_flushed(path: &Path, folder: &Folder, offset: u64, last: Option<u64>) -> i
     let mut damaged = last.map(|last| last.saturating_add(1));
     let mut after = offset;
     while let Some((end, mark)) = journal.next_batch(after)? {
-        // Without a batch before it, its number is what is left of its mark, and not above the batch before the first whole one.
+        // Without a batch before it, its number is what is left of its mark, and not above the batch before
+        // the first whole one.
         let before = mark.number.saturating_sub(1);
         if mark.flushed >= *damaged.get_or_insert(own.map_or(before, |own| own.min(before))) {
             return Ok(true);
@@ -167,7 +172,8 @@ fn cut_at(path: &Path, folder: &Folder, offset: u64, end: u64) -> io::Result<Cut
     Ok(CutTail { journal: path.to_path_buf(), offset, octets: end - offset, kept })
 }
 
-/// Writes a part of a file to another one, flushed. The octets pass through memory: a copy by the system may share what is on the disk.
+/// Writes a part of a file to another one, flushed. The octets pass through memory: a copy by the system may
+/// share what is on the disk.
 fn copy(from: &Path, start: u64, end: u64, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;
     source.seek(SeekFrom::Start(start))?;

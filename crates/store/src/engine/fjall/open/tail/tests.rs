@@ -9,7 +9,8 @@ use crate::engine::fjall::write::batch_mark::BatchMark;
 use ::fjall::Slice;
 use Durability::{Buffered, Flushed};
 
-/// A folder with one batch for each durability, and where they end. The value of each is long, so that some of it lies between any two pages.
+/// A folder with one batch for each durability, and where they end. The value of each is long, so that some
+/// of it lies between any two pages.
 struct Written {
     folder: tempfile::TempDir,
     ends: Vec<u64>,
