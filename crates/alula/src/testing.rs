@@ -108,14 +108,14 @@ impl TestServer {
         self
     }
 
-    /// Sets how octets of clients get to the server.
+    /// Sets how bytes of clients get to the server.
     #[must_use]
     pub fn to_server(mut self, wire: Wire) -> Self {
         self.dialled.to_server = wire;
         self
     }
 
-    /// Sets how octets of the server get to clients.
+    /// Sets how bytes of the server get to clients.
     #[must_use]
     pub fn to_client(mut self, wire: Wire) -> Self {
         self.dialled.to_client = wire;
@@ -158,7 +158,7 @@ impl TestServer {
         settings.connector(connector).build()
     }
 
-    /// Opens a connection and returns its other end, for peers that a test plays itself, octet by octet.
+    /// Opens a connection and returns its other end, for peers that a test plays itself, byte by byte.
     ///
     /// # Panics
     /// There is no runtime of tokio.

@@ -34,7 +34,7 @@ pub struct Located {
     pub path: String,
 }
 
-/// Asks a SOCKS proxy that answers these octets, so many of them with each read; returns the octets after its
+/// Asks a SOCKS proxy that answers these bytes, so many of them with each read; returns the bytes after its
 /// answer.
 ///
 /// # Errors
@@ -47,7 +47,7 @@ pub fn ask_socks(answer: &[u8], piece: usize, with_credentials: bool) -> Result<
     Ok(proxy.rest.to_vec())
 }
 
-/// Asks an HTTP proxy that answers these octets for a tunnel; returns the octets after its answer.
+/// Asks an HTTP proxy that answers these bytes for a tunnel; returns the bytes after its answer.
 ///
 /// # Errors
 /// The proxy refused, broke a rule, or broke off.

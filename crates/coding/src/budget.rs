@@ -2,22 +2,22 @@
 
 use alula_net::Cause;
 
-/// Content up to this many octets may have grown as it likes.
+/// Content up to this many bytes may have grown as it likes.
 const FREE_OCTETS: u64 = 1 << 20;
 /// More must be no more than this many times what came over the wire. Deflate can do a thousandfold, brotli
 /// and zstd far more; text and even logs stay well below.
 const RATIO_MAX: u64 = 100;
-/// The octets that codings may add to content, beside once its length: headers of gzip and zstd, and an
+/// The bytes that codings may add to content, beside once its length: headers of gzip and zstd, and an
 /// encoder that is flushed often.
 const CODED_OVERHEAD: u64 = 64 << 10;
 
-/// Returns the most octets that content may have as it came, if it may have `octets_max` once it is decoded:
-/// twice as many and 64 KiB, so that octets that decode to nothing come to an end.
+/// Returns the most bytes that content may have as it came, if it may have `octets_max` once it is decoded:
+/// twice as many and 64 KiB, so that bytes that decode to nothing come to an end.
 pub const fn coded_octets_max(octets_max: u64) -> u64 {
     octets_max.saturating_mul(2).saturating_add(CODED_OVERHEAD)
 }
 
-/// Checks content of which so many octets came, which one coding made to `between` and the other, if there is
+/// Checks content of which so many bytes came, which one coding made to `between` and the other, if there is
 /// one, to `made`.
 pub(crate) fn check(taken: u64, between: u64, made: u64, octets_max: u64) -> Result<(), Cause> {
     let most = between.max(made);

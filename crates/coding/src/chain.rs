@@ -7,20 +7,20 @@ use alula_net::{Cause, Decoder, Error, Phase, Retry};
 
 use crate::{budget, codings::Codings, pool::DecoderPool, stage::Stage};
 
-/// Octets decoded at once: what deflate can look back on, and a quarter of what a socket gives.
+/// Bytes decoded at once: what deflate can look back on, and a quarter of what a socket gives.
 const STEP_OCTETS: usize = 32 * 1024;
 
 /// Decodes what comes by one coding, or two.
 pub(crate) struct Chain {
     pub(crate) codings: Codings,
-    /// The octets that came, and the number of those that were taken.
+    /// The bytes that came, and the number of those that were taken.
     coded: Vec<u8>,
     at: usize,
     first: Option<Stage>,
     second: Option<Second>,
     octets_max: u64,
     failed: Option<Error>,
-    /// The octets that were made of them, and the number of those that were taken.
+    /// The bytes that were made of them, and the number of those that were taken.
     content: Vec<u8>,
     taken: usize,
     /// The fields of the message as they came.
@@ -117,7 +117,7 @@ impl Second {
         self.stage.reset()
     }
 
-    /// One step of both; gives the octets that the first took, and those that either made.
+    /// One step of both; gives the bytes that the first took, and those that either made.
     fn step(
         &mut self,
         first: &mut Stage,

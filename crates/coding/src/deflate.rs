@@ -4,7 +4,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::stage::Coder;
 
-/// The method in the first octet of zlib (RFC 1950 §2.2). Deflate without zlib cannot begin so: it would be a
+/// The method in the first byte of zlib (RFC 1950 §2.2). Deflate without zlib cannot begin so: it would be a
 /// stored block whose padding is not zero, which nobody makes.
 const ZLIB_METHOD: u8 = 8;
 
@@ -65,7 +65,7 @@ impl Inflate {
         self.0.reset(is_zlib);
     }
 
-    /// The octets taken, and whether the last block has ended.
+    /// The bytes taken, and whether the last block has ended.
     pub(crate) fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool), &'static str> {
         let before = self.0.total_in();
         let status = self.0.decompress_vec(input, out, FlushDecompress::None);

@@ -25,7 +25,7 @@ enum GzipState {
     Trailer([u8; 8], usize),
     /// After a member; there may be another.
     Between,
-    /// The same, when the first octet of another has come.
+    /// The same, when the first byte of another has come.
     Perhaps,
     /// Something else came, as zlib and browsers find it: it is dropped.
     End,
@@ -46,7 +46,7 @@ impl Gzip {
         Ok(taken)
     }
 
-    /// Takes one octet of what is around the content.
+    /// Takes one byte of what is around the content.
     fn take(&mut self, octet: u8) -> Result<(), &'static str> {
         self.place = match self.place {
             GzipState::Header if self.header.take(octet)? => self.begin(),

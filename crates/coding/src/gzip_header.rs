@@ -1,4 +1,4 @@
-//! The header of a member of gzip (RFC 1952 §2.3), octet by octet; nothing of it is kept.
+//! The header of a member of gzip (RFC 1952 §2.3), byte by byte; nothing of it is kept.
 
 use flate2::Crc;
 
@@ -19,7 +19,7 @@ pub(crate) struct Header {
 
 #[derive(Clone, Copy)]
 enum HeaderState {
-    /// The octets that each header has.
+    /// The bytes that each header has.
     Fixed(u8),
     ExtraLength,
     ExtraLengthHigh(u8),
@@ -35,7 +35,7 @@ impl Default for HeaderState {
     }
 }
 
-/// Returns the octets of the header that these begin with, or `None` while it is not whole.
+/// Returns the bytes of the header that these begin with, or `None` while it is not whole.
 ///
 /// # Errors
 /// It is none.
@@ -57,7 +57,7 @@ impl Header {
         self.crc.reset();
     }
 
-    /// Takes one octet; true once the header is whole.
+    /// Takes one byte; true once the header is whole.
     pub(crate) fn take(&mut self, octet: u8) -> Result<bool, &'static str> {
         let next = match self.place {
             HeaderState::Fixed(at) => self.fixed(at, octet)?,

@@ -1,6 +1,6 @@
 //! Decoders of the codings of content (RFC 9110 §8.4), for messages that are being received.
 //!
-//! [`Codings`] reads which codings a message has. A [`DecoderPool`] lends a decoder for them, which stands between the octets of the
+//! [`Codings`] reads which codings a message has. A [`DecoderPool`] lends a decoder for them, which stands between the bytes of the
 //! connection and the body that is read, and which comes back, with its memory, for the next message.
 #![forbid(unsafe_code)]
 

@@ -2,11 +2,11 @@
 
 /// Undoes a coding, step by step.
 pub(crate) trait Coder: Send + Sync {
-    /// Decodes from the front of `input` into the capacity that `out` has left; gives the octets taken. What
+    /// Decodes from the front of `input` into the capacity that `out` has left; gives the bytes taken. What
     /// comes out may be kept back only for want of room.
     ///
     /// # Errors
-    /// The octets are not in this coding; the text says why.
+    /// The bytes are not in this coding; the text says why.
     fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str>;
 
     /// Returns true if what was taken so far may end there.
@@ -19,9 +19,9 @@ pub(crate) trait Coder: Send + Sync {
 /// A coder, and what it was given.
 pub(crate) struct Stage {
     coder: Box<dyn Coder>,
-    /// The octets it took.
+    /// The bytes it took.
     pub(crate) taken: u64,
-    /// The octets it made.
+    /// The bytes it made.
     pub(crate) made: u64,
     /// It may hold more than there was room for.
     may_hold: bool,
@@ -45,7 +45,7 @@ impl Stage {
         Ok(taken)
     }
 
-    /// Returns true if nothing is missing; no octets at all are well in any coding.
+    /// Returns true if nothing is missing; no bytes at all are well in any coding.
     pub(crate) fn is_whole(&self) -> bool {
         self.taken == 0 || self.coder.is_whole()
     }

@@ -56,7 +56,7 @@ fn is_coding_error(error: &Error) -> bool {
     matches!(error.cause(), Cause::Coding(_))
 }
 
-/// Each coding by its names, with the text in it, and whether damage to any octet is found.
+/// Each coding by its names, with the text in it, and whether damage to any byte is found.
 fn codings() -> Vec<(&'static str, Vec<u8>, bool)> {
     let text = text();
     let mut all = Vec::new();

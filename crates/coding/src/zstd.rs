@@ -6,7 +6,7 @@ use crate::stage::Coder;
 
 /// Windows are 8 MiB at the most, which is what a decoder of content must take (RFC 9659 §3).
 const WINDOW_LOG_MAX: u32 = 23;
-/// The memory that a decoder may keep, in octets.
+/// The memory that a decoder may keep, in bytes.
 const SPARE_OCTETS: usize = 1 << 20;
 
 pub(crate) struct Zstd {

@@ -6,7 +6,7 @@ use crate::text::octets;
 
 /// A name, value or piece of control data that was refused; whatever refused it has changed nothing.
 ///
-/// `Copy` and without allocation. It keeps the first forty octets of the name or the control data as far as
+/// `Copy` and without allocation. It keeps the first forty bytes of the name or the control data as far as
 /// they can hold no secret, and never the value, which may be one.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub struct FieldError {
 #[derive(Copy, Clone, Debug, Eq, PartialEq, Hash)]
 #[non_exhaustive]
 pub enum FieldErrorKind {
-    /// The name has no octets.
+    /// The name has no bytes.
     EmptyName,
     /// The name is no token.
     Name,
@@ -45,7 +45,7 @@ pub enum FieldErrorKind {
     Scheme,
     /// The authority is not `host` or `host:port`.
     Authority,
-    /// The target, or the path in it, has an octet it must not have or the wrong form.
+    /// The target, or the path in it, has a byte it must not have or the wrong form.
     Target,
     /// The protocol of an extended CONNECT is no token.
     Protocol,
@@ -60,14 +60,14 @@ impl FieldError {
         self.kind
     }
 
-    /// The offending name, or for control data its text: at most its first forty octets, and nothing that may
+    /// The offending name, or for control data its text: at most its first forty bytes, and nothing that may
     /// be secret: no query, no user information, nothing after the colon of a name.
     #[inline]
     pub fn quoted(&self) -> &[u8] {
         self.quote.octets()
     }
 
-    /// Where the first bad octet is in the name or value, for the kinds that have one.
+    /// Where the first bad byte is in the name or value, for the kinds that have one.
     pub const fn position(&self) -> Option<usize> {
         match self.kind {
             FieldErrorKind::EmptyName | FieldErrorKind::PseudoName | FieldErrorKind::TooLarge => None,
@@ -101,13 +101,13 @@ impl FieldError {
         }
     }
 
-    /// Control data that has the wrong form although each octet may be there.
+    /// Control data that has the wrong form although each byte may be there.
     #[cold]
     pub(crate) fn form(kind: FieldErrorKind, text: &[u8]) -> Self {
         Self { kind, octet: 0, at: NOWHERE, quote: Quote::of(kind, text) }
     }
 
-    /// Points at the first octet of `text` outside the wanted classes.
+    /// Points at the first byte of `text` outside the wanted classes.
     #[cold]
     pub(crate) fn outside(kind: FieldErrorKind, quoted: &[u8], text: &[u8], wanted: u8) -> Self {
         match octets::position_outside(text, wanted) {
@@ -154,7 +154,7 @@ impl core::error::Error for FieldError {}
 
 const NOWHERE: u32 = u32::MAX;
 
-/// The beginning of some octets, kept inline.
+/// The beginning of some bytes, kept inline.
 #[derive(Copy, Clone, Eq, PartialEq)]
 struct Quote {
     len: u8,
@@ -178,7 +178,7 @@ impl Quote {
     }
 }
 
-/// The octets at the beginning that can hold no secret, by the rules of [`masked_url`](crate::masked_url).
+/// The bytes at the beginning that can hold no secret, by the rules of [`masked_url`](crate::masked_url).
 fn harmless(kind: FieldErrorKind, text: &[u8]) -> usize {
     let until = |odd: u8| text.iter().position(|octet| *octet == odd);
     let is_user_possible = text.contains(&b'@') && text.first() != Some(&b'/');

@@ -2,7 +2,7 @@
 //!
 //! The centre is [`FieldSection`], an ordered list of fields in two allocations that are used again and
 //! again: names are folded and checked once, names that are known become small numbers ([`KnownName`]),
-//! values stay octets. [`Head`] adds the control data of a request or response.
+//! values stay bytes. [`Head`] adds the control data of a request or response.
 //!
 //! Most people want the crate `alula`, which hands on what they need from here.
 //!

@@ -17,7 +17,7 @@ pub struct Config {
     pub leniency: Leniency,
     /// How field names are spelled in what is sent.
     pub spelling: Spelling,
-    /// True if the names of what is received keep their spelling; costs their octets. Off by default.
+    /// True if the names of what is received keep their spelling; costs their bytes. Off by default.
     pub keep_spelling: bool,
     /// True if requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2).
     /// Clients only.

@@ -4,5 +4,5 @@ use crate::guard::violation::Violation;
 
 pub use alula_machine::{Event, Received};
 
-/// An effect of octets, a timeout or a command beside the event.
+/// An effect of bytes, a timeout or a command beside the event.
 pub type Notice = alula_machine::Notice<Violation>;

@@ -30,7 +30,7 @@ pub enum Fact {
     SettingsAcknowledged,
     /// The answer to our [`ping`](crate::Connection::ping).
     Pong {
-        /// The octets of the ping.
+        /// The bytes of the ping.
         payload: [u8; 8],
     },
 }

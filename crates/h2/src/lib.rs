@@ -1,5 +1,5 @@
-//! HTTP/2 (RFC 9113, RFC 8441, RFC 9218) as a machine without sockets or clocks: octets in, events out;
-//! commands in, octets out.
+//! HTTP/2 (RFC 9113, RFC 8441, RFC 9218) as a machine without sockets or clocks: bytes in, events out;
+//! commands in, bytes out.
 //!
 //! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which makes it fit for
 //! tests, simulations, and drivers of all kinds. Who wants to fetch something uses the crate `alula` instead.

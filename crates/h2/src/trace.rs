@@ -32,7 +32,7 @@ pub struct FrameSummary {
     pub flags: u8,
     /// Its stream, or 0 for the connection.
     pub stream: u32,
-    /// The length of its payload in octets.
+    /// The length of its payload in bytes.
     pub length: u32,
     /// What a small frame says.
     pub detail: Detail,
@@ -40,7 +40,7 @@ pub struct FrameSummary {
 
 impl FrameSummary {
     /// Reads a frame as it lies on the wire: its header, and as much of its payload as is there (RFC 9113
-    /// §4.1). `None` for fewer octets than the nine of a header. Allocates nothing.
+    /// §4.1). `None` for fewer bytes than the nine of a header. Allocates nothing.
     ///
     /// ```
     /// use alula::h2::FrameSummary;

@@ -5,7 +5,7 @@ use core::fmt::{self, Debug};
 /// A rule of RFC 7541 that a block broke, or a limit of ours that a string in it exceeds.
 ///
 /// After one the two tables may differ, so the connection ends with COMPRESSION_ERROR (RFC 9113 §4.3). One
-/// octet, and made without allocating.
+/// byte, and made without allocating.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct DecodeError {
     rule: Rule,
@@ -67,7 +67,7 @@ impl fmt::Display for DecodeError {
 
 impl core::error::Error for DecodeError {}
 
-/// Which rule. One octet, and with values to spare.
+/// Which rule. One byte, and with values to spare.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Rule {
     IndexZero,

@@ -5,7 +5,7 @@
 //! An [`Encoder`] turns fields into blocks, a [`Decoder`] turns blocks, whole or in fragments, into fields
 //! that a
 //! [`Visitor`] sees; [`Collect`] is one that stores them. A [`PreparedBlock`] is made once and written many times by any
-//! number of encoders. A [`Memo`] knows blocks it has seen before. The codec carries any octets, empty names
+//! number of encoders. A [`Memo`] knows blocks it has seen before. The codec carries any bytes, empty names
 //! included, and reports in [`Class`] which rules of HTTP they keep: refusing is for those who know what the
 //! fields are for.
 //!
@@ -38,7 +38,7 @@
 //! ```
 //!
 //! What was decided: an encoder that is told nothing enters a field when it comes for the second time
-//! ([`Policy::Repeat`]); integers have up to five continuation octets, zeroes included; a peer that owes a
+//! ([`Policy::Repeat`]); integers have up to five continuation bytes, zeroes included; a peer that owes a
 //! table size update must send it; a string above the limit ends the connection, a list above the limit only
 //! its message.
 

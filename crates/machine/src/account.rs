@@ -53,28 +53,28 @@ pub struct MemoryAccount {
 /// More memory was asked for than is left; nothing was charged.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct OverBudget {
-    /// The octets that were asked for.
+    /// The bytes that were asked for.
     pub asked: u64,
-    /// The octets that may be held.
+    /// The bytes that may be held.
     pub bytes_max: u64,
     /// True if it was the budget of the process that is used up, not the account's own limit.
     pub of_process: bool,
 }
 
 impl MemoryBudget {
-    /// A budget of so many octets.
+    /// A budget of so many bytes.
     pub const fn new(bytes_max: u64) -> Self {
         Self::with_soft(bytes_max, bytes_max)
     }
 
-    /// A budget of `bytes_max` octets, [used up](Self::is_used_up) for new work with `bytes_soft` octets.
+    /// A budget of `bytes_max` bytes, [used up](Self::is_used_up) for new work with `bytes_soft` bytes.
     pub const fn with_soft(bytes_max: u64, bytes_soft: u64) -> Self {
         let quarter = bytes_max / 4;
         let bytes_crowded = if quarter < bytes_soft { quarter } else { bytes_soft };
         Self { held: AtomicU64::new(0), bytes_max, bytes_soft, bytes_crowded }
     }
 
-    /// The octets charged now.
+    /// The bytes charged now.
     #[inline]
     pub fn held(&self) -> u64 {
         self.held.load(Relaxed)
@@ -103,20 +103,20 @@ impl MemoryBudget {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft / 3 * 2
     }
 
-    /// Charges octets that the program holds; `None` if that would pass the soft bound. Costs one
+    /// Charges bytes that the program holds; `None` if that would pass the soft bound. Costs one
     /// compare-and-swap and the clone of an `Arc`.
     pub fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
         self.charge_up_to(bytes, self.bytes_soft).then(|| Reservation { bytes, budget: Arc::clone(self) })
     }
 
-    /// Charges octets that are held already and cannot be refused, whatever the bounds say; what comes later
+    /// Charges bytes that are held already and cannot be refused, whatever the bounds say; what comes later
     /// finds less.
     pub fn hold(self: &Arc<Self>, bytes: u64) -> Reservation {
         self.held.fetch_add(bytes, Relaxed);
         Reservation { bytes, budget: Arc::clone(self) }
     }
 
-    /// Returns true if so many octets more could be charged now.
+    /// Returns true if so many bytes more could be charged now.
     pub fn has_room(&self, bytes: u64) -> bool {
         self.held().checked_add(bytes).is_some_and(|held| held <= self.bytes_max)
     }
@@ -135,12 +135,12 @@ impl MemoryBudget {
 }
 
 impl Reservation {
-    /// The octets that are charged.
+    /// The bytes that are charged.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Charges another number of octets instead. Returns false, with the old number still charged, if more
+    /// Charges another number of bytes instead. Returns false, with the old number still charged, if more
     /// was asked for and that would pass the soft bound of the budget; less is always granted.
     #[must_use = "the octets may have been refused"]
     pub fn resize(&mut self, bytes: u64) -> bool {
@@ -175,13 +175,13 @@ impl MemoryAccount {
         Self { held: 0, bytes_max, budget: Some(Arc::clone(budget)) }
     }
 
-    /// The octets charged now.
+    /// The bytes charged now.
     #[inline]
     pub fn held(&self) -> u64 {
         self.held
     }
 
-    /// Charges so many octets.
+    /// Charges so many bytes.
     ///
     /// # Errors
     /// When the account or the budget would pass its limit; nothing is charged then.
@@ -198,7 +198,7 @@ impl MemoryAccount {
         Ok(())
     }
 
-    /// Gives so many octets back; never more than are charged.
+    /// Gives so many bytes back; never more than are charged.
     #[inline]
     pub fn release(&mut self, bytes: u64) {
         let bytes = bytes.min(self.held);

@@ -4,11 +4,11 @@ use core::convert::Infallible;
 
 use crate::stream_key::StreamKey;
 
-/// The outcome of giving octets to a machine. `F` is the type of the facts that its version has beside
+/// The outcome of giving bytes to a machine. `F` is the type of the facts that its version has beside
 /// messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Received<'i, F = Infallible> {
-    /// The number of octets that were used up, from the front. The others are to be given again, with more
+    /// The number of bytes that were used up, from the front. The others are to be given again, with more
     /// after them.
     pub consumed: usize,
     /// The event; without one the input was used up as far as it goes, and more is wanted.
@@ -43,12 +43,12 @@ pub enum Event<'i, F = Infallible> {
         /// True if the request has no content.
         end: bool,
     },
-    /// Content, as much of it as is here. Give the octets back with `release_capacity` when they are
-    /// consumed. In a tunnel, after 101 or CONNECT, these are the octets of the other protocol.
+    /// Content, as much of it as is here. Give the bytes back with `release_capacity` when they are
+    /// consumed. In a tunnel, after 101 or CONNECT, these are the bytes of the other protocol.
     Data {
         /// The stream.
         stream: StreamKey,
-        /// The octets, in the input; empty only if `end` is set.
+        /// The bytes, in the input; empty only if `end` is set.
         bytes: &'i [u8],
         /// True if that was all: neither content nor trailers follow.
         end: bool,

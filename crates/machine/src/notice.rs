@@ -2,7 +2,7 @@
 
 use crate::{error::ConnectionError, rule::Rule, stream_key::StreamKey};
 
-/// An effect of octets, a timeout or a command beside the event: for several streams, or for the connection.
+/// An effect of bytes, a timeout or a command beside the event: for several streams, or for the connection.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Notice<R: Rule> {

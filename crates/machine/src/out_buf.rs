@@ -1,8 +1,8 @@
-//! Output on its way to a socket: initialised octets and two cursors.
+//! Output on its way to a socket: initialised bytes and two cursors.
 //!
-//! `sent..end` is what is still to be written. Behind `end` lie initialised octets, so that an encoder can
+//! `sent..end` is what is still to be written. Behind `end` lie initialised bytes, so that an encoder can
 //! take room for the worst case, write plainly, and keep what it used. Marks count from the first unsent
-//! octet, so that growing and moving up leave them valid; only [`OutBuf::consume`] and [`OutBuf::clear`] make
+//! byte, so that growing and moving up leave them valid; only [`OutBuf::consume`] and [`OutBuf::clear`] make
 //! them void.
 
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ const OCTETS_MIN: usize = 128;
 
 /// A buffer that encoders append to and a socket takes from.
 ///
-/// Allocates when it grows, at least to twice its size, and never otherwise. Consumed octets are used again
+/// Allocates when it grows, at least to twice its size, and never otherwise. Consumed bytes are used again
 /// without being moved as long as everything gets sent.
 ///
 /// ```
@@ -45,12 +45,12 @@ impl OutBuf {
         Self { octets: Vec::new(), sent: 0, end: 0 }
     }
 
-    /// An empty buffer with room for so many octets.
+    /// An empty buffer with room for so many bytes.
     pub fn with_capacity(bytes: usize) -> Self {
         Self { octets: alloc::vec![0; bytes], sent: 0, end: 0 }
     }
 
-    /// The number of octets that are unsent.
+    /// The number of bytes that are unsent.
     #[inline]
     pub fn len(&self) -> usize {
         self.end - self.sent
@@ -62,19 +62,19 @@ impl OutBuf {
         self.sent == self.end
     }
 
-    /// Returns the octets that are still to be written.
+    /// Returns the bytes that are still to be written.
     #[inline]
     pub fn unsent(&self) -> &[u8] {
         &self.octets[self.sent..self.end]
     }
 
-    /// The memory held, in octets, used or not.
+    /// The memory held, in bytes, used or not.
     #[inline]
     pub fn capacity(&self) -> usize {
         self.octets.capacity()
     }
 
-    /// Drops the first `sent` unsent octets, as a write has taken them. Marks made before are void.
+    /// Drops the first `sent` unsent bytes, as a write has taken them. Marks made before are void.
     ///
     /// # Panics
     /// When fewer are unsent.
@@ -87,21 +87,21 @@ impl OutBuf {
         }
     }
 
-    /// Appends one octet.
+    /// Appends one byte.
     #[inline]
     pub fn push(&mut self, octet: u8) {
         self.spare(1)[0] = octet;
         self.end += 1;
     }
 
-    /// Appends octets.
+    /// Appends bytes.
     #[inline]
     pub fn extend(&mut self, octets: &[u8]) {
         self.spare(octets.len())[..octets.len()].copy_from_slice(octets);
         self.end += octets.len();
     }
 
-    /// As [`extend`](Self::extend), for octets that are few as a rule: up to 32 are copied without a call.
+    /// As [`extend`](Self::extend), for bytes that are few as a rule: up to 32 are copied without a call.
     #[inline]
     pub fn extend_short(&mut self, octets: &[u8]) {
         match self.octets.get_mut(self.end..).and_then(|room| room.first_chunk_mut()) {
@@ -111,7 +111,7 @@ impl OutBuf {
         self.end += octets.len();
     }
 
-    /// Room after the end, at least so long; its octets are initialised but mean nothing.
+    /// Room after the end, at least so long; its bytes are initialised but mean nothing.
     #[inline]
     pub fn spare(&mut self, at_least: usize) -> &mut [u8] {
         if self.octets.len() - self.end < at_least {
@@ -120,7 +120,7 @@ impl OutBuf {
         &mut self.octets[self.end..]
     }
 
-    /// Appends the first `written` octets of what [`spare`](Self::spare) gave.
+    /// Appends the first `written` bytes of what [`spare`](Self::spare) gave.
     ///
     /// # Panics
     /// When there is less room than that.
@@ -130,13 +130,13 @@ impl OutBuf {
         self.end += written;
     }
 
-    /// A mark at the end. It stays valid until octets are consumed or the buffer is cleared.
+    /// A mark at the end. It stays valid until bytes are consumed or the buffer is cleared.
     #[inline]
     pub fn end(&self) -> usize {
         self.len()
     }
 
-    /// Returns the octets that were appended since the mark.
+    /// Returns the bytes that were appended since the mark.
     ///
     /// # Panics
     /// When the mark is behind the end.
@@ -145,7 +145,7 @@ impl OutBuf {
         &self.octets[self.sent + mark..self.end]
     }
 
-    /// Returns the octets that were appended since the mark, to be changed, such as a length that is known
+    /// Returns the bytes that were appended since the mark, to be changed, such as a length that is known
     /// only now.
     ///
     /// # Panics

@@ -17,7 +17,7 @@ use crate::{
     time::Time,
 };
 
-/// One end of a connection as a machine: octets in, events out; commands in, octets out. It has no socket and
+/// One end of a connection as a machine: bytes in, events out; commands in, bytes out. It has no socket and
 /// no clock.
 ///
 /// The methods that have a body are those of which not every version has a notion; the answer is then as if
@@ -110,7 +110,7 @@ pub trait ProtocolMachine {
 
     // Input.
 
-    /// Takes octets that were read.
+    /// Takes bytes that were read.
     ///
     /// # Errors
     /// The connection has ended.
@@ -169,7 +169,7 @@ pub trait ProtocolMachine {
     /// When the stream is gone.
     fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> Result<(), UnknownStream>;
 
-    /// Gives octets of content back that were consumed. True when the peer's octets are wanted from now on
+    /// Gives bytes of content back that were consumed. True when the peer's bytes are wanted from now on
     /// that were not before; windows say that to the peer by themselves.
     fn release_capacity(&mut self, stream: StreamKey, octets: u32) -> bool;
 
@@ -183,12 +183,12 @@ pub trait ProtocolMachine {
         false
     }
 
-    /// Returns true if octets that were left may be given again: the exchange before them is over.
+    /// Returns true if bytes that were left may be given again: the exchange before them is over.
     fn can_go_on(&self) -> bool {
         false
     }
 
-    /// Returns true if nothing would come of these octets if they were given now.
+    /// Returns true if nothing would come of these bytes if they were given now.
     fn rests(&self, input: &[u8]) -> bool;
 
     // Streams.
@@ -205,10 +205,10 @@ pub trait ProtocolMachine {
     /// Returns true while the peer owes content, or its end, and may send it.
     fn is_content_awaited(&self, stream: StreamKey) -> bool;
 
-    /// The octets of content that the peer is still to send, where it has stated a length.
+    /// The bytes of content that the peer is still to send, where it has stated a length.
     fn content_left(&self, stream: StreamKey) -> Option<u64>;
 
-    /// A number for the exchange whose content is read and dropped, and the octets that were dropped so far
+    /// A number for the exchange whose content is read and dropped, and the bytes that were dropped so far
     /// over all exchanges; `None` while nobody waits for the end of such content.
     fn discarding(&self) -> Option<(u32, u64)> {
         None
@@ -220,7 +220,7 @@ pub trait ProtocolMachine {
         false
     }
 
-    /// The octets of content that may be sent now; if none, [`Notice::Writable`] tells when there is room.
+    /// The bytes of content that may be sent now; if none, [`Notice::Writable`] tells when there is room.
     fn await_capacity(&mut self, stream: StreamKey) -> usize;
 
     /// Returns true if the peer may send no content at all until some is given back.
@@ -239,7 +239,7 @@ pub trait ProtocolMachine {
         false
     }
 
-    /// Tells streams that wait for room in the output that there are so many octets of it.
+    /// Tells streams that wait for room in the output that there are so many bytes of it.
     fn give_room(&mut self, octets: u32) {
         let _ = octets;
     }
@@ -301,10 +301,10 @@ pub trait ProtocolMachine {
     /// Ends the connection at once.
     fn close(&mut self, reason: Reason);
 
-    /// Returns true if [`poll_transmit`](Self::poll_transmit) has octets.
+    /// Returns true if [`poll_transmit`](Self::poll_transmit) has bytes.
     fn wants_write(&self) -> bool;
 
-    /// Writes what the machine itself has to say, and returns the number of octets.
+    /// Writes what the machine itself has to say, and returns the number of bytes.
     fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) -> usize;
 
     /// The time at which [`handle_timeout`](Self::handle_timeout) is to be called.
@@ -341,7 +341,7 @@ pub trait ProtocolMachine {
     /// Gives back what an idle connection does not need.
     fn trim(&mut self);
 
-    /// The octets of memory that the machine holds, itself not counted.
+    /// The bytes of memory that the machine holds, itself not counted.
     fn memory_bytes(&mut self) -> usize;
 
     // Tests.
@@ -352,7 +352,7 @@ pub trait ProtocolMachine {
     /// The number of streams that are open.
     fn in_flight(&self) -> usize;
 
-    /// The octets that may be sent, and that the peer may send; zeros without windows.
+    /// The bytes that may be sent, and that the peer may send; zeros without windows.
     fn windows(&self) -> [i64; 2] {
         [0, 0]
     }

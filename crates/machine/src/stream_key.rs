@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Names a stream of a machine for as long as its slot is kept. Eight octets; keys of freed slots are told
+/// Names a stream of a machine for as long as its slot is kept. Eight bytes; keys of freed slots are told
 /// apart and find nothing.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct StreamKey {

@@ -13,12 +13,12 @@ use crate::engine::Durability;
 pub struct Config {
     /// Bucket types, by name, with the properties in which they differ from the defaults of types.
     pub types: Vec<(String, Map<String, Value>)>,
-    /// The octets that all contents of an object may take together, attributes included; default 51 MiB: 50
+    /// The bytes that all contents of an object may take together, attributes included; default 51 MiB: 50
     /// MiB, with room for attributes.
     pub object_octets_max: u64,
     /// The contents that an object may have; default 100.
     pub siblings_max: usize,
-    /// The octets of all requests and responses under way together; default 192 MiB. A request waits for its
+    /// The bytes of all requests and responses under way together; default 192 MiB. A request waits for its
     /// part.
     pub octets_in_flight_max: u64,
     /// The longest time that a request may ask for by `timeout`, which what is longer and 0 mean; default 5

@@ -20,7 +20,7 @@ pub fn link_field(attributes: &[u8], bucket: &[u8]) -> Vec<u8> {
     http::link_field(attributes, bucket)
 }
 
-/// Returns the operation on a data type of a kind that a content is, and the octets of its context.
+/// Returns the operation on a data type of a kind that a content is, and the bytes of its context.
 pub fn operation(kind: Kind, json: &[u8]) -> Option<(Operation, Option<Vec<u8>>)> {
     http::parse_operation(kind, json).ok().map(|asked| (asked.operation, asked.context))
 }

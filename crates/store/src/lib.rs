@@ -3,7 +3,7 @@
 //! A [`Store`] is an engine with the properties of its buckets; [`Store::routes`] are what a server answers
 //! by.
 //!
-//! - [`model`]: objects, their siblings and what writes do to them, as pure functions over octets.
+//! - [`model`]: objects, their siblings and what writes do to them, as pure functions over bytes.
 //! - [`engine`]: what keeps them, in memory or on disk.
 //! - [`access`]: users, and what each of them may do.
 //! - `http`: the resources, one file for each.

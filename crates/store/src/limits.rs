@@ -3,12 +3,12 @@
 
 use alula::Limits;
 
-/// The octets of a target. A key has 65 536 octets, which are 196 608 percent-encoded. A query of an index
+/// The bytes of a target. A key has 65 536 bytes, which are 196 608 percent-encoded. A query of an index
 /// names two terms of that length, and goes on at a third one and a key, which are 174 764 together in
 /// base64.
 const TARGET_BYTES: u32 = 768 * 1024;
 
-/// The octets of a head: the target, and 256 KiB for links, index entries and fields of users.
+/// The bytes of a head: the target, and 256 KiB for links, index entries and fields of users.
 const HEAD_BYTES: u32 = 1024 * 1024;
 
 /// The fields of a head, as Riak has it: each index entry, link and field of users may be a field of its own.
@@ -18,8 +18,8 @@ const FIELDS: u32 = 1000;
 /// section, and in the room to which one of them has just grown.
 const CONNECTION_MEMORY_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The octets that a stream may send ahead, and those of all streams together. A large write waits for its
-/// part of the octets in flight without reading: what all streams of a connection may send ahead while they
+/// The bytes that a stream may send ahead, and those of all streams together. A large write waits for its
+/// part of the bytes in flight without reading: what all streams of a connection may send ahead while they
 /// wait, and twice that, has to leave room for those whose turn it is.
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 16 * 1024 * 1024;

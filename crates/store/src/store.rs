@@ -54,7 +54,7 @@ pub enum OpenError {
     Engine(EngineError),
     /// A bucket type of the configuration cannot be.
     Type(PropertyError),
-    /// The system gives no random octets.
+    /// The system gives no random bytes.
     Random(getrandom::Error),
 }
 

@@ -3,21 +3,21 @@
 use std::ops::{Add, Sub};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Calls to the allocator and the octets they were about. Subtract two of them for what happened in between.
+/// Calls to the allocator and the bytes they were about. Subtract two of them for what happened in between.
 #[derive(Copy, Clone, Debug, Default, Eq, PartialEq)]
 pub struct Counts {
     /// Calls to `alloc`, `alloc_zeroed` and `realloc` that succeeded.
     pub allocations: u64,
     /// Calls to `dealloc`, and to `realloc` that succeeded.
     pub deallocations: u64,
-    /// The octets asked for by the allocations.
+    /// The bytes asked for by the allocations.
     pub bytes: u64,
-    /// The octets given back by the deallocations.
+    /// The bytes given back by the deallocations.
     pub bytes_freed: u64,
 }
 
 impl Counts {
-    /// The octets still held, as far as these counts know: memory freed by another thread or side counts
+    /// The bytes still held, as far as these counts know: memory freed by another thread or side counts
     /// there.
     #[inline]
     pub const fn bytes_live(&self) -> i64 {

@@ -66,7 +66,7 @@ impl Body for ResponseContent {
         self.has_failed || (self.upload.is_none() && self.response.content().is_end_stream())
     }
 
-    /// The octets that are left, where the server has stated them and unless the content is decoded on its
+    /// The bytes that are left, where the server has stated them and unless the content is decoded on its
     /// way.
     fn size_hint(&self) -> SizeHint {
         match self.has_failed {

@@ -12,7 +12,7 @@ use http_body::{Body, Frame};
 
 use super::error::ExecuteError;
 
-/// The octets that are gathered at the most.
+/// The bytes that are gathered at the most.
 pub(super) const SHORT_MAX: u64 = 64 * 1024;
 
 /// The whole of a content.

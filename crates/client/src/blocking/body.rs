@@ -9,7 +9,7 @@ use super::{driver::Driver, to_io};
 
 /// The content of a response, as it arrives. What is not read stays with the server.
 ///
-/// [`Read`] takes what is there, up to the size of the buffer; who reads by few octets wraps it in a
+/// [`Read`] takes what is there, up to the size of the buffer; who reads by few bytes wraps it in a
 /// [`BufReader`](std::io::BufReader).
 pub struct Body<'a> {
     driver: &'a Driver,
@@ -21,7 +21,7 @@ impl<'a> Body<'a> {
         Self { driver, body }
     }
 
-    /// The next octets, or nothing once the content is whole. The previous chunk is given back. Allocates
+    /// The next bytes, or nothing once the content is whole. The previous chunk is given back. Allocates
     /// nothing once warm.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl<'a> Body<'a> {
         self.driver.wait(self.body.chunk())
     }
 
-    /// Writes the rest of the content to `sink`, without a copy of its own; returns the octets written.
+    /// Writes the rest of the content to `sink`, without a copy of its own; returns the bytes written.
     ///
     /// Other callers of this client go on while `sink` is busy.
     ///

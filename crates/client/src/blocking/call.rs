@@ -56,12 +56,12 @@ impl<'a> Call<'a> {
         self.with(|call| call.protocol(protocol))
     }
 
-    /// Fills a hole of a prepared request, with octets or text.
+    /// Fills a hole of a prepared request, with bytes or text.
     pub fn set(self, hole: Hole, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         self.with(|call| call.set(hole, value))
     }
 
-    /// Adds a field, its value octets or text. A prepared request takes none: its fields are in the plan.
+    /// Adds a field, its value bytes or text. A prepared request takes none: its fields are in the plan.
     #[doc(alias = "field")]
     pub fn header<'n>(self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
         self.with(|call| call.header(name, value))
@@ -78,7 +78,7 @@ impl<'a> Call<'a> {
         self.with(|call| call.header_spelled(name, value))
     }
 
-    /// The time that the call may take in all, to the last octet of the response.
+    /// The time that the call may take in all, to the last byte of the response.
     pub fn timeout(self, after: Duration) -> Self {
         self.with(|call| call.timeout(after))
     }
@@ -108,7 +108,7 @@ impl<'a> Call<'a> {
         self.with(|call| call.multipart(form))
     }
 
-    /// Gives the request these octets, or this text, as content; see [`Call::body`](crate::Call::body).
+    /// Gives the request these bytes, or this text, as content; see [`Call::body`](crate::Call::body).
     pub fn body(self, octets: impl Into<Vec<u8>>) -> Self {
         self.with(|call| call.body(octets))
     }
@@ -160,7 +160,7 @@ impl<'a> Call<'a> {
         Ok(Response::new(self.driver, response))
     }
 
-    /// Sends the request with this content, octets or text, and waits for the head of the response. Allocates
+    /// Sends the request with this content, bytes or text, and waits for the head of the response. Allocates
     /// nothing once warm.
     ///
     /// # Errors

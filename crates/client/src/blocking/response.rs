@@ -126,7 +126,7 @@ impl Response {
         driver.wait(response.bytes())
     }
 
-    /// Returns all that is left of the content, up to `octets_max` octets.
+    /// Returns all that is left of the content, up to `octets_max` bytes.
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
@@ -147,7 +147,7 @@ impl Response {
         driver.wait(response.text())
     }
 
-    /// Returns all that is left of the content as text, up to `octets_max` octets.
+    /// Returns all that is left of the content as text, up to `octets_max` bytes.
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -168,7 +168,7 @@ impl Response {
         driver.wait(response.json())
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` octets.
+    /// Reads all that is left of the content as JSON, up to `octets_max` bytes.
     ///
     /// # Errors
     /// As [`json`](Self::json).

@@ -17,7 +17,7 @@ pub(crate) struct Deadlines {
     pub(crate) queue: Option<Duration>,
     /// From the sent head to that of the response.
     pub(crate) head: Option<Duration>,
-    /// Between octets of content, either way.
+    /// Between bytes of content, either way.
     pub(crate) idle: Option<Duration>,
     /// True if it is noted how long what takes.
     pub(crate) timing: bool,

@@ -14,7 +14,7 @@ use super::ClientBuilder;
 pub(crate) struct Decoding {
     #[cfg(feature = "decoding")]
     pub(crate) on: bool,
-    /// The most octets that content may have once it is decoded.
+    /// The most bytes that content may have once it is decoded.
     #[cfg(feature = "decoding")]
     pub(crate) octets_max: Option<u64>,
     #[cfg(feature = "decoding")]
@@ -38,7 +38,7 @@ impl ClientBuilder {
     /// [`received_headers`](crate::Response::received_headers) has both.
     ///
     /// Content that ends before its coding does is an error, whatever its framing says, and so is content
-    /// that decodes to more than a hundred times its octets once that is more than 1 MiB
+    /// that decodes to more than a hundred times its bytes once that is more than 1 MiB
     /// ([`Cause::Growth`](crate::Cause::Growth)), and zstd with a window over 8 MiB (RFC 9659 §3). What
     /// follows the last member of gzip, or the end of deflate, is dropped, as others do.
     ///
@@ -59,9 +59,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Bounds the octets that content may have once it is decoded; without bound unless set. More is an error
+    /// Bounds the bytes that content may have once it is decoded; without bound unless set. More is an error
     /// when it is read,
-    /// [`Cause::TooLong`](crate::Cause::TooLong), and so is content that comes as more than twice as many octets and 64 KiB.
+    /// [`Cause::TooLong`](crate::Cause::TooLong), and so is content that comes as more than twice as many bytes and 64 KiB.
     #[must_use]
     pub fn decoded_max(mut self, octets: u64) -> Self {
         self.settings.decoding.octets_max = Some(octets);

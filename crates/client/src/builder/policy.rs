@@ -46,7 +46,7 @@ impl Policy {
 
 /// The fields that are sent by themselves.
 impl ClientBuilder {
-    /// Sends this field, of octets or text, with every call that has none of this name, and with every
+    /// Sends this field, of bytes or text, with every call that has none of this name, and with every
     /// request that is
     /// [prepared](crate::Client::prepare) so. Fields of the same name are sent all, in their order.
     ///

@@ -10,7 +10,7 @@ use alula_net::{
 
 use super::ClientBuilder;
 
-/// The octets of a response that are gathered unless another limit is named: more than nearly every page,
+/// The bytes of a response that are gathered unless another limit is named: more than nearly every page,
 /// picture or document, and a sixteenth of what all connections may hold (`Limits::process_memory_bytes`).
 /// What is longer is read piece by piece.
 const CONTENT_MAX: usize = 64 << 20;
@@ -116,7 +116,7 @@ impl ClientBuilder {
 
     /// Sets whether the fields of responses of HTTP/1.1 keep the spelling in which they came, beside the
     /// lower-case names by which they are found, for [`Field::spelling`](alula_fields::Field::spelling);
-    /// costs the octets of the names. Off unless switched on.
+    /// costs the bytes of the names. Off unless switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.settings.protocol.http1.keep_spelling = on;
@@ -125,7 +125,7 @@ impl ClientBuilder {
 
     /// Accepts a response of HTTP/1.1 without a stated length, and the end of a tunnel, as whole when TLS
     /// ends without close_notify (RFC 9112 §9.8). Off unless switched on: such an end is an error then, after
-    /// every octet that came, since anyone on the path can cause it.
+    /// every byte that came, since anyone on the path can cause it.
     ///
     /// It changes nothing for content whose end the server states: by a length, the last chunk or END_STREAM.
     #[must_use]
@@ -151,7 +151,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the octets of a response's content that [`Response::bytes`](crate::Response::bytes),
+    /// Sets the bytes of a response's content that [`Response::bytes`](crate::Response::bytes),
     /// [`text`](crate::Response::text) and `json` gather; longer content is an error. Default 64 MiB.
     ///
     /// More than 4 GiB count as 4 GiB. It is the default of each [`Body`](crate::Body), which

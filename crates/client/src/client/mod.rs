@@ -24,7 +24,7 @@ use crate::{
 
 /// Heads kept for the next calls.
 const SPARES_MAX: usize = 256;
-/// The memory that a spare head may keep, in octets.
+/// The memory that a spare head may keep, in bytes.
 const SPARE_HEAD_OCTETS: usize = 4 * 1024;
 
 /// An HTTP client. Cloning it is cheap; clones share connections.

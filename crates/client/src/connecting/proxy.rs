@@ -90,7 +90,7 @@ impl Proxy {
     /// Sets the credentials in place of those of the URL.
     ///
     /// # Errors
-    /// SOCKS knows names and passwords of 1 to 255 octets only (RFC 1929 §2), HTTP no names with a colon (RFC
+    /// SOCKS knows names and passwords of 1 to 255 bytes only (RFC 1929 §2), HTTP no names with a colon (RFC
     /// 7617 §2).
     #[doc(alias = "basic_auth")]
     pub fn credentials(mut self, user: &str, password: &str) -> Result<Self, Error> {

@@ -31,7 +31,7 @@ const COOKIES_PER_REQUEST: usize = 32;
 /// has no cookies; one marked `Secure` comes over TLS or from this machine only, and what does not cannot
 /// replace it or hide it from the server (RFC 6265bis §5.7); the prefixes `__Secure-` and `__Host-` of names
 /// are held to. The date of `expires` is read in all forms that RFC 6265 §5.1.1 allows. A cookie has up to
-/// 4096 octets, none of them a tab, a registrable domain up to 180 cookies, and a jar up to 3000: more are
+/// 4096 bytes, none of them a tab, a registrable domain up to 180 cookies, and a jar up to 3000: more are
 /// not kept.
 ///
 /// ```

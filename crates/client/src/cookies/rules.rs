@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use super::{expires, suffixes};
 
-/// The octets that browsers allow for name and value together.
+/// The bytes that browsers allow for name and value together.
 const COOKIE_OCTETS_MAX: usize = 4096;
 /// The number of cookies that are kept.
 struct Room {

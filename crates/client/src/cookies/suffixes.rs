@@ -51,7 +51,7 @@ enum Rule {
 }
 
 fn rule(parent: &str, label: &str) -> Option<Rule> {
-    // Exceptions stand first in a line, as the octet `!` is before those of labels and `*`.
+    // Exceptions stand first in a line, as the byte `!` is before those of labels and `*`.
     labels(parent)?.split(' ').find_map(|rule| match rule.strip_prefix('!') {
         Some(exception) => (exception == label).then_some(Rule::Exception),
         None => (rule == label || rule == "*").then_some(Rule::Suffix),

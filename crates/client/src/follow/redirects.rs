@@ -22,7 +22,7 @@ pub(crate) use fields::{refer, rewrite};
 /// Browsers follow twenty; whoever needs more than ten is in a loop.
 const REDIRECTS_MAX: u16 = 10;
 
-/// The octets of a response that redirects which are read and dropped, to use its connection again: opening
+/// The bytes of a response that redirects which are read and dropped, to use its connection again: opening
 /// another costs more.
 const DRAINED_OCTETS_MAX: usize = 64 * 1024;
 /// The time that this may take.
@@ -192,7 +192,7 @@ fn location(response: &Response) -> Result<Option<&[u8]>, Error> {
 /// The URL that a location means, seen from the one that was asked for. It inherits the fragment, and brings
 /// no user.
 pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
-    // Octets that are no UTF-8 are sent back as they came.
+    // Bytes that are no UTF-8 are sent back as they came.
     let text = match std::str::from_utf8(location) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => percent_encode(location, CONTROLS).into(),

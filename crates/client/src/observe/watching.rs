@@ -84,7 +84,7 @@ impl fmt::Debug for ExchangeEvent<'_> {
 
 impl ClientBuilder {
     /// Tells `observer` of each step of each exchange: where the client connects to, the head of the request
-    /// as it is sent (over HTTP/2 read back from the octets on the wire), and each head that comes. Calls
+    /// as it is sent (over HTTP/2 read back from the bytes on the wire), and each head that comes. Calls
     /// allocate then, and wait for the observer.
     ///
     /// Heads hold credentials: [`Debug`](std::fmt::Debug) shows the names of their fields only.

@@ -126,7 +126,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Fills a hole of a prepared request, with octets or text.
+    /// Fills a hole of a prepared request, with bytes or text.
     #[inline]
     pub fn set(mut self, hole: Hole, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         match &mut self.request {
@@ -139,7 +139,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Adds a field, its value octets or text. A prepared request takes none: its fields are in the plan.
+    /// Adds a field, its value bytes or text. A prepared request takes none: its fields are in the plan.
     ///
     /// A `host` takes the place of the URL's, in HTTP/2 as `:authority`; see [the type](Self#hosts).
     #[doc(alias = "field")]
@@ -199,7 +199,7 @@ impl<'a> Call<'a> {
         self.parts.rare_mut().mistake.get_or_insert(mistake);
     }
 
-    /// The time that the call may take in all, to the last octet of the response.
+    /// The time that the call may take in all, to the last byte of the response.
     #[inline]
     pub fn timeout(mut self, after: Duration) -> Self {
         self.deadline = TimeLimit::of(after);

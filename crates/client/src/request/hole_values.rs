@@ -8,10 +8,10 @@ use std::ops::Range;
 /// Holes that one prepared request may have.
 pub(crate) const HOLES_MAX: usize = 8;
 
-/// The memory that is kept for the values of the next call, in octets.
+/// The memory that is kept for the values of the next call, in bytes.
 const KEPT_OCTETS: usize = 4 * 1024;
 
-/// The values, each in its place among the octets.
+/// The values, each in its place among the bytes.
 #[derive(Default)]
 pub(crate) struct HoleValues {
     octets: Vec<u8>,

@@ -27,7 +27,7 @@ impl<'u> Path<'u> {
         Self::Parsed(Box::new(Parsed { path, fragment, user }))
     }
 
-    /// The path of so many octets at the end of a URL, in its memory; a URL without path has `/`.
+    /// The path of so many bytes at the end of a URL, in its memory; a URL without path has `/`.
     pub(crate) fn ending(mut url: String, path_len: usize) -> Self {
         let at = url.len() - path_len;
         if url.as_bytes().get(at) != Some(&b'/') {

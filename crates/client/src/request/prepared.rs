@@ -107,7 +107,7 @@ impl Prepare {
         Self { client: client.clone(), origin, user, parts, mistake: None }
     }
 
-    /// Adds a field that is the same in every call; its value is octets or text. A `host` takes the place of
+    /// Adds a field that is the same in every call; its value is bytes or text. A `host` takes the place of
     /// the URL's; see
     /// [`Call`](crate::Call#hosts). The first mistake is kept for [`build`](Self::build).
     #[doc(alias = "field")]

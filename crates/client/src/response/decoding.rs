@@ -1,6 +1,6 @@
 //! Decoding the content of responses while it comes (RFC 9110 §8.4).
 //!
-//! A decoder of `alula-coding` stands between the octets of the connection and the body that the caller
+//! A decoder of `alula-coding` stands between the bytes of the connection and the body that the caller
 //! reads. Decoders are handed on from response to response, with all their memory.
 
 use alula_coding::{ACCEPTED, Codings, DecoderPool};

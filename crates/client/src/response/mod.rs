@@ -178,7 +178,7 @@ impl Response {
         &mut self.body
     }
 
-    /// Returns the next octets of the content, or nothing once it is whole; as [`Body::chunk`].
+    /// Returns the next bytes of the content, or nothing once it is whole; as [`Body::chunk`].
     ///
     /// Dropping the future loses nothing. Allocates nothing once warm.
     ///

@@ -34,12 +34,12 @@ pub struct Timing {
     pub connected: Option<Duration>,
     /// The time at which TLS was agreed on; none in clear text, and if the connection was there before.
     pub secured: Option<Duration>,
-    /// The time at which the last octet of the request was handed to the connection; none while it has not
+    /// The time at which the last byte of the request was handed to the connection; none while it has not
     /// been.
     pub sent: Option<Duration>,
     /// The time at which the head of the response was here.
     pub head: Duration,
-    /// The time at which the last octet of the response was read; none while it has not been.
+    /// The time at which the last byte of the response was read; none while it has not been.
     pub end: Option<Duration>,
     is_reused: bool,
 }

@@ -43,7 +43,7 @@ impl Call<'_> {
         self.tell(None).await
     }
 
-    /// Sends the request with this content, octets or text, and waits for the head of the response. The
+    /// Sends the request with this content, bytes or text, and waits for the head of the response. The
     /// length is stated.
     ///
     /// A response that begins before all of the content was sent is handed over at once. What is left of the
@@ -183,7 +183,7 @@ impl Call<'_> {
     }
 
     /// Hands over a response that has begun before all of the content was sent. What is left is copied, since
-    /// the caller's octets are not there for longer than this call.
+    /// the caller's bytes are not there for longer than this call.
     async fn answered_early(&mut self, stream: Stream, rest: &[u8]) -> Result<Response, Error> {
         if self.parts.hears_interim() {
             self.hear_interim(&stream).await?;

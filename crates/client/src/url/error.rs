@@ -58,7 +58,7 @@ pub(crate) fn reason(url: &str, error: ParseError) -> String {
     }
 }
 
-/// The place at which the authority begins, in octets.
+/// The place at which the authority begins, in bytes.
 fn authority_at(url: &str) -> usize {
     url.find("//").map_or(0, |slashes| slashes + 2)
 }

@@ -108,7 +108,7 @@ pub(crate) fn path_within<'u>(origin: &str, url: &'u str) -> Option<&'u str> {
     (rest.starts_with('/') && is_normal(rest)).then_some(rest)
 }
 
-/// Returns true if all octets may stay, and no segment begins with a dot.
+/// Returns true if all bytes may stay, and no segment begins with a dot.
 fn is_normal(path: &str) -> bool {
     let mut before = 0;
     path.bytes().all(|octet| {
@@ -118,7 +118,7 @@ fn is_normal(path: &str) -> bool {
     })
 }
 
-/// By octet, whether it is plain.
+/// By byte, whether it is plain.
 static IS_PLAIN: [bool; 256] = {
     let mut are_plain = [false; 256];
     let mut octet = 0;
@@ -129,7 +129,7 @@ static IS_PLAIN: [bool; 256] = {
     are_plain
 };
 
-/// Octets that stand in a path or query as they are; the machine checks the same again.
+/// Bytes that stand in a path or query as they are; the machine checks the same again.
 const fn is_plain(octet: u8) -> bool {
     matches!(octet, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
         || matches!(

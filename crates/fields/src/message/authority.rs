@@ -37,7 +37,7 @@ impl<'a> Authority<'a> {
     /// Checks `host` or `host:port`. An empty port counts as none (RFC 3986 §3.2.3).
     ///
     /// # Errors
-    /// When the host is empty, has an octet no host has, or is no IPv6 address in brackets; when the port is
+    /// When the host is empty, has a byte no host has, or is no IPv6 address in brackets; when the port is
     /// above 65535 or not made of one to five digits.
     pub fn parse(text: &'a str) -> Result<Self, FieldError> {
         let host_len = host_len(text)?;

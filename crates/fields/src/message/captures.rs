@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 /// The most captures of a path. GitHub's REST API, which nests deeply, has 6; what is found is copied as a
-/// whole, 72 octets.
+/// whole, 72 bytes.
 pub const CAPTURES_MAX: usize = 8;
 
 /// The places of the captures of a path in it, in the order of the pattern; raw, not decoded.

@@ -97,7 +97,7 @@ impl Head {
         self.received_bytes = 0;
     }
 
-    /// Makes this head equal to another one, in the memory it has: three copies of octets.
+    /// Makes this head equal to another one, in the memory it has: three copies of bytes.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.fields.copy_from(&other.fields);
@@ -171,7 +171,7 @@ impl Head {
         }
     }
 
-    /// The memory held, in octets, used or not.
+    /// The memory held, in bytes, used or not.
     #[inline]
     pub fn capacity_bytes(&self) -> usize {
         self.fields.capacity_bytes() + self.control.capacity()
@@ -179,7 +179,7 @@ impl Head {
 
     /// The method of a request.
     ///
-    /// This and the others that answer with text cost a check of it, some instructions per octet, but for the
+    /// This and the others that answer with text cost a check of it, some instructions per byte, but for the
     /// usual methods and schemes; [`pseudo`](Self::pseudo) costs nothing.
     #[inline]
     pub fn method(&self) -> Option<&str> {
@@ -212,7 +212,7 @@ impl Head {
         self.part(PATH)
     }
 
-    /// The path and query of a request as octets, which need not be looked at as text.
+    /// The path and query of a request as bytes, which need not be looked at as text.
     #[inline]
     pub fn path_octets(&self) -> Option<&[u8]> {
         self.octets(PATH)
@@ -275,7 +275,7 @@ impl Head {
     /// Sets path and query, or `*`.
     ///
     /// # Errors
-    /// When it is not `*` and does not start with `/`, or has a space, control, `#`, or octet outside ASCII.
+    /// When it is not `*` and does not start with `/`, or has a space, control, `#`, or byte outside ASCII.
     pub fn set_path(&mut self, path: &str) -> Result<(), FieldError> {
         let octets = path.as_bytes();
         if !octets::is_path(octets) || !(octets.starts_with(b"/") || octets == b"*") {
@@ -337,7 +337,7 @@ impl Head {
         true
     }
 
-    /// The octets of the control data that this pseudo-field carries; `None` for `:status`, which is kept as
+    /// The bytes of the control data that this pseudo-field carries; `None` for `:status`, which is kept as
     /// a number.
     #[inline]
     pub fn pseudo(&self, name: KnownName) -> Option<&[u8]> {

@@ -8,7 +8,7 @@ use crate::{
     text::octets,
 };
 
-/// A status code: three digits, from 100 to 999. Two octets, also as an `Option`.
+/// A status code: three digits, from 100 to 999. Two bytes, also as an `Option`.
 ///
 /// Codes from 600 on have no class but are accepted: a client that sees one treats it as 500 would be (RFC
 /// 9110 §15).

@@ -1,9 +1,9 @@
 //! Known field names: small numbers instead of text.
 //!
 //! Rule 1: a known name is always held as its id, so two known names are compared as integers.
-//! Rule 2: finding one never hashes the whole name. A name of less than eight octets fits a word and is that
-//! word; of a longer one the last eight octets and the length go into the hash, and the seed is chosen so
-//! that no two names meet in a slot. What is found is then compared once: up to sixteen octets as two words,
+//! Rule 2: finding one never hashes the whole name. A name of less than eight bytes fits a word and is that
+//! word; of a longer one the last eight bytes and the length go into the hash, and the seed is chosen so
+//! that no two names meet in a slot. What is found is then compared once: up to sixteen bytes as two words,
 //! longer ones as a slice.
 
 use core::fmt;
@@ -16,7 +16,7 @@ use crate::name::word;
 /// ones.
 ///
 /// Pseudo-field names such as `:method` are among them, since HPACK carries them, but are never in a
-/// [`FieldSection`](crate::FieldSection). One octet; `Debug` prints the name. Ids differ between versions of Alula.
+/// [`FieldSection`](crate::FieldSection). One byte; `Debug` prints the name. Ids differ between versions of Alula.
 ///
 /// ```
 /// use alula::KnownName;
@@ -37,13 +37,13 @@ pub(crate) const SECRET: u8 = 1 << 3;
 pub(crate) const LIST: u8 = 1 << 4;
 
 impl KnownName {
-    /// The known name with exactly these lower-case octets, in about twenty instructions.
+    /// The known name with exactly these lower-case bytes, in about twenty instructions.
     #[inline]
     pub fn lookup(lower: &[u8]) -> Option<Self> {
         find::<false>(lower)
     }
 
-    /// The known name with these octets in any case; nothing is copied. About ten instructions more.
+    /// The known name with these bytes in any case; nothing is copied. About ten instructions more.
     pub fn lookup_folded(any_case: &[u8]) -> Option<Self> {
         find::<true>(any_case)
     }
@@ -151,7 +151,7 @@ impl fmt::Display for KnownName {
     }
 }
 
-/// Lengths by id, in octets of their own: the list size of every field needs one.
+/// Lengths by id, in bytes of their own: the list size of every field needs one.
 static LENGTHS: [u8; 256] = {
     let mut lengths = [0; 256];
     let mut id = 1;
@@ -257,7 +257,7 @@ fn find<const FOLD: bool>(name: &[u8]) -> Option<KnownName> {
     NonZeroU8::new(id).map(KnownName)
 }
 
-/// The bit that makes a letter lower case. Every octet of a known name has it, and letters alone have the bit
+/// The bit that makes a letter lower case. Every byte of a known name has it, and letters alone have the bit
 /// above it.
 const CASE: u8 = 0x20;
 
@@ -280,7 +280,7 @@ const fn same<const FOLD: bool>(word: u64, row: u64) -> bool {
     if FOLD { (word ^ row) & !(row >> 1 & word::each(CASE)) == 0 } else { word == row }
 }
 
-/// Returns true if all whole words from the front are the same; the last eight octets have been compared.
+/// Returns true if all whole words from the front are the same; the last eight bytes have been compared.
 #[inline]
 fn same_middle<const FOLD: bool>(name: &[u8], lower: &[u8]) -> bool {
     let word = |chunk: &[u8; 8]| u64::from_le_bytes(*chunk);

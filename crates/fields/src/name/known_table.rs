@@ -192,7 +192,7 @@ known_names! {
     X_XSS_PROTECTION "x-xss-protection" "X-XSS-Protection" SINGLE;
 }
 
-/// The octets of [`STARTS`] that a line may begin with.
+/// The bytes of [`STARTS`] that a line may begin with.
 pub(crate) const START_BYTES_MAX: usize = 32;
 
 /// Each canonical spelling with the colon and the space behind it in a line of HTTP/1, filled up with zeros;

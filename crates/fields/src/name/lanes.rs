@@ -1,4 +1,4 @@
-//! Short strings, checked while they are copied: sixteen octets at a time by a loop that becomes vector
+//! Short strings, checked while they are copied: sixteen bytes at a time by a loop that becomes vector
 //! instructions, and fewer as words.
 
 use crate::name::word::{self, HIGH, each};
@@ -12,7 +12,7 @@ pub(crate) const VALUE_SHORT: usize = 64;
 /// The longest name that is.
 pub(crate) const NAME_SHORT: usize = 16;
 
-/// Copies up to 32 octets: the first and the last of them as words that overlap.
+/// Copies up to 32 bytes: the first and the last of them as words that overlap.
 #[inline(always)]
 pub fn copy_short(room: &mut [u8; SHORT], octets: &[u8]) {
     let len = octets.len();
@@ -27,7 +27,7 @@ pub fn copy_short(room: &mut [u8; SHORT], octets: &[u8]) {
     }
 }
 
-/// Copies 16 to 64 octets, and returns true if they are ASCII without a control. The copy of another length
+/// Copies 16 to 64 bytes, and returns true if they are ASCII without a control. The copy of another length
 /// means nothing.
 #[inline(always)]
 pub(crate) fn copy_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bool {
@@ -48,7 +48,7 @@ pub(crate) fn copy_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bool {
     !word::any(first, last, word::may_be_control)
 }
 
-/// Copies up to 15 octets, and returns true if no control is among them.
+/// Copies up to 15 bytes, and returns true if no control is among them.
 #[inline(always)]
 pub(crate) fn copy_small_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bool {
     let len = value.len();
@@ -64,7 +64,7 @@ pub(crate) fn copy_small_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bo
     word::controls(word::short(value, b' ')) & HIGH == 0
 }
 
-/// Copies 8 to 16 octets in lower case, and returns true if they are letters, digits and dashes. Else, and of
+/// Copies 8 to 16 bytes in lower case, and returns true if they are letters, digits and dashes. Else, and of
 /// other lengths, what is copied means nothing.
 #[inline(always)]
 pub(crate) fn copy_name(room: &mut [u8; NAME_SHORT], name: &[u8]) -> bool {
@@ -82,7 +82,7 @@ pub(crate) fn copy_name(room: &mut [u8; NAME_SHORT], name: &[u8]) -> bool {
     visible == each(0x40) && (word::unplain(lower) | word::unplain(lower_last)) & HIGH == 0
 }
 
-/// Copies a name as [`copy_name`] does, and a value of up to 64 octets behind it.
+/// Copies a name as [`copy_name`] does, and a value of up to 64 bytes behind it.
 #[inline(always)]
 pub(crate) fn copy_field(room: &mut [u8; NAME_SHORT + VALUE_SHORT], name: &[u8], value: &[u8]) -> bool {
     let is_name = room.first_chunk_mut().is_some_and(|room| copy_name(room, name));
@@ -90,7 +90,7 @@ pub(crate) fn copy_field(room: &mut [u8; NAME_SHORT + VALUE_SHORT], name: &[u8],
     is_name && if value.len() < 16 { copy_small_value(room, value) } else { copy_value(room, value) }
 }
 
-/// Copies up to seven octets.
+/// Copies up to seven bytes.
 #[inline(always)]
 fn copy_few<const LEN: usize>(room: &mut [u8; LEN], octets: &[u8]) {
     let len = octets.len();

@@ -111,7 +111,7 @@ impl fmt::Display for FieldName<'_> {
 pub struct Canonical<'a>(FieldName<'a>);
 
 impl Canonical<'_> {
-    /// The number of octets that the spelling has: as many as the name.
+    /// The number of bytes that the spelling has: as many as the name.
     #[inline]
     pub const fn len(self) -> usize {
         self.0.as_str().len()
@@ -166,7 +166,7 @@ impl fmt::Display for Canonical<'_> {
     }
 }
 
-/// The octets of a name, capitals at the start and after each dash; names are ASCII.
+/// The bytes of a name, capitals at the start and after each dash; names are ASCII.
 fn capitals(name: &str) -> impl Iterator<Item = char> {
     let mut before = b'-';
     name.bytes().map(move |octet| {

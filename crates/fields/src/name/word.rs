@@ -1,15 +1,15 @@
-//! Eight octets at a time, without unsafe code.
+//! Eight bytes at a time, without unsafe code.
 
-/// The high bit of each octet.
+/// The high bit of each byte.
 pub(crate) const HIGH: u64 = each(0x80);
 
-/// A word in which each octet is this one.
+/// A word in which each byte is this one.
 #[inline]
 pub(crate) const fn each(octet: u8) -> u64 {
     u64::from_le_bytes([octet; 8])
 }
 
-/// The high bit of each octet that is zero; octets must be below 0x80, or their high bit is not to be
+/// The high bit of each byte that is zero; bytes must be below 0x80, or their high bit is not to be
 /// trusted.
 #[inline]
 pub(crate) const fn zeros(word: u64) -> u64 {
@@ -22,11 +22,11 @@ pub(crate) const fn is_plain(octet: u8) -> bool {
     octet.wrapping_sub(b'a') < 26 || octet.wrapping_sub(b'0') < 10 || octet == b'-'
 }
 
-/// The high bit of each octet that is no lower-case letter, digit or `-`, which nearly every name is made of.
+/// The high bit of each byte that is no lower-case letter, digit or `-`, which nearly every name is made of.
 #[inline]
 pub(crate) const fn unplain(word: u64) -> u64 {
     let low = word & !HIGH;
-    // Adding 0x80 − n sets an octet's high bit exactly when its low seven bits are n or more.
+    // Adding 0x80 − n sets a byte's high bit exactly when its low seven bits are n or more.
     let letter = (low + each(0x80 - b'a')) & !(low + each(0x80 - b'z' - 1));
     let digit = (low + each(0x80 - b'0')) & !(low + each(0x80 - b'9' - 1));
     let dash = zeros(low ^ each(b'-'));
@@ -39,20 +39,20 @@ pub(crate) const fn is_control(octet: u8) -> bool {
     octet < b' ' || octet == 0x7f
 }
 
-/// Returns true for a control, and for what is not ASCII: one comparison of signed octets.
+/// Returns true for a control, and for what is not ASCII: one comparison of signed bytes.
 #[inline]
 pub(crate) const fn may_be_control(octet: u8) -> bool {
     octet.wrapping_add(1).cast_signed() <= 0x20
 }
 
-/// The high bit of each octet that is a control: below space, or DEL. The other bits mean nothing.
+/// The high bit of each byte that is a control: below space, or DEL. The other bits mean nothing.
 #[inline]
 pub(crate) const fn controls(word: u64) -> u64 {
     let low = word & !HIGH;
     (!(low + each(0x80 - b' ')) | (low + each(1))) & !word
 }
 
-/// Folds A–Z to a–z in each octet and leaves the others alone.
+/// Folds A–Z to a–z in each byte and leaves the others alone.
 #[inline]
 pub(crate) const fn to_lower(word: u64) -> u64 {
     let low = word & !HIGH;
@@ -76,21 +76,21 @@ pub(crate) fn make_lower(octets: &mut [u8]) {
     octets.last_chunk_mut().map(fold);
 }
 
-/// The last eight octets.
+/// The last eight bytes.
 #[inline]
 pub(crate) fn tail(octets: &[u8]) -> Option<u64> {
     octets.last_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// The first eight octets.
+/// The first eight bytes.
 #[inline]
 pub(crate) fn head(octets: &[u8]) -> Option<u64> {
     octets.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// Up to seven octets in a word; with the length known, different octets give different words.
+/// Up to seven bytes in a word; with the length known, different bytes give different words.
 ///
-/// Four to seven: the first four and the last four. One to three: first, middle and last. Unused octets are
+/// Four to seven: the first four and the last four. One to three: first, middle and last. Unused bytes are
 /// the `filler`.
 #[inline]
 pub(crate) const fn short(octets: &[u8], filler: u8) -> u64 {
@@ -107,10 +107,10 @@ pub(crate) const fn short(octets: &[u8], filler: u8) -> u64 {
     }
 }
 
-/// Returns true if `is` is false for all octets. Of short strings `marks` says the same: it sets a high bit
-/// for each octet that `is` is true for.
+/// Returns true if `is` is false for all bytes. Of short strings `marks` says the same: it sets a high bit
+/// for each byte that `is` is true for.
 ///
-/// A word of less than eight octets is filled up with `filler`, which is not looked for.
+/// A word of less than eight bytes is filled up with `filler`, which is not looked for.
 #[inline(always)]
 pub(crate) fn none(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> bool {
     match (octets.first_chunk(), octets.last_chunk()) {
@@ -126,13 +126,13 @@ fn none_of_blocks(first: &[u8; 16], octets: &[u8], last: &[u8; 16], is: impl Fn(
     !any(first, last, &is) && octets[16..octets.len() - 1].as_chunks().0.iter().all(none)
 }
 
-/// Returns true if `is` is true for an octet of either block.
+/// Returns true if `is` is true for a byte of either block.
 #[inline(always)]
 pub(crate) fn any<const N: usize>(one: &[u8; N], other: &[u8; N], is: impl Fn(u8) -> bool) -> bool {
     one.iter().zip(other).fold(false, |any, (one, other)| any | is(*one) | is(*other))
 }
 
-/// The sum, by `|`, of what `marks` says of words that cover all of at most sixteen octets; some may be seen
+/// The sum, by `|`, of what `marks` says of words that cover all of at most sixteen bytes; some may be seen
 /// twice.
 #[inline]
 fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
@@ -142,11 +142,11 @@ fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     }
 }
 
-/// The place of the first octet that `mark` sets the high bit of in its word; it may be wrong about octets
+/// The place of the first byte that `mark` sets the high bit of in its word; it may be wrong about bytes
 /// after that one. Less than a block is filled up with `filler`, which is not looked for.
 ///
-/// Blocks of sixteen octets are passed by a loop without branches, which the compiler makes vector code of:
-/// `may_be` is true for each octet that is looked for, and better false for the usual others.
+/// Blocks of sixteen bytes are passed by a loop without branches, which the compiler makes vector code of:
+/// `may_be` is true for each byte that is looked for, and better false for the usual others.
 #[inline(always)]
 pub(crate) fn first(
     octets: &[u8],

@@ -1,6 +1,6 @@
-//! The octets of a section or of control data: initialised room and one cursor.
+//! The bytes of a section or of control data: initialised room and one cursor.
 //!
-//! Behind the end lie initialised octets, as in [`OutBuf`](crate::OutBuf), so that a short string is copied
+//! Behind the end lie initialised bytes, as in [`OutBuf`](crate::OutBuf), so that a short string is copied
 //! by words that overlap, without a call of `memcpy`.
 
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::name::lanes::{self, SHORT};
 /// for a short one.
 const OCTETS_MIN: usize = 256;
 
-/// Octets that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its
+/// Bytes that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its
 /// size.
 #[derive(Default)]
 pub(crate) struct Arena {
@@ -28,30 +28,30 @@ impl Arena {
         Self { room: Vec::new(), end: 0 }
     }
 
-    /// An empty arena with room for so many octets.
+    /// An empty arena with room for so many bytes.
     pub(crate) fn with_capacity(octets: usize) -> Self {
         Self { room: alloc::vec![0; octets], end: 0 }
     }
 
-    /// The room, which begins with the octets: to find spans in that are known to be there.
+    /// The room, which begins with the bytes: to find spans in that are known to be there.
     #[inline]
     pub(crate) fn room(&self) -> &[u8] {
         &self.room
     }
 
-    /// The number of octets.
+    /// The number of bytes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.end
     }
 
-    /// The memory held, in octets.
+    /// The memory held, in bytes.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.room.capacity()
     }
 
-    /// Appends octets. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for
+    /// Appends bytes. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for
     /// more.
     #[inline(always)]
     pub(crate) fn append(&mut self, octets: &[u8]) {
@@ -68,7 +68,7 @@ impl Arena {
         self.room.get_mut(self.end..)?.first_chunk_mut()
     }
 
-    /// Appends octets that are in the room behind the end.
+    /// Appends bytes that are in the room behind the end.
     #[inline(always)]
     pub(crate) fn commit(&mut self, octets: usize) {
         self.end += octets;
@@ -94,7 +94,7 @@ impl Arena {
         self.append_long(octets);
     }
 
-    /// As [`append`](Self::append), where many octets are the rule.
+    /// As [`append`](Self::append), where many bytes are the rule.
     #[inline(always)]
     pub(crate) fn extend(&mut self, octets: &[u8]) {
         let end = self.end + octets.len();
@@ -105,7 +105,7 @@ impl Arena {
         self.end = end;
     }
 
-    /// Makes room for so many octets more.
+    /// Makes room for so many bytes more.
     #[inline]
     pub(crate) fn reserve(&mut self, more: usize) {
         if self.room.len() - self.end < more {
@@ -122,13 +122,13 @@ impl Arena {
         }
     }
 
-    /// Removes every octet and keeps the memory.
+    /// Removes every byte and keeps the memory.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.end = 0;
     }
 
-    /// Removes the octets after the first `len`.
+    /// Removes the bytes after the first `len`.
     #[inline]
     pub(crate) fn truncate(&mut self, len: usize) {
         self.end = self.end.min(len);
@@ -140,7 +140,7 @@ impl Arena {
         self.end -= range.len();
     }
 
-    /// Gives memory back down to so many octets, or to what is there.
+    /// Gives memory back down to so many bytes, or to what is there.
     pub(crate) fn shrink_to(&mut self, octets: usize) {
         self.room.truncate(octets.max(self.end));
         self.room.shrink_to_fit();
@@ -148,7 +148,7 @@ impl Arena {
 }
 
 impl Clone for Arena {
-    /// Copies the octets, and no room behind them.
+    /// Copies the bytes, and no room behind them.
     fn clone(&self) -> Self {
         Self { room: self.to_vec(), end: self.end }
     }

@@ -3,7 +3,7 @@
 //! Rule 1: fields lie in the arena in the order of arrival and without gaps, so that removing one moves the
 //! others up.
 //! Rule 2: a known name is never in the arena, and a name in the arena is never known; so names are compared
-//! as ids, or as octets, and never as both.
+//! as ids, or as bytes, and never as both.
 //! Rule 3: a call checks everything before it changes anything.
 
 pub(crate) mod arena;
@@ -23,9 +23,9 @@ use crate::{
     value::field::{Entry, Field, FieldFlags},
 };
 
-/// An ordered list of fields: names folded and checked once, values as octets, known names as numbers.
+/// An ordered list of fields: names folded and checked once, values as bytes, known names as numbers.
 ///
-/// Two allocations hold it all: an arena of octets, and sixteen octets of bookkeeping per field.
+/// Two allocations hold it all: an arena of bytes, and sixteen bytes of bookkeeping per field.
 /// [`clear`](Self::clear) keeps both, so a section that is used again allocates nothing once it is warm.
 ///
 /// ```
@@ -48,7 +48,7 @@ use crate::{
 pub struct FieldSection {
     arena: Arena,
     entries: Vec<Entry>,
-    /// The sum over [`Entry::outside`], which together with the length of the arena gives the octets.
+    /// The sum over [`Entry::outside`], which together with the length of the arena gives the bytes.
     outside: usize,
 }
 
@@ -63,10 +63,10 @@ pub enum Adopted<'o> {
     Refused,
 }
 
-/// The memory that a section may keep when it is given back to be used again, in octets;
+/// The memory that a section may keep when it is given back to be used again, in bytes;
 /// [`FieldSection::trim`] with this is the habit.
 ///
-/// Ten fields of a usual request take about 400 octets, so a bigger section is an exception that should not
+/// Ten fields of a usual request take about 400 bytes, so a bigger section is an exception that should not
 /// stay.
 pub const SECTION_KEPT_BYTES_MAX: usize = 4 * 1024;
 
@@ -78,12 +78,12 @@ impl FieldSection {
         Self { arena: Arena::new(), entries: Vec::new(), outside: 0 }
     }
 
-    /// A section with room for so many fields, and for so many octets of values and unknown names.
+    /// A section with room for so many fields, and for so many bytes of values and unknown names.
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
         Self { arena: Arena::with_capacity(bytes), entries: Vec::with_capacity(fields), outside: 0 }
     }
 
-    /// Makes room for so many more fields, and octets of values and unknown names.
+    /// Makes room for so many more fields, and bytes of values and unknown names.
     pub(crate) fn reserve(&mut self, fields: usize, bytes: usize) {
         // Growing a vector that has no memory is a detour.
         if self.capacity_bytes() == 0 {
@@ -102,7 +102,7 @@ impl FieldSection {
         self.outside = 0;
     }
 
-    /// Makes this section equal to another one, in the memory it has: two copies of octets.
+    /// Makes this section equal to another one, in the memory it has: two copies of bytes.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.arena.clear();
@@ -133,7 +133,7 @@ impl FieldSection {
         }
     }
 
-    /// The memory held, in octets, used or not: what a memory account is charged.
+    /// The memory held, in bytes, used or not: what a memory account is charged.
     #[inline]
     pub fn capacity_bytes(&self) -> usize {
         self.arena.capacity() + self.entries.capacity() * size_of::<Entry>()
@@ -154,13 +154,13 @@ impl FieldSection {
         self.entries.is_empty()
     }
 
-    /// The sum over all fields of name, value and 32 octets (RFC 9113 §6.5.2); no loop, a few additions.
+    /// The sum over all fields of name, value and 32 bytes (RFC 9113 §6.5.2); no loop, a few additions.
     #[inline]
     pub fn list_size(&self) -> usize {
         self.octets() + 32 * self.len()
     }
 
-    /// The octets of all names and values together, which is what HTTP/1 would send of them.
+    /// The bytes of all names and values together, which is what HTTP/1 would send of them.
     #[inline]
     pub fn octets(&self) -> usize {
         self.arena.len().wrapping_add(self.outside)
@@ -178,7 +178,7 @@ impl FieldSection {
         self.entries.get(index).map(|&entry| Field { entry, arena: self.arena.room() })
     }
 
-    /// The first value of this name. A known name costs one comparison of an octet per field.
+    /// The first value of this name. A known name costs one comparison of a byte per field.
     #[inline]
     pub fn get<'n>(&self, name: impl IntoName<'n>) -> Option<&[u8]> {
         let name = name.given();
@@ -214,7 +214,7 @@ impl FieldSection {
     }
 
     /// Becomes a copy of another section that differs in the value of the field at this place at most, by as
-    /// many octets. Allocates nothing.
+    /// many bytes. Allocates nothing.
     ///
     /// ```
     /// use alula::{FieldSection, fields::Adopted};
@@ -485,7 +485,7 @@ impl FieldSection {
         self.spell(spelling);
     }
 
-    /// Makes the last value longer, by octets that [`octets::is_field_value`] accepts; nothing when there is
+    /// Makes the last value longer, by bytes that [`octets::is_field_value`] accepts; nothing when there is
     /// no field, or when its spelling is kept.
     pub fn extend_last(&mut self, more: &[u8]) {
         debug_assert!(octets::is_field_value(more));
@@ -530,7 +530,7 @@ impl FieldSection {
         self.store_known_slowly(name, value, flags)
     }
 
-    /// As [`store_known`](Self::store_known), for less than sixteen octets: apart, as more registers are
+    /// As [`store_known`](Self::store_known), for less than sixteen bytes: apart, as more registers are
     /// needed.
     #[inline(never)]
     fn store_known_small(
@@ -548,7 +548,7 @@ impl FieldSection {
         self.store_known_slowly(name, value, flags)
     }
 
-    /// Adds a field whose octets are in the room behind the arena, if its number fits and its name is no
+    /// Adds a field whose bytes are in the room behind the arena, if its number fits and its name is no
     /// pseudo-field's.
     #[inline(always)]
     fn push_copied(

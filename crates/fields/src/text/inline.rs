@@ -1,8 +1,8 @@
-//! A few octets of text without an allocation.
+//! A few bytes of text without an allocation.
 
 use core::fmt;
 
-/// Text of at most `N` octets; what does not fit is left away.
+/// Text of at most `N` bytes; what does not fit is left away.
 pub(crate) struct Text<const N: usize> {
     len: usize,
     octets: [u8; N],

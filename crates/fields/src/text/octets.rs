@@ -1,16 +1,16 @@
-//! What single octets may be part of: one table of classes, and checks of whole strings built on it.
+//! What single bytes may be part of: one table of classes, and checks of whole strings built on it.
 //!
-//! The checks look at sixteen octets a step, by a loop without branches that the compiler makes vector code
+//! The checks look at sixteen bytes a step, by a loop without branches that the compiler makes vector code
 //! of. Of shorter strings they look at eight: a word is loaded, and each class is a few additions in which no
-//! octet can carry into its neighbour. That answers for nearly every string; one in which it finds anything
-//! unusual is looked up in [`CLASS`], octet by octet.
+//! byte can carry into its neighbour. That answers for nearly every string; one in which it finds anything
+//! unusual is looked up in [`CLASS`], byte by byte.
 
 pub use crate::name::lanes::{SHORT, copy_short};
 use crate::name::word::{self, HIGH, controls, each, is_control, is_plain, may_be_control, unplain};
 
 /// May be in a field name (RFC 9110 §5.6.2 `tchar`).
 pub const TOKEN: u8 = 1 << 0;
-/// May be in a field name of HTTP/2: a token octet that is no upper-case letter (RFC 9113 §8.2.1).
+/// May be in a field name of HTTP/2: a token byte that is no upper-case letter (RFC 9113 §8.2.1).
 pub const LOWER_TOKEN: u8 = 1 << 1;
 /// May be in a field value: anything but the controls, of which tab alone is allowed (RFC 9110 §5.5).
 pub const FIELD_VALUE: u8 = 1 << 2;
@@ -27,9 +27,9 @@ pub const DIGIT: u8 = 1 << 6;
 /// An ASCII letter that is upper case.
 pub const UPPER: u8 = 1 << 7;
 
-/// The classes of each octet, as a sum of the bits above.
+/// The classes of each byte, as a sum of the bits above.
 ///
-/// A decoder that emits octets one by one can `&` the entries of all it emits: the bits left are the classes
+/// A decoder that emits bytes one by one can `&` the entries of all it emits: the bits left are the classes
 /// of the whole string.
 ///
 /// ```
@@ -48,7 +48,7 @@ pub static CLASS: [u8; 256] = {
     table
 };
 
-/// Returns true if these octets are a token: at least one, all of them `tchar` (RFC 9110 §5.6.2).
+/// Returns true if these bytes are a token: at least one, all of them `tchar` (RFC 9110 §5.6.2).
 ///
 /// ```
 /// use alula::fields::octets::is_token;
@@ -64,7 +64,7 @@ pub fn is_token(octets: &[u8]) -> bool {
     !octets.is_empty() && (is_plain || all_in(octets, TOKEN))
 }
 
-/// Returns true if these octets are a token without upper-case letters, as HTTP/2 wants names (RFC 9113
+/// Returns true if these bytes are a token without upper-case letters, as HTTP/2 wants names (RFC 9113
 /// §8.2.1).
 ///
 /// ```
@@ -79,10 +79,10 @@ pub fn is_lower_token(octets: &[u8]) -> bool {
     !octets.is_empty() && (is_plain || all_in(octets, LOWER_TOKEN))
 }
 
-/// Returns true if these octets may be a field value: no control but tab; none at all is fine (RFC 9110
+/// Returns true if these bytes may be a field value: no control but tab; none at all is fine (RFC 9110
 /// §5.5).
 ///
-/// Octets from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
+/// Bytes from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
 ///
 /// ```
 /// use alula::fields::octets::is_field_value;
@@ -96,7 +96,7 @@ pub fn is_field_value(octets: &[u8]) -> bool {
     word::none(octets, b' ', controls, is_control) || all_in(octets, FIELD_VALUE)
 }
 
-/// Returns true if every octet is ASCII. Two steps for up to sixteen octets, and sixteen octets a step
+/// Returns true if every byte is ASCII. Two steps for up to sixteen bytes, and sixteen bytes a step
 /// beyond.
 ///
 /// ```
@@ -110,7 +110,7 @@ pub fn is_ascii(octets: &[u8]) -> bool {
     word::none(octets, b' ', |word| word, |octet| !octet.is_ascii())
 }
 
-/// Returns true if these octets may be the path and query of a request: visible ASCII, no `#`; none at all is
+/// Returns true if these bytes may be the path and query of a request: visible ASCII, no `#`; none at all is
 /// fine.
 ///
 /// See [`PATH`] for what is accepted beyond RFC 3986, and why.
@@ -119,7 +119,7 @@ pub fn is_path(octets: &[u8]) -> bool {
     word::none(octets, b'/', outside_path, is_outside_path)
 }
 
-/// Returns the place of the first octet that no path and query has; see [`PATH`]. Sixteen octets a step.
+/// Returns the place of the first byte that no path and query has; see [`PATH`]. Sixteen bytes a step.
 ///
 /// ```
 /// use alula::fields::octets::position_outside_path;
@@ -143,7 +143,7 @@ pub const fn is_trimmed(octets: &[u8]) -> bool {
     }
 }
 
-/// The same octets without spaces and tabs at either end.
+/// The same bytes without spaces and tabs at either end.
 pub const fn trim(mut octets: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = octets
         && is_blank(*first)
@@ -158,7 +158,7 @@ pub const fn trim(mut octets: &[u8]) -> &[u8] {
     octets
 }
 
-/// Returns the place of the first octet that is this one, which is below 0x80. Sixteen octets a step.
+/// Returns the place of the first byte that is this one, which is below 0x80. Sixteen bytes a step.
 ///
 /// ```
 /// use alula::fields::octets::position;
@@ -172,8 +172,8 @@ pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
     word::first(octets, 0x80, |word| word::zeros(word ^ each(wanted)) & !word, |octet| octet == wanted)
 }
 
-/// Returns the place of the first octet that is no part of a field value: a control other than tab (RFC 9110
-/// §5.5). Sixteen octets a step.
+/// Returns the place of the first byte that is no part of a field value: a control other than tab (RFC 9110
+/// §5.5). Sixteen bytes a step.
 ///
 /// ```
 /// use alula::fields::octets::position_of_control;
@@ -188,7 +188,7 @@ pub fn position_of_control(octets: &[u8]) -> Option<usize> {
     if octets[at] == b'\t' { position_behind_tab(octets, at) } else { Some(at) }
 }
 
-/// Returns the place of the first octet that is a control, be it a tab. Sixteen octets a step.
+/// Returns the place of the first byte that is a control, be it a tab. Sixteen bytes a step.
 #[inline(always)]
 pub fn position_of_control_or_tab(octets: &[u8]) -> Option<usize> {
     word::first(octets, b' ', |word| controls(word) & HIGH, may_be_control)
@@ -199,12 +199,12 @@ fn position_behind_tab(octets: &[u8], tab: usize) -> Option<usize> {
     position_outside(&octets[tab..], FIELD_VALUE).map(|at| tab + at)
 }
 
-/// Returns true if every octet has all of the `wanted` classes; true for no octets at all.
+/// Returns true if every byte has all of the `wanted` classes; true for no bytes at all.
 pub fn all_in(octets: &[u8], wanted: u8) -> bool {
     octets.iter().all(|&octet| CLASS[octet as usize] & wanted == wanted)
 }
 
-/// Returns the place of the first octet that lacks one of the `wanted` classes.
+/// Returns the place of the first byte that lacks one of the `wanted` classes.
 pub fn position_outside(octets: &[u8], wanted: u8) -> Option<usize> {
     octets.iter().position(|&octet| CLASS[octet as usize] & wanted != wanted)
 }
@@ -220,7 +220,7 @@ const fn is_outside_path(octet: u8) -> bool {
     octet.wrapping_sub(b'!') > b'~' - b'!' || octet == b'#'
 }
 
-/// The high bit of each octet that no path and query has. The other bits mean nothing.
+/// The high bit of each byte that no path and query has. The other bits mean nothing.
 #[inline]
 const fn outside_path(word: u64) -> u64 {
     word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'))

@@ -1,4 +1,4 @@
-//! One field of a section: sixteen octets of bookkeeping, and the view of it that is handed out.
+//! One field of a section: sixteen bytes of bookkeeping, and the view of it that is handed out.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -44,7 +44,7 @@ pub(crate) struct Entry {
     pub(crate) flags: FieldFlags,
 }
 
-// What a field costs beside its octets; a claim of the documentation.
+// What a field costs beside its bytes; a claim of the documentation.
 const _: () = assert!(size_of::<Entry>() <= 16);
 
 impl PartialEq for Entry {
@@ -58,7 +58,7 @@ impl PartialEq for Entry {
 }
 
 impl Entry {
-    /// Returns the number of octets of the arena that are this field's.
+    /// Returns the number of bytes of the arena that are this field's.
     #[inline]
     pub(crate) fn octets(&self) -> usize {
         let spelling = if self.flags.contains(FieldFlags::SPELLED) { self.len_of_name() } else { 0 };
@@ -71,7 +71,7 @@ impl Entry {
         self.known.map_or(self.name_len as usize, KnownName::len)
     }
 
-    /// The octets of the name that are not in the arena, less those of the arena that are neither name nor
+    /// The bytes of the name that are not in the arena, less those of the arena that are neither name nor
     /// value.
     ///
     /// Wraps below zero for a kept spelling of an unknown name; sums of it come out right.
@@ -105,7 +105,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The octets of the name, in lower case.
+    /// The bytes of the name, in lower case.
     #[inline]
     pub fn name_bytes(&self) -> &'a [u8] {
         match self.entry.known {
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
         self.entry.known
     }
 
-    /// The value's octets, exactly as they were given.
+    /// The value's bytes, exactly as they were given.
     #[inline]
     pub fn value(&self) -> &'a [u8] {
         self.part(self.entry.name_len as usize, self.entry.value_len as usize)
@@ -185,7 +185,7 @@ impl<'a> Field<'a> {
     }
 
     /// Writes what a line of HTTP/1 begins with: the name in the kept spelling or else the canonical one, a
-    /// colon and a space. Returns the length of that; `None` when the buffer is shorter. Octets of the buffer
+    /// colon and a space. Returns the length of that; `None` when the buffer is shorter. Bytes of the buffer
     /// behind it may be overwritten.
     ///
     /// ```
@@ -245,7 +245,7 @@ impl fmt::Debug for Field<'_> {
     }
 }
 
-/// Copies to the start of a buffer, and returns the number of octets; `None` when they do not fit.
+/// Copies to the start of a buffer, and returns the number of bytes; `None` when they do not fit.
 #[inline]
 fn copy_to(out: &mut [u8], octets: &[u8]) -> Option<usize> {
     out.get_mut(..octets.len())?.copy_from_slice(octets);

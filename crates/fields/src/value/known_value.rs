@@ -8,7 +8,7 @@ use core::num::NonZeroU8;
 
 use crate::name::known::KnownName;
 
-/// A value that Alula knows under a certain name, such as `gzip` under `content-encoding`. One octet.
+/// A value that Alula knows under a certain name, such as `gzip` under `content-encoding`. One byte.
 ///
 /// The same text under two names is two known values.
 ///
@@ -120,7 +120,7 @@ static GROUPS: [(u8, u8); 256] = {
 };
 
 impl KnownValue {
-    /// The known value with exactly these octets under this name; costs a comparison for each value the name
+    /// The known value with exactly these bytes under this name; costs a comparison for each value the name
     /// has.
     #[inline]
     pub fn lookup(name: KnownName, value: &[u8]) -> Option<Self> {

@@ -183,7 +183,7 @@ pub(crate) fn hidden<'v>() -> Cow<'v, [u8]> {
     Cow::Borrowed(HIDDEN.as_bytes())
 }
 
-/// Octets between quotes, on one line and with nothing in them that a terminal obeys.
+/// Bytes between quotes, on one line and with nothing in them that a terminal obeys.
 pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Quoted<'_> {

@@ -12,7 +12,7 @@ use crate::head::outgoing;
 const SIZE_BYTES_MAX: usize = 16 + 2;
 
 impl Connection {
-    /// Sends content, and says how many octets of it were taken: all, or none while the peer has not agreed
+    /// Sends content, and says how many bytes of it were taken: all, or none while the peer has not agreed
     /// yet to another protocol; [`Notice::Writable`](crate::Notice::Writable) follows then. With `end` the
     /// message ends.
     ///
@@ -41,7 +41,7 @@ impl Connection {
         Ok(data.len())
     }
 
-    /// Returns the octets of content that are still to be sent of the stated length; `None` for content
+    /// Returns the bytes of content that are still to be sent of the stated length; `None` for content
     /// without one, and when none may be sent.
     pub fn length_left(&self, stream: StreamKey) -> Option<u64> {
         match self.sending {
@@ -50,10 +50,10 @@ impl Connection {
         }
     }
 
-    /// Counts octets of content that the driver has sent by itself, after all that was written to its output.
+    /// Counts bytes of content that the driver has sent by itself, after all that was written to its output.
     ///
     /// # Errors
-    /// The content has no stated length, or the octets are more than is left of it; nothing has changed then.
+    /// The content has no stated length, or the bytes are more than is left of it; nothing has changed then.
     pub fn count_data(&mut self, stream: StreamKey, octets: u64) -> Result<(), SendError> {
         self.check_message(stream)?;
         let Sending::Length(left) = self.sending else { return Err(SendError::ContentLength) };

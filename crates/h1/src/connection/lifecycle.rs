@@ -33,7 +33,7 @@ impl Connection {
     /// Gives an exchange up. What is left of the peer's message is read and dropped, if that is not much
     /// ([`Limits::drain_bytes`](alula_machine::Limits::drain_bytes)), takes no longer than the next request
     /// might ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), on a client no longer than a
-    /// second after the last octet, and our own message is whole; else the connection ends. Nothing happens
+    /// second after the last byte, and our own message is whole; else the connection ends. Nothing happens
     /// to a stream that is gone, or over.
     pub fn reset(&mut self, stream: StreamKey) {
         if !self.is_current(stream) || self.is_over || self.error.is_some() || self.discards.is_some() {
@@ -78,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// What is left of the peer's message is dropped, up to so many octets of it, for as long as another
+    /// What is left of the peer's message is dropped, up to so many bytes of it, for as long as another
     /// request is waited for.
     fn discard(&mut self, most: u64) {
         self.discards = Some(most.saturating_add(1));

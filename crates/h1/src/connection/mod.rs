@@ -97,9 +97,9 @@ pub struct Connection {
     keep_alive: KeepAlive,
     /// No further exchange is to begin.
     is_going: bool,
-    /// What arrives of the message under way is dropped; so many more octets of it are read.
+    /// What arrives of the message under way is dropped; so many more bytes of it are read.
     discards: Option<u64>,
-    /// Octets of content that were dropped so far, over all exchanges; what frames content is not counted.
+    /// Bytes of content that were dropped so far, over all exchanges; what frames content is not counted.
     discarded: u64,
     /// Content that was received and not given back.
     held: u32,
@@ -136,7 +136,7 @@ enum Receiving {
     Idle,
     /// A head, or the rest of it.
     Head,
-    /// So many octets of content.
+    /// So many bytes of content.
     Length(u64),
     Chunks,
     Trailers,
@@ -155,14 +155,14 @@ enum Sending {
     Idle,
     /// A server's answer is due.
     Head,
-    /// So many octets of content.
+    /// So many bytes of content.
     Length(u64),
     Chunks,
     /// Content, or another protocol, until we close.
     UntilClose,
     /// Nothing, until the peer has agreed to another protocol.
     Undecided,
-    /// No more octets, but the end is still to be said.
+    /// No more bytes, but the end is still to be said.
     Nothing,
     /// All of it is out.
     Ended,
@@ -282,7 +282,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Gives octets of content back that were consumed; at most those that are held are counted.
+    /// Gives bytes of content back that were consumed; at most those that are held are counted.
     pub fn release_capacity(&mut self, bytes: u32) {
         self.held -= bytes.min(self.held);
     }
@@ -296,7 +296,7 @@ impl Connection {
         self.is_client
     }
 
-    /// Returns true if octets of the peer are wanted: not while as much content is held as
+    /// Returns true if bytes of the peer are wanted: not while as much content is held as
     /// [`Limits::stream_window`] allows, or the peer has closed its side. A server reads on while it answers,
     /// so that it sees when the client goes; it keeps no more than it likes of what comes.
     #[inline]
@@ -304,14 +304,14 @@ impl Connection {
         self.held < self.config.limits.stream_window && !self.is_peer_done && self.error.is_none()
     }
 
-    /// Returns true if octets that are here may be received although no more have come: the exchange before
+    /// Returns true if bytes that are here may be received although no more have come: the exchange before
     /// is over.
     #[inline]
     pub fn can_go_on(&self) -> bool {
         !matches!(self.receiving, Receiving::Ended | Receiving::Undecided) && self.error.is_none()
     }
 
-    /// Returns true if nothing would come of these octets if they were received now: the peer's message is
+    /// Returns true if nothing would come of these bytes if they were received now: the peer's message is
     /// over, or there is nothing to begin another. False does not say that something would.
     #[inline]
     pub fn rests(&self, input: &[u8]) -> bool {
@@ -332,7 +332,7 @@ impl Connection {
         self.is_current(stream).then_some(self.is_over || self.sending == Sending::Ended)
     }
 
-    /// The octets of content that the peer is still to send; `None` where it has not stated a length, and
+    /// The bytes of content that the peer is still to send; `None` where it has not stated a length, and
     /// when the stream is gone.
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         match self.receiving {
@@ -358,7 +358,7 @@ impl Connection {
         (self.discards.is_some() && self.error.is_none()).then(|| self.key())
     }
 
-    /// The octets of content that were dropped so far, over all exchanges; what frames content is not
+    /// The bytes of content that were dropped so far, over all exchanges; what frames content is not
     /// counted.
     #[inline]
     pub const fn discarded(&self) -> u64 {
@@ -431,7 +431,7 @@ impl Connection {
         &self.config.limits
     }
 
-    /// Octets of memory held outside the struct itself.
+    /// Bytes of memory held outside the struct itself.
     pub fn memory_bytes(&self) -> usize {
         let remembered = self.head_in.known.memory_bytes() + self.repeated.memory_bytes();
         let head = self.head.as_ref().map_or(0, |head| size_of::<Head>() + head.capacity_bytes());

@@ -19,7 +19,7 @@ const NOTHING: Received<'static> = Received { consumed: 0, event: None };
 const REFUSED_LINE_BYTES_MAX: usize = 1024;
 
 impl Connection {
-    /// Takes octets that were read from the peer, with those before them that were not consumed. Call it
+    /// Takes bytes that were read from the peer, with those before them that were not consumed. Call it
     /// until nothing comes of it, and again when [`Notice::Room`](crate::Notice::Room) says that a server
     /// reads on.
     ///
@@ -109,8 +109,8 @@ impl Connection {
         }
     }
 
-    /// Octets that answer no request end the connection. A server that closes an idle connection may say so
-    /// with 408 (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the octets may still
+    /// Bytes that answer no request end the connection. A server that closes an idle connection may say so
+    /// with 408 (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the bytes may still
     /// become 408, nothing more is asked.
     #[cold]
     fn unsolicited(&mut self, input: &[u8]) -> Result<Received<'static>, Violation> {
@@ -173,7 +173,7 @@ impl Connection {
         }
     }
 
-    /// A head has begun: the rest of it is awaited, from its first octet on. The first request has no more
+    /// A head has begun: the rest of it is awaited, from its first byte on. The first request has no more
     /// time for that.
     #[inline]
     fn await_head(&mut self) {
@@ -371,7 +371,7 @@ fn form_of(facts: &Facts, asked: Asked) -> RequestForm {
 }
 
 /// Returns true if `input` begins with the status line of 408, false if it does not, and nothing if more
-/// octets decide.
+/// bytes decide.
 fn is_idle_close(input: &[u8]) -> Option<bool> {
     const LINE: &[u8] = b"HTTP/1.x 408";
     let mut pairs = input.iter().zip(LINE);

@@ -18,7 +18,7 @@ enum ChunkState {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunked {
     place: ChunkState,
-    /// How many octets of an unfinished line were looked at, and are good.
+    /// How many bytes of an unfinished line were looked at, and are good.
     seen: usize,
     extension_bytes: usize,
     bare_lf: bool,
@@ -35,11 +35,11 @@ pub(crate) enum Piece<'i> {
     Last,
 }
 
-/// Octets used up, and what they were.
+/// Bytes used up, and what they were.
 pub(crate) type Step<'i> = (usize, Piece<'i>);
 
 impl Chunked {
-    /// Ready for the first chunk; so many octets of extensions are taken over all chunks.
+    /// Ready for the first chunk; so many bytes of extensions are taken over all chunks.
     pub(crate) const fn new(extension_bytes: u32, bare_lf: bool) -> Self {
         Self { place: ChunkState::Size, seen: 0, extension_bytes: extension_bytes as usize, bare_lf }
     }
@@ -76,7 +76,7 @@ impl Chunked {
         }
     }
 
-    /// Whether the rest of the message is just what nearly always ends it, and how many octets that is: the
+    /// Whether the rest of the message is just what nearly always ends it, and how many bytes that is: the
     /// end of the data, the last chunk, no trailers.
     #[inline]
     pub(crate) fn plain_end(&self, input: &[u8]) -> Option<usize> {
@@ -131,7 +131,7 @@ impl Chunked {
     }
 }
 
-/// The size that a line says, and how many octets of extensions follow it.
+/// The size that a line says, and how many bytes of extensions follow it.
 fn split(line: &[u8]) -> Result<(u64, usize), Violation> {
     let digits = line.iter().take_while(|octet| octet.is_ascii_hexdigit()).count();
     let extensions = line.len() - digits;
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// The content, and what follows the last chunk's line; read in pieces of so many octets.
+    /// The content, and what follows the last chunk's line; read in pieces of so many bytes.
     fn read(input: &[u8], piece: usize) -> Result<(Vec<u8>, usize), Violation> {
         let mut chunked = Chunked::new(32, false);
         let (mut content, mut used, mut here) = (Vec::new(), 0, 0);

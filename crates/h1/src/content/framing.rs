@@ -9,7 +9,7 @@ use crate::guard::facts::Facts;
 pub(crate) enum Content {
     /// There is none.
     None,
-    /// So many octets are still to come; never zero.
+    /// So many bytes are still to come; never zero.
     Length(u64),
     /// It comes in chunks.
     Chunked,

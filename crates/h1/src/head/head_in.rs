@@ -2,7 +2,7 @@
 //! into the field section.
 //!
 //! Rule 1: a line is used up when all of it is here. Of a line that is not, what was looked at is remembered,
-//! and not looked at again: a head that comes octet by octet costs no more than one that comes at once.
+//! and not looked at again: a head that comes byte by byte costs no more than one that comes at once.
 //! Rule 2: no line is looked at beyond the limit, and what is wrong first is what is said: how a head is cut
 //! changes nothing.
 //! Rule 3: what RFC 9112 leaves to the reader to forgive is refused, unless the configuration names it.
@@ -22,7 +22,7 @@ use crate::head::known_head::KnownHead;
 use crate::head::line;
 use crate::head::start_line::{self, RequestLine};
 
-/// What begins with the next octet.
+/// What begins with the next byte.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
     Request,
@@ -38,11 +38,11 @@ pub(crate) struct HeadIn {
     has_started: bool,
     /// An empty line came before it.
     has_skipped: bool,
-    /// How many octets of an unfinished line were looked at, and are good.
+    /// How many bytes of an unfinished line were looked at, and are good.
     seen: usize,
     /// Where its colon is, plus one; zero until that is here.
     colon: usize,
-    /// The number of octets that the lines before had, without an empty one before a request.
+    /// The number of bytes that the lines before had, without an empty one before a request.
     octets: usize,
     /// The number of the line of the last head whose name is expected next.
     expected: usize,
@@ -213,7 +213,7 @@ impl HeadIn {
         }
     }
 
-    /// Reads all fields at once when they are the ones of the last head: says how many octets they have.
+    /// Reads all fields at once when they are the ones of the last head: says how many bytes they have.
     #[inline]
     fn known_fields(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
         let octets = self.known.find_fields(input)?;
@@ -457,7 +457,7 @@ struct Began {
 }
 
 struct Line {
-    /// The number of octets that it has, its end included.
+    /// The number of bytes that it has, its end included.
     len: usize,
     /// It is the empty one after the fields.
     is_last: bool,
@@ -475,7 +475,7 @@ fn trimmed(value: &[u8]) -> &[u8] {
     }
 }
 
-/// What is wrong with a name, or with a line that has no colon: its first octet that is in no name says it.
+/// What is wrong with a name, or with a line that has no colon: its first byte that is in no name says it.
 #[cold]
 fn name_error(line: &[u8]) -> Violation {
     match line.iter().find(|octet| !octets::is_token(&[**octet])) {

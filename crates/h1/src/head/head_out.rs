@@ -65,7 +65,7 @@ pub(crate) fn known_answer(status: Status, lines: &[u8], out: &mut OutBuf) {
     });
 }
 
-/// Writes the lines of fields: colon, space and the end of a line are four octets beside name and value, and
+/// Writes the lines of fields: colon, space and the end of a line are four bytes beside name and value, and
 /// a spelling is as long as its name.
 #[inline]
 pub(crate) fn fields(fields: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
@@ -126,7 +126,7 @@ fn write_respelled(field: &Field<'_>, spelling: Spelling, space: &mut [u8]) -> O
     Some(name.len() + 2)
 }
 
-/// Octets being written into room that was taken for them.
+/// Bytes being written into room that was taken for them.
 struct Line<'a> {
     space: &'a mut [u8],
     len: usize,

@@ -10,7 +10,7 @@ use core::time::Duration;
 use alula_fields::{FieldSection, KnownName, octets};
 use alula_machine::Time;
 
-/// The time by which a client leaves earlier than the server: the last octet of a response, and the first of
+/// The time by which a client leaves earlier than the server: the last byte of a response, and the first of
 /// the next request, may be under way for as long together.
 const MARGIN: Duration = Duration::from_secs(1);
 

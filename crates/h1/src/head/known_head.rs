@@ -1,9 +1,9 @@
-//! Heads that come again octet for octet: what such a head meant the last time.
+//! Heads that come again byte for byte: what such a head meant the last time.
 //!
 //! A peer sends nearly the same head every time. Comparing it with the last one, and copying what that meant,
 //! costs a fraction of reading it.
 //!
-//! Rule 1: what a head means by itself depends on its octets and on the configuration alone. Only that is
+//! Rule 1: what a head means by itself depends on its bytes and on the configuration alone. Only that is
 //! remembered; what depends on the exchange as well, such as where the content of an answer to HEAD ends, is
 //! found out each time.
 //! Rule 2: fields are remembered as a whole, with the empty line after them: what follows cannot change what
@@ -21,7 +21,7 @@ use alula_fields::{Head, KnownName};
 use crate::guard::facts::Facts;
 use crate::head::repeat_odds::RepeatOdds;
 
-/// Heads of as many octets are remembered, longer ones are not: a usual one has 100 to 1,500.
+/// Heads of as many bytes are remembered, longer ones are not: a usual one has 100 to 1,500.
 const HEAD_BYTES_MAX: usize = 2 * 1024;
 
 /// The names of as many lines are remembered: proxies forward 15 to 25.
@@ -38,7 +38,7 @@ pub(crate) struct KnownHead {
 /// A head that was found good, and what was found out about it.
 #[derive(Default)]
 struct Remembered {
-    /// Its octets, up to the empty line and with it; none while there is no such head.
+    /// Its bytes, up to the empty line and with it; none while there is no such head.
     octets: Vec<u8>,
     /// How many of them are the start line.
     start_bytes: usize,
@@ -52,12 +52,12 @@ struct Remembered {
 
 /// A line of a head, or what is remembered of it.
 struct Line {
-    /// The place of its first octet in the head.
+    /// The place of its first byte in the head.
     start: u32,
     name: LineName,
-    /// Name and colon, as far as they are among the first sixteen octets; the others are zero.
+    /// Name and colon, as far as they are among the first sixteen bytes; the others are zero.
     begin: u128,
-    /// The octets of `begin` that are name or colon.
+    /// The bytes of `begin` that are name or colon.
     mask: u128,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct LineName {
 }
 
 impl KnownHead {
-    /// The number of octets that the head has that comes first in the input, if it is the known one.
+    /// The number of bytes that the head has that comes first in the input, if it is the known one.
     #[inline]
     pub(crate) fn find(&self, input: &[u8]) -> Option<usize> {
         let octets = &self.last.as_ref()?.octets;
@@ -85,7 +85,7 @@ impl KnownHead {
         last.facts
     }
 
-    /// The number of octets that the fields have that come first in the input, with the empty line after
+    /// The number of bytes that the fields have that come first in the input, with the empty line after
     /// them, if they are the known ones.
     #[inline]
     pub(crate) fn find_fields(&self, input: &[u8]) -> Option<usize> {
@@ -170,7 +170,7 @@ impl KnownHead {
         *self = Self::default();
     }
 
-    /// Octets of memory held outside the struct itself.
+    /// Bytes of memory held outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.last.as_ref().map_or(0, |last| size_of::<Remembered>() + last.memory_bytes())
     }
@@ -206,7 +206,7 @@ impl Line {
         is_like && (self.name.len < 16 || self.goes_on(rest, head))
     }
 
-    /// Returns true if these octets, which follow the first sixteen, go on with the name and a colon.
+    /// Returns true if these bytes, which follow the first sixteen, go on with the name and a colon.
     #[inline(never)]
     fn goes_on(&self, rest: &[u8], head: &[u8]) -> bool {
         let (from, end) = (self.start as usize + 16, self.start as usize + self.name.len as usize + 1);

@@ -2,9 +2,9 @@
 
 use crate::guard::violation::Violation;
 
-/// The number of octets that the end of a line has that begins at `at`; `None` while it is not all here.
+/// The number of bytes that the end of a line has that begins at `at`; `None` while it is not all here.
 ///
-/// The octet there is a control, since what comes before it is not.
+/// The byte there is a control, since what comes before it is not.
 #[inline]
 pub(crate) fn end(input: &[u8], at: usize, bare_lf: bool) -> Result<Option<usize>, Violation> {
     match &input[at..] {

@@ -47,7 +47,7 @@ pub struct Prepared {
     method: String,
     /// Scheme and authority, which come before the path when a proxy is asked.
     origin: String,
-    /// All octets that do not change, one after the other.
+    /// All bytes that do not change, one after the other.
     octets: Vec<u8>,
     /// Where the target begins in them.
     target_at: usize,

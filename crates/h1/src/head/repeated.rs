@@ -15,7 +15,7 @@ use alula_fields::{Adopted, FieldSection, KnownName, octets};
 use crate::guard::facts::Facts;
 use crate::head::repeat_odds::RepeatOdds;
 
-/// Sections whose lines have as many octets are remembered, longer ones are not.
+/// Sections whose lines have as many bytes are remembered, longer ones are not.
 const LINES_BYTES_MAX: usize = 2 * 1024;
 
 /// The last section that went with a head, if it is remembered.
@@ -90,7 +90,7 @@ impl Repeated {
         *self = Self::default();
     }
 
-    /// Octets of memory held outside the struct itself.
+    /// Bytes of memory held outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
         let of_last = |last: &Last| size_of::<Last>() + last.fields.capacity_bytes() + last.lines.capacity();
         self.last.as_deref().map_or(0, of_last)
@@ -110,7 +110,7 @@ impl Last {
 }
 
 impl Length {
-    /// Colon, space and the end of a line are four octets beside name and value, and a spelling is as long as
+    /// Colon, space and the end of a line are four bytes beside name and value, and a spelling is as long as
     /// its name.
     fn find(fields: &FieldSection) -> Option<Self> {
         let mut lines = 0;

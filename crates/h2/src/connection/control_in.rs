@@ -262,7 +262,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Keeps the first octets of the debug data. The frame takes effect once it is whole, so that who hears
+    /// Keeps the first bytes of the debug data. The frame takes effect once it is whole, so that who hears
     /// of it knows all.
     pub(super) fn goaway_words(
         &mut self,

@@ -9,7 +9,7 @@ use crate::stream::Stream;
 use crate::stream::half::Outgoing;
 
 impl Connection {
-    /// Sends content, as much of it as the windows allow, and says how many octets that was. When it was less
+    /// Sends content, as much of it as the windows allow, and says how many bytes that was. When it was less
     /// than all,
     /// [`Notice::Writable`](crate::Notice::Writable) follows once there is room, and the rest is to be sent then. With `end`
     /// the message ends when all of `data` was taken; an empty `data` with `end` needs no window.
@@ -50,7 +50,7 @@ impl Connection {
         Ok(taken)
     }
 
-    /// Returns how many octets of content can be sent now. If none can,
+    /// Returns how many bytes of content can be sent now. If none can,
     /// [`Notice::Writable`](crate::Notice::Writable) follows once there is room, as after a
     /// [`send_data`](Self::send_data) that took nothing. Zero for a stream that is gone.
     pub fn await_capacity(&mut self, stream: StreamKey) -> usize {

@@ -1,6 +1,6 @@
 //! One HTTP/2 connection without sockets or clocks.
 //!
-//! How the files share the work: `receive` turns octets into frames; `blocks_in`, `data_in` and `control_in`
+//! How the files share the work: `receive` turns bytes into frames; `blocks_in`, `data_in` and `control_in`
 //! say what the frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams
 //! and ends the connection; `output` hands out control frames and keeps time; `growth` makes receive windows
 //! larger; `priority_in` notes what is urgent and `turns` says who may send then. The state for that is in
@@ -182,7 +182,7 @@ pub struct Connection {
     resets_made: Resets,
     /// How many WINDOW_UPDATE frames the peer may send before they count as glitches.
     updates_allowed: u32,
-    /// What the overhead of DATA frames may still cost before it counts as a glitch, in octets.
+    /// What the overhead of DATA frames may still cost before it counts as a glitch, in bytes.
     frame_budget: u32,
     ping: Option<[u8; 8]>,
     timers: Timers,
@@ -393,11 +393,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Gives back octets of DATA that were consumed, so that the peer may send as many more: on the stream,
+    /// Gives back bytes of DATA that were consumed, so that the peer may send as many more: on the stream,
     /// and on the connection. More than were received counts as all of them (RFC 9113 §6.9).
     ///
     /// # Errors
-    /// When the stream is gone; its octets were given back then.
+    /// When the stream is gone; its bytes were given back then.
     #[inline]
     pub fn release_capacity(&mut self, stream: StreamKey, bytes: u32) -> Result<(), UnknownStream> {
         let entry = self.streams.get_mut(stream).ok_or(UnknownStream)?;
@@ -478,7 +478,7 @@ impl Connection {
         self.streams.get(stream).map(|entry| entry.state.has_sent_all())
     }
 
-    /// The octets of content that the peer is still to send by its `content-length`; `None` where it has not
+    /// The bytes of content that the peer is still to send by its `content-length`; `None` where it has not
     /// stated one, and when the stream is gone.
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         // A frame is taken off as a whole when it begins.
@@ -489,7 +489,7 @@ impl Connection {
         self.streams.get(stream).and_then(|entry| entry.content_in.left()).map(|left| left + of_frame)
     }
 
-    /// How many octets of DATA can be sent on a stream now: what both windows allow. Zero when the stream is
+    /// How many bytes of DATA can be sent on a stream now: what both windows allow. Zero when the stream is
     /// gone.
     #[inline]
     pub fn send_capacity(&self, stream: StreamKey) -> usize {
@@ -516,18 +516,18 @@ impl Connection {
         self.streams.get(stream).is_some_and(is_shut)
     }
 
-    /// How many octets of DATA of a stream were received and not given back yet. Zero when the stream is
+    /// How many bytes of DATA of a stream were received and not given back yet. Zero when the stream is
     /// gone.
     pub fn unreleased(&self, stream: StreamKey) -> u32 {
         self.streams.get(stream).map_or(0, |entry| entry.window_in.held())
     }
 
-    /// How many octets of DATA the connection's window lets us send; a stream's own window may allow less.
+    /// How many bytes of DATA the connection's window lets us send; a stream's own window may allow less.
     pub fn send_window(&self) -> i64 {
         self.window_out.octets()
     }
 
-    /// How many octets of DATA the connection's window lets the peer send, as far as we have told it.
+    /// How many bytes of DATA the connection's window lets the peer send, as far as we have told it.
     pub fn peers_window(&self) -> i64 {
         self.window_in.available()
     }
@@ -609,7 +609,7 @@ impl Connection {
         self.local.newest()
     }
 
-    /// The first octets of what the peer's last GOAWAY said in words; empty if there was none.
+    /// The first bytes of what the peer's last GOAWAY said in words; empty if there was none.
     pub fn goaway_debug(&self) -> &[u8] {
         &self.goaway_debug
     }
@@ -649,7 +649,7 @@ impl Connection {
         self.pending.capacity()
     }
 
-    /// Octets of memory held outside the struct itself; its cost grows with the streams.
+    /// Bytes of memory held outside the struct itself; its cost grows with the streams.
     pub fn memory_bytes(&mut self) -> usize {
         self.streams.memory_bytes()
             + self.pending.capacity()
@@ -687,11 +687,11 @@ impl Connection {
     }
 }
 
-/// The octets that the queue of control frames keeps: room for a WINDOW_UPDATE of a stream and of its
+/// The bytes that the queue of control frames keeps: room for a WINDOW_UPDATE of a stream and of its
 /// connection, and two acknowledgments.
 const PENDING_KEPT_BYTES_MAX: usize = 64;
 
-/// Octets that a server writes first, as a rule: SETTINGS, WINDOW_UPDATE, an acknowledgment, and a small
+/// Bytes that a server writes first, as a rule: SETTINGS, WINDOW_UPDATE, an acknowledgment, and a small
 /// answer.
 const FIRST_OUTPUT: usize = 384;
 

@@ -10,12 +10,12 @@ use crate::frame::settings::Settings;
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31, SETTINGS_ACK, ping, window_update};
 use crate::guard::violation::Violation;
 
-/// The first payload octets of PING frames that are not the caller's.
+/// The first payload bytes of PING frames that are not the caller's.
 pub(super) const KEEP_ALIVE: [u8; 8] = *b"alive?\0\0";
 pub(super) const GRACE: [u8; 8] = *b"going\0\0\0";
 
 impl Connection {
-    /// Appends the control frames that wait, and says how many octets they are. Cheap when there are none.
+    /// Appends the control frames that wait, and says how many bytes they are. Cheap when there are none.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) -> usize {
         self.timers.start(now, &self.config);
@@ -243,7 +243,7 @@ impl Connection {
         }
     }
 
-    /// Gives octets back to the connection's window, and says so when that is worth a frame.
+    /// Gives bytes back to the connection's window, and says so when that is worth a frame.
     #[inline]
     pub(super) fn credit_connection(&mut self, octets: u32) {
         self.window_in.release(octets);

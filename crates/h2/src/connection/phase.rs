@@ -29,7 +29,7 @@ pub(super) enum Phase {
     Data { stream: StreamKey, left: u32, padding: u32, end: bool },
     /// In the value of PRIORITY_UPDATE.
     PriorityValue { header: FrameHeader, left: u32 },
-    /// In octets nobody wants.
+    /// In bytes nobody wants.
     Skip { left: u32 },
 }
 

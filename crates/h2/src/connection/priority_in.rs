@@ -10,7 +10,7 @@ use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31};
 use crate::guard::violation::Violation;
 use crate::trace::Detail;
 
-/// Longer values are not read: those of today have up to six octets.
+/// Longer values are not read: those of today have up to six bytes.
 const VALUE_BYTES_MAX: u32 = 128;
 
 impl Connection {

@@ -1,4 +1,4 @@
-//! From octets to frames: where in a frame the input stands, and which frames may come at all.
+//! From bytes to frames: where in a frame the input stands, and which frames may come at all.
 //!
 //! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as
 //! they come. Each step ends with an event, with more to do, or for want of input.
@@ -187,7 +187,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Skips so many octets from here on.
+    /// Skips so many bytes from here on.
     #[inline]
     pub(super) fn skip_next(&mut self, left: u32) -> Step<'static> {
         self.phase = if left == 0 { Phase::Header } else { Phase::Skip { left } };

@@ -24,7 +24,7 @@ const SHARE_BYTES: u32 = 16 * 1024;
 
 /// For drivers whose output is bounded.
 impl Connection {
-    /// Says that the driver takes no more octets of this stream for now, which has some to send:
+    /// Says that the driver takes no more bytes of this stream for now, which has some to send:
     /// [`Notice::Writable`](crate::Notice::Writable) follows when it is the stream's turn, after
     /// [`give_room`](Self::give_room). Only for a server with [`Config::schedule`](crate::Config::schedule).
     ///
@@ -43,7 +43,7 @@ impl Connection {
         true
     }
 
-    /// Says that the driver takes so many octets again; those whose turn it is are told. While some stream
+    /// Says that the driver takes so many bytes again; those whose turn it is are told. While some stream
     /// waits, no more than that is taken. Cheap when nobody waits.
     #[inline]
     pub fn give_room(&mut self, octets: u32) {

@@ -18,7 +18,7 @@ pub(crate) struct Bandwidth {
     /// The round trip in nanoseconds: a shorter one counts at once, a longer one by an eighth (RFC 6298 §2),
     /// as it may be due to a queue that our own windows have filled. Zero before the first.
     round_trip: u64,
-    /// The most octets per second so far.
+    /// The most bytes per second so far.
     rate_max: u64,
     /// The largest window that was found worthwhile.
     worthwhile: u32,
@@ -70,7 +70,7 @@ impl Bandwidth {
         };
     }
 
-    /// Notes the octets that have come on all streams together. When they were faster than before, by an
+    /// Notes the bytes that have come on all streams together. When they were faster than before, by an
     /// eighth, as two measures of the same are never equal, windows twice as large as what a round trip
     /// carries are worthwhile.
     pub(crate) fn measure(&mut self, octets: u64, span: Span) {

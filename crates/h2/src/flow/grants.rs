@@ -1,4 +1,4 @@
-//! The octets that were promised to streams, and the rank of those that have them.
+//! The bytes that were promised to streams, and the rank of those that have them.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -15,13 +15,13 @@ pub(crate) struct Turns {
     schedules: bool,
     /// True if it is; else everybody is told at once, as they came.
     is_on: bool,
-    /// The octets that streams were promised and have not sent.
+    /// The bytes that streams were promised and have not sent.
     grants: Vec<(StreamKey, u32)>,
     /// The sum of that.
     granted: u32,
     /// The rank of those streams, if there are any.
     rank: Rank,
-    /// The number of octets that the driver takes now, if it has told that it does not take all.
+    /// The number of bytes that the driver takes now, if it has told that it does not take all.
     room: Option<u32>,
 }
 
@@ -55,7 +55,7 @@ impl Turns {
         self.room.is_some()
     }
 
-    /// The driver takes so many octets; `None` is all of them.
+    /// The driver takes so many bytes; `None` is all of them.
     #[inline]
     pub(crate) fn set_room(&mut self, octets: Option<u32>) {
         self.room = octets;
@@ -70,7 +70,7 @@ impl Turns {
         }
     }
 
-    /// The octets that all streams together may send of the connection's window.
+    /// The bytes that all streams together may send of the connection's window.
     pub(crate) fn capacity(&self, window: u32) -> u32 {
         self.room.map_or(window, |room| room.min(window))
     }

@@ -3,11 +3,11 @@
 //! Rule 1: every change of a window happens in this file.
 //! Rule 2: nothing here knows whether we are the client or the server, or which stream it is.
 //!
-//! A receive window moves in three steps. DATA moves octets from `available` to `held` when it arrives; the
+//! A receive window moves in three steps. DATA moves bytes from `available` to `held` when it arrives; the
 //! application moves them from `held` to `owed` when it has consumed them; `update` announces what is owed
 //! once that is worth a frame: half of the window, or a quarter of a mebibyte of a large one, so that the
 //! peer need not wait for it. That makes it `available` again. So `available + held + owed` is always the
-//! size of the window. Octets of padding skip the middle step.
+//! size of the window. Bytes of padding skip the middle step.
 
 use crate::frame::MAX_31;
 use crate::guard::violation::Violation;
@@ -33,7 +33,7 @@ impl SendWindow {
         self.0
     }
 
-    /// Takes octets that are being sent; at most what is available.
+    /// Takes bytes that are being sent; at most what is available.
     #[inline]
     pub(crate) fn take(&mut self, octets: u32) {
         debug_assert!(octets == 0 || octets <= self.available());
@@ -61,10 +61,10 @@ impl SendWindow {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct WindowOverflow;
 
-/// Octets of DATA that a WINDOW_UPDATE of thirteen is not too much for, however large the window.
+/// Bytes of DATA that a WINDOW_UPDATE of thirteen is not too much for, however large the window.
 const WORTH_A_FRAME_MAX: u32 = 256 * 1024;
 
-/// Octets of DATA that a WINDOW_UPDATE is not too much for where other frames go out anyway, of a window of
+/// Bytes of DATA that a WINDOW_UPDATE is not too much for where other frames go out anyway, of a window of
 /// this size.
 const fn worth_company(size: u32) -> u32 {
     match size / 8 {
@@ -95,11 +95,11 @@ impl ReceiveWindow {
         Self { available: size as i64, held: 0, owed: 0, size, company_at: worth_company(size) }
     }
 
-    /// Takes a frame that has arrived, `consumed` octets of which nobody waits for (padding).
+    /// Takes a frame that has arrived, `consumed` bytes of which nobody waits for (padding).
     #[inline]
     pub(crate) fn receive(&mut self, octets: u32, consumed: u32) -> Result<(), WindowExceeded> {
         debug_assert!(consumed <= octets);
-        // A frame without octets may come whatever the window is, be it negative (RFC 9113 §6.9).
+        // A frame without bytes may come whatever the window is, be it negative (RFC 9113 §6.9).
         if i64::from(octets) > self.available.max(0) {
             return Err(WindowExceeded);
         }
@@ -109,7 +109,7 @@ impl ReceiveWindow {
         Ok(())
     }
 
-    /// The application is done with octets; at most those held are counted. Returns how many were.
+    /// The application is done with bytes; at most those held are counted. Returns how many were.
     #[inline]
     pub(crate) fn release(&mut self, octets: u32) -> u32 {
         let octets = octets.min(self.held);

@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// As many octets as are fit, at least one.
+    /// As many bytes as are fit, at least one.
     fn span(&mut self, is_fit: impl Fn(&u8) -> bool) -> Option<&'a [u8]> {
         let len = self.0.iter().position(|octet| !is_fit(octet)).unwrap_or(self.0.len());
         let (span, rest) = self.0.split_at(len);

@@ -20,7 +20,7 @@ impl ErrorCode {
     pub const PROTOCOL_ERROR: Self = Self(0x1);
     /// The sender of this code failed.
     pub const INTERNAL_ERROR: Self = Self(0x2);
-    /// More flow-controlled octets came than were allowed, or a window grew too large.
+    /// More flow-controlled bytes came than were allowed, or a window grew too large.
     pub const FLOW_CONTROL_ERROR: Self = Self(0x3);
     /// SETTINGS were not acknowledged in time.
     pub const SETTINGS_TIMEOUT: Self = Self(0x4);

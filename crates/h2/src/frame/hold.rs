@@ -1,6 +1,6 @@
-//! The few octets of a frame that must be together before they mean anything: a header, or a small payload.
+//! The few bytes of a frame that must be together before they mean anything: a header, or a small payload.
 
-/// Octets of something that came in pieces. Nothing longer than a frame header is ever held.
+/// Bytes of something that came in pieces. Nothing longer than a frame header is ever held.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hold {
     octets: [u8; 9],
@@ -13,7 +13,7 @@ impl Hold {
         self.len == 0
     }
 
-    /// Takes `N` octets from what is held and the input, or puts all of the input aside.
+    /// Takes `N` bytes from what is held and the input, or puts all of the input aside.
     #[inline]
     pub(crate) fn gather<const N: usize>(&mut self, rest: &mut &[u8]) -> Option<[u8; N]> {
         self.read(rest, |octets| *octets)

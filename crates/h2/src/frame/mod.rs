@@ -1,4 +1,4 @@
-//! Frames as they lie on the wire (RFC 9113 §4.1, §6): the header of nine octets, kinds, flags, and how to
+//! Frames as they lie on the wire (RFC 9113 §4.1, §6): the header of nine bytes, kinds, flags, and how to
 //! write the small ones.
 //!
 //! Rule 1: nothing here knows a stream or a state; what a header must look like is judged in
@@ -90,7 +90,7 @@ pub(crate) mod flag {
     pub(crate) const END_HEADERS: u8 = 0x4;
     /// DATA, HEADERS: the payload starts with the length of the padding at its end.
     pub(crate) const PADDED: u8 = 0x8;
-    /// HEADERS: five octets of priority come before the field section.
+    /// HEADERS: five bytes of priority come before the field section.
     pub(crate) const PRIORITY: u8 = 0x20;
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn ping(ack: bool, payload: [u8; 8]) -> [u8; 17] {
     frame
 }
 
-/// GOAWAY up to its debug data, which has `debug_bytes` octets and follows (RFC 9113 §6.8).
+/// GOAWAY up to its debug data, which has `debug_bytes` bytes and follows (RFC 9113 §6.8).
 pub(crate) fn goaway(last: u32, code: ErrorCode, debug_bytes: u32) -> [u8; 17] {
     let header = FrameHeader { length: 8 + debug_bytes, kind: FrameKind::GOAWAY, flags: 0, stream: 0 };
     let mut frame = [0; 17];

@@ -41,16 +41,16 @@ pub(crate) const ENTRY_BYTES: usize = 6;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Settings {
-    /// SETTINGS_HEADER_TABLE_SIZE: octets of dynamic table this side decodes with.
+    /// SETTINGS_HEADER_TABLE_SIZE: bytes of dynamic table this side decodes with.
     pub table_bytes: u32,
     /// SETTINGS_ENABLE_PUSH: whether this side accepts pushed responses. Alula never pushes and never accepts
     /// it.
     pub push: bool,
     /// SETTINGS_MAX_CONCURRENT_STREAMS: streams this side lets the other open; `None` is no limit.
     pub streams_max: Option<u32>,
-    /// SETTINGS_INITIAL_WINDOW_SIZE: octets of DATA the other side may send on a new stream, at most 2^31-1.
+    /// SETTINGS_INITIAL_WINDOW_SIZE: bytes of DATA the other side may send on a new stream, at most 2^31-1.
     pub stream_window: u32,
-    /// SETTINGS_MAX_FRAME_SIZE: octets of payload this side takes, 2^14 to 2^24-1.
+    /// SETTINGS_MAX_FRAME_SIZE: bytes of payload this side takes, 2^14 to 2^24-1.
     pub frame_bytes_max: u32,
     /// SETTINGS_MAX_HEADER_LIST_SIZE: name + value + 32 summed over a field section this side takes; `None`
     /// is no limit.

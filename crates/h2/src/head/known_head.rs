@@ -1,4 +1,4 @@
-//! Heads of blocks that come again octet for octet: what such a block meant the last time.
+//! Heads of blocks that come again byte for byte: what such a block meant the last time.
 
 use alula_fields::Head;
 

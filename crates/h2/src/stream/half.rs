@@ -34,7 +34,7 @@ pub(crate) enum Incoming {
     Data {
         end_stream: bool,
     },
-    /// The last octet of its content, or the frame itself if it has none.
+    /// The last byte of its content, or the frame itself if it has none.
     LastOctet,
 }
 

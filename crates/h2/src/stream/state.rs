@@ -160,7 +160,7 @@ impl State {
         matches!(self.sending, Sending::Ended)
     }
 
-    /// Returns true while octets of the message may come: the stream is open, and the peer has not ended its
+    /// Returns true while bytes of the message may come: the stream is open, and the peer has not ended its
     /// half.
     #[inline]
     pub(crate) const fn is_receiving(self) -> bool {

@@ -87,13 +87,13 @@ impl StreamMemory {
         self.slots.len()
     }
 
-    /// Returns the octets that it holds, those of its heads included; the cost grows with the streams.
+    /// Returns the bytes that it holds, those of its heads included; the cost grows with the streams.
     pub fn memory_bytes(&self) -> usize {
         message_octets(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }
 }
 
-/// The octets that the heads and trailers of slots hold.
+/// The bytes that the heads and trailers of slots hold.
 fn message_octets(slots: &[Slot]) -> usize {
     slots.iter().map(|entry| entry.stream.memory_bytes()).sum()
 }
@@ -262,7 +262,7 @@ impl Streams {
         }
     }
 
-    /// The octets that they hold, with their heads and trailers; its cost grows with the slots.
+    /// The bytes that they hold, with their heads and trailers; its cost grows with the slots.
     pub(crate) fn memory_bytes(&self) -> usize {
         message_octets(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }

@@ -10,7 +10,7 @@ use crate::table::dynamic::Stored;
 /// How much a list of fields may be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ListLimits {
-    /// The sum of name, value and 32 octets over all fields (RFC 9113 §6.5.2).
+    /// The sum of name, value and 32 bytes over all fields (RFC 9113 §6.5.2).
     pub bytes: usize,
     /// The number of fields; the sum alone lets hundreds of empty ones pass.
     pub fields: usize,
@@ -73,7 +73,7 @@ enum Target<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It has more octets than the limit.
+    /// It has more bytes than the limit.
     Bytes,
     /// It has more fields than the limit.
     Fields,
@@ -132,7 +132,7 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// As [`store`](Self::store), for fields that are indexes of one octet: the known ones, which nearly all
+    /// As [`store`](Self::store), for fields that are indexes of one byte: the known ones, which nearly all
     /// are, in the loop.
     #[inline(always)]
     fn store_indexed(&mut self, fields: &mut Indexed<'_, '_>) -> Result<(), Refusal> {

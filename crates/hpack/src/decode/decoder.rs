@@ -1,7 +1,7 @@
 //! The decoder: from blocks to fields.
 //!
 //! A block may come in any number of fragments. Whole fields are decoded where they lie; one that is cut is
-//! kept until as many octets are there as its lengths ask for, and only then looked at again. So no string is
+//! kept until as many bytes are there as its lengths ask for, and only then looked at again. So no string is
 //! scanned twice, and what is kept is bounded by the limit for strings.
 
 use alloc::vec::Vec;
@@ -22,10 +22,10 @@ use crate::wire::integer;
 /// What a decoder takes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DecoderLimits {
-    /// The dynamic table at first, in octets as RFC 7541 §4.1 counts them. HTTP/2 begins with the default,
+    /// The dynamic table at first, in bytes as RFC 7541 §4.1 counts them. HTTP/2 begins with the default,
     /// 4096; another size holds from the moment the peer acknowledges it, see [`Decoder::set_table_limit`].
     pub table_bytes: u32,
-    /// The longest string, in octets on the wire; a longer one ends the decoding (RFC 7541 §7.4). 64 KiB by
+    /// The longest string, in bytes on the wire; a longer one ends the decoding (RFC 7541 §7.4). 64 KiB by
     /// default: four times what a list of fields may have, so that a list that is merely too large can still
     /// be refused alone.
     pub string_bytes: u32,
@@ -142,7 +142,7 @@ impl Decoder {
         self.table.changes()
     }
 
-    /// Returns true if the next octet begins a block, and nothing is owed at its start: then a block of
+    /// Returns true if the next byte begins a block, and nothing is owed at its start: then a block of
     /// nothing but indexes can be taken from a [`Memo`](crate::Memo).
     #[inline]
     pub fn is_between_blocks(&self) -> bool {
@@ -165,7 +165,7 @@ impl Decoder {
         TableView::new(&self.table)
     }
 
-    /// Octets of memory held outside the struct itself.
+    /// Bytes of memory held outside the struct itself.
     pub fn memory_bytes(&self) -> usize {
         self.table.memory_bytes() + self.tail.capacity() + self.name.capacity() + self.value.capacity()
     }
@@ -225,7 +225,7 @@ impl Decoder {
         }
     }
 
-    /// Visits fields as long as each is an index of one octet, which is most of what comes, and returns what
+    /// Visits fields as long as each is an index of one byte, which is most of what comes, and returns what
     /// follows.
     #[inline(always)]
     fn short_indexes<'f, V: Visitor + ?Sized>(&self, fragment: &'f [u8], visitor: &mut V) -> &'f [u8] {
@@ -439,11 +439,11 @@ const UPDATES_MAX: u8 = 2;
 /// Slots of the table at first: most connections that end soon have added fewer entries.
 const SLOTS_MIN: u16 = 8;
 
-/// Octets of room for a string that needs no memory of its own: most decode to less than forty octets.
+/// Bytes of room for a string that needs no memory of its own: most decode to less than forty bytes.
 const SMALL: usize = 64;
 
 /// A string of a literal: where it lies, or decoded into `small`, or into `large` if it needs more room; with
-/// what all its octets have in common.
+/// what all its bytes have in common.
 #[inline]
 fn string<'a>(
     span: Span,

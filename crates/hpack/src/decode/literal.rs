@@ -17,7 +17,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The representation that begins with this octet; nothing stands for an indexed field.
+    /// The representation that begins with this byte; nothing stands for an indexed field.
     #[inline]
     pub(crate) const fn of(first: u8) -> Option<Self> {
         match first {
@@ -44,7 +44,7 @@ impl Form {
 pub(crate) struct Literal {
     pub(crate) name: Name,
     pub(crate) value: Span,
-    /// Of the whole field, in octets.
+    /// Of the whole field, in bytes.
     pub(crate) len: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum Name {
     Literal(Span),
 }
 
-/// Where the octets of a string are.
+/// Where the bytes of a string are.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) start: usize,
@@ -65,7 +65,7 @@ pub(crate) struct Span {
     pub(crate) is_huffman: bool,
 }
 
-/// A field that is cut: at least so many octets it has, and what is wrong if they never come.
+/// A field that is cut: at least so many bytes it has, and what is wrong if they never come.
 #[derive(Clone, Copy)]
 pub(crate) struct Cut {
     pub(crate) needs: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The input ends inside an integer: one octet more and it can be looked at again.
+    /// The input ends inside an integer: one byte more and it can be looked at again.
     pub(crate) fn in_integer(input: &[u8]) -> Self {
         Self { needs: input.len() + 1, error: DecodeError::INTEGER_CUT }
     }

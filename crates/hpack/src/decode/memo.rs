@@ -1,6 +1,6 @@
 //! Remembering what whole blocks mean.
 //!
-//! A client that repeats itself sends blocks of nothing but indexes, octet for octet the same. As long as the
+//! A client that repeats itself sends blocks of nothing but indexes, byte for byte the same. As long as the
 //! table has not changed, such a block means what it meant before, and whatever the caller made of it can be
 //! used again.
 
@@ -71,7 +71,7 @@ impl<T: Default> Memo<T> {
     /// Remembers the block the decoder has just decoded to its end; `keep` changes what an older block left
     /// behind.
     ///
-    /// Does nothing if the block is empty, longer than 32 octets, or holds anything but short indexes, since
+    /// Does nothing if the block is empty, longer than 32 bytes, or holds anything but short indexes, since
     /// then it may have changed the table.
     #[inline]
     pub fn put(&mut self, decoder: &Decoder, block: &[u8], keep: impl FnOnce(&mut T)) {
@@ -121,7 +121,7 @@ impl<T> Memo<T> {
         Some(&row.kept)
     }
 
-    /// Octets of memory held outside the struct itself, but for what the caller's things hold.
+    /// Bytes of memory held outside the struct itself, but for what the caller's things hold.
     pub fn memory_bytes(&self) -> usize {
         self.rows.as_ref().map_or(0, |rows| size_of_val(&**rows))
     }
@@ -154,7 +154,7 @@ impl<T> Row<T> {
     }
 }
 
-/// An index below 127, which is one octet; index 0 is an error and no index.
+/// An index below 127, which is one byte; index 0 is an error and no index.
 #[inline]
 const fn is_short_index(octet: u8) -> bool {
     octet > 0x80 && octet < 0xff

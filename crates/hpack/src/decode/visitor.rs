@@ -11,11 +11,11 @@ use crate::table::static_table::{LAST, ROWS};
 /// `Debug` shows what may be shown of the value.
 #[derive(Clone, Copy)]
 pub struct Decoded<'a> {
-    /// The name, any octets.
+    /// The name, any bytes.
     pub name: &'a [u8],
     /// Which known name that is.
     pub known: Option<KnownName>,
-    /// The value, any octets.
+    /// The value, any bytes.
     pub value: &'a [u8],
     /// True if it came as a literal that is never to be indexed (RFC 7541 §6.2.3); whoever passes it on must
     /// say so again.
@@ -36,14 +36,14 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// What the field counts in a list: name, value and 32 octets (RFC 9113 §6.5.2).
+    /// What the field counts in a list: name, value and 32 bytes (RFC 9113 §6.5.2).
     #[inline]
     pub const fn list_size(&self) -> usize {
         self.name.len() + self.value.len() + 32
     }
 }
 
-/// Fields in a row that are indexes of one octet; handed out by a decoder, out of its table and a fragment of
+/// Fields in a row that are indexes of one byte; handed out by a decoder, out of its table and a fragment of
 /// a block.
 pub struct Indexed<'t, 'f> {
     nearest: Near<'t>,
@@ -51,13 +51,13 @@ pub struct Indexed<'t, 'f> {
 }
 
 impl<'t, 'f> Indexed<'t, 'f> {
-    /// The fields that the first octets are indexes of.
+    /// The fields that the first bytes are indexes of.
     #[inline(always)]
     pub(crate) fn new(nearest: Near<'t>, octets: &'f [u8]) -> Self {
         Self { nearest, octets: octets.iter() }
     }
 
-    /// The octets from the first on that is no index of a field.
+    /// The bytes from the first on that is no index of a field.
     #[inline(always)]
     pub(crate) fn rest(&self) -> &'f [u8] {
         self.octets.as_slice()
@@ -101,7 +101,7 @@ pub trait Visitor {
     /// Takes the next field.
     fn field(&mut self, field: Decoded<'_>);
 
-    /// Takes fields that are indexes of one octet, which is most of what comes, and leaves none of them. A
+    /// Takes fields that are indexes of one byte, which is most of what comes, and leaves none of them. A
     /// visitor that stores fields may do so in a loop of its own.
     #[inline(always)]
     fn indexed(&mut self, fields: &mut Indexed<'_, '_>) {

@@ -4,8 +4,8 @@ use alula_fields::octets::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
 
 /// Which rules of HTTP a name and its value keep.
 ///
-/// The codec carries any octets; whoever gets them decides by these bits instead of looking at every octet
-/// again. One octet.
+/// The codec carries any bytes; whoever gets them decides by these bits instead of looking at every byte
+/// again. One byte.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Class(u8);
 
@@ -55,12 +55,12 @@ impl Class {
         self.0 & ALL == ALL
     }
 
-    /// The classes of these two strings, found by looking at every octet.
+    /// The classes of these two strings, found by looking at every byte.
     pub fn of(name: &[u8], value: &[u8]) -> Self {
         Self::name(name, Octets::of_name(name)).and_value(value, Octets::of_value(value))
     }
 
-    /// The half that is about the name, given what its octets have in common.
+    /// The half that is about the name, given what its bytes have in common.
     #[inline]
     pub(crate) fn name(name: &[u8], octets: Octets) -> Self {
         match name {
@@ -70,7 +70,7 @@ impl Class {
         }
     }
 
-    /// This name with that value, given what the value's octets have in common.
+    /// This name with that value, given what the value's bytes have in common.
     #[inline]
     pub(crate) fn and_value(self, value: &[u8], octets: Octets) -> Self {
         let trimmed = if is_trimmed(value) { VALUE_TRIMMED } else { 0 };
@@ -89,7 +89,7 @@ const NAME_PSEUDO: u8 = 2;
 const VALUE_OK: u8 = 4;
 const VALUE_TRIMMED: u8 = 8;
 
-/// What the octets of a string have in common: a set of two classes.
+/// What the bytes of a string have in common: a set of two classes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Octets(u8);
 
@@ -99,7 +99,7 @@ impl Octets {
     /// All may be in a field value.
     pub(crate) const VALUE: u8 = 2;
 
-    /// The classes of one octet.
+    /// The classes of one byte.
     #[inline]
     pub(crate) const fn of(octet: u8) -> Self {
         let class = CLASS[octet as usize];

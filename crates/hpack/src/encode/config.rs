@@ -38,7 +38,7 @@ pub struct EncoderConfig {
     pub policy: Policy,
     /// When strings are Huffman-coded.
     pub huffman: Huffman,
-    /// The largest dynamic table we keep, in octets as RFC 7541 §4.1 counts them, whatever the peer allows.
+    /// The largest dynamic table we keep, in bytes as RFC 7541 §4.1 counts them, whatever the peer allows.
     /// 4096 by default, which is what the peer allows at first. The memory it takes is about three times as
     /// much once it is full.
     pub table_bytes_max: u32,

@@ -156,7 +156,7 @@ impl Encoder {
         self.write_size_updates(out);
         let mut fields = fields.into_iter();
         loop {
-            // Fields found at once take an octet each, written to room that is asked for once.
+            // Fields found at once take a byte each, written to room that is asked for once.
             let spare = &mut out.spare(QUICK_OCTETS)[..QUICK_OCTETS];
             let mut at = 0;
             let next = fields.by_ref().find(|field| {
@@ -193,7 +193,7 @@ impl Encoder {
         TableView::new(&self.table)
     }
 
-    /// Octets of memory held outside the struct itself.
+    /// Bytes of memory held outside the struct itself.
     pub fn memory_bytes(&self) -> usize {
         self.table.memory_bytes() + self.lookup.memory_bytes() + self.plans.memory_bytes()
     }
@@ -222,7 +222,7 @@ impl Encoder {
         }
     }
 
-    /// The field in one octet, for most of the fields that are in a table.
+    /// The field in one byte, for most of the fields that are in a table.
     #[inline(always)]
     fn quick(&self, field: &Field<'_>) -> u8 {
         if field.indexing as u8 >= self.quick_below {
@@ -487,7 +487,7 @@ const QUICK_OCTETS: usize = 64;
 /// for longer then.
 const SLOTS_MIN: u16 = 16;
 
-/// The index of the newest entry, as an octet.
+/// The index of the newest entry, as a byte.
 const FIRST_ENTRY: u32 = INDEXED as u32 + static_table::LAST + 1;
 
 const INDEXED: u8 = 0x80;

@@ -4,7 +4,7 @@ use alula_fields::KnownName;
 
 /// A name and a value to encode, borrowed, with what the encoder may do with them.
 ///
-/// The codec carries any octets; that HTTP/2 wants lower-case names and no control octets is the caller's
+/// The codec carries any bytes; that HTTP/2 wants lower-case names and no control bytes is the caller's
 /// matter.
 ///
 /// `Debug` shows what may be shown of the value.

@@ -40,9 +40,9 @@ pub(crate) struct Plan {
 
 const NONE: u64 = u64::MAX;
 
-/// What to write for one part: an octet that is a sum, or one of the [`Kind`]s.
+/// What to write for one part: a byte that is a sum, or one of the [`Kind`]s.
 ///
-/// The octet of an entry is the sum of the next id and a number that stays the same; that of a static index
+/// The byte of an entry is the sum of the next id and a number that stays the same; that of a static index
 /// is the number alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Op {
@@ -51,14 +51,14 @@ struct Op {
     add: u32,
 }
 
-/// A part that is not an octet: the `add` of its [`Op`], above all octets.
+/// A part that is not a byte: the `add` of its [`Op`], above all bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     /// The literal of the part.
     Literal,
     /// The part as a field that is encoded now.
     Field,
-    /// A field that is an entry with an index of more than one octet.
+    /// A field that is an entry with an index of more than one byte.
     FarEntry,
     /// The same as `Field`, but the value is given; afterwards what is named later must be looked at.
     Hole,
@@ -69,7 +69,7 @@ impl Op {
     const FIELD: Self = Self::other(Kind::Field);
     const HOLE: Self = Self::other(Kind::Hole);
 
-    /// An octet no index of one octet is: from here on it is something else.
+    /// A byte no index of one byte is: from here on it is something else.
     const OTHER: u32 = 0xff;
 
     const fn octet(octet: u8) -> Self {
@@ -139,7 +139,7 @@ impl Encoder {
         }
         let plan = &mut self.plans.plans[place];
         plan.ops = ops;
-        // No literal takes but one octet.
+        // No literal takes but one byte.
         if out.end() - mark == written && holes.is_empty() {
             plan.keep(out.since(mark), self.table.changes());
         }
@@ -159,7 +159,7 @@ impl Encoder {
         }
     }
 
-    /// Writes parts that are octets, and says how many that were.
+    /// Writes parts that are bytes, and says how many that were.
     #[inline]
     fn walk_octets(&self, ops: &[Op], room: usize, out: &mut OutBuf) -> usize {
         let next = self.table.next_id() as u32;
@@ -176,7 +176,7 @@ impl Encoder {
         octets
     }
 
-    /// Writes a part that is no octet, and says whether the entries that were there still are.
+    /// Writes a part that is no byte, and says whether the entries that were there still are.
     fn walk_other(
         &mut self,
         op: Op,
@@ -298,7 +298,7 @@ impl Plans {
         *self = Self::new();
     }
 
-    /// Octets of memory held outside the struct itself.
+    /// Bytes of memory held outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
         let own = self.plans.capacity() * size_of::<Plan>();
         own + self.plans.iter().map(Plan::memory_bytes).sum::<usize>()

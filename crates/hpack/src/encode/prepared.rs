@@ -72,7 +72,7 @@ pub struct PrepareError {
     pub is_name: bool,
 }
 
-/// One part: where its octets are.
+/// One part: where its bytes are.
 pub(crate) struct PreparedPart {
     known: Option<KnownName>,
     indexing: Indexing,
@@ -110,7 +110,7 @@ impl PreparedBlock {
         self.holes
     }
 
-    /// The sum of name, value and 32 octets over all fields, holes counted as empty (RFC 9113 §6.5.2).
+    /// The sum of name, value and 32 bytes over all fields, holes counted as empty (RFC 9113 §6.5.2).
     pub fn list_size(&self) -> usize {
         self.parts.iter().map(|part| part.name.len() + part.value.len() + 32).sum()
     }
@@ -119,7 +119,7 @@ impl PreparedBlock {
         &self.parts
     }
 
-    /// More octets than this the parts between two holes never take.
+    /// More bytes than this the parts between two holes never take.
     pub(crate) fn fixed_len_max(&self) -> usize {
         self.fixed_len_max
     }

@@ -36,7 +36,7 @@ impl Treatment {
     }
 }
 
-/// Returns true if a value could be guessed octet by octet if it shared a table with an attacker's (RFC 7541
+/// Returns true if a value could be guessed byte by byte if it shared a table with an attacker's (RFC 7541
 /// §7.1): credentials, and cookies so short that their length protects nothing. The same rule is in nghttp2
 /// and Go.
 #[inline]
@@ -48,7 +48,7 @@ pub(crate) fn is_secret(name: KnownName, value: &[u8]) -> bool {
     }
 }
 
-/// RFC 7541 §7.1.3 speaks of values of low entropy; twenty octets are what nghttp2 and Go draw the line at.
+/// RFC 7541 §7.1.3 speaks of values of low entropy; twenty bytes are what nghttp2 and Go draw the line at.
 const COOKIE_BYTES_MIN: usize = 20;
 
 /// The first bits of a literal that is never to be indexed (RFC 7541 §6.2.3).

@@ -10,7 +10,7 @@ pub(crate) struct Code {
     pub(crate) len: u8,
 }
 
-/// Octets 0 to 255, then the end-of-string symbol, which never stands in a string (RFC 7541 §5.2).
+/// Bytes 0 to 255, then the end-of-string symbol, which never stands in a string (RFC 7541 §5.2).
 pub(crate) static CODES: [Code; 257] = TABLE;
 
 /// The longest code word, in bits.

@@ -1,30 +1,30 @@
-//! From Huffman code to octets.
+//! From Huffman code to bytes.
 //!
-//! A step looks at the next [`STEP`] bits and finds one or two octets in a table, with the classes both
+//! A step looks at the next [`STEP`] bits and finds one or two bytes in a table, with the classes both
 //! belong to. Four steps make a round: one word is loaded at the bit where the code has got to, one word is
 //! written, and one sum over what the steps found says how far both go. Code words longer than a step are
-//! rare octets; they stop a round, and are found by their length, which works because the code is canonical.
+//! rare bytes; they stop a round, and are found by their length, which works because the code is canonical.
 //! So the cost is linear in the length of the code, whatever it holds.
 
 use super::codes::{CODES, LEN_MAX, LEN_MIN, TABLE};
 use crate::encode::class::Octets;
 use crate::error::DecodeError;
 
-/// Bits a step looks at: any two of the 36 commonest octets fit into twelve, and the table into half of an L1
+/// Bits a step looks at: any two of the 36 commonest bytes fit into twelve, and the table into half of an L1
 /// cache.
 const STEP: u32 = 12;
 
 /// Bits a round may take; a word loaded at any bit has at least 57.
 const ROUND: usize = 4 * STEP as usize;
 
-/// More octets than this never come of `coded` octets of code; the decoder needs this much room.
+/// More bytes than this never come of `coded` bytes of code; the decoder needs this much room.
 #[inline]
 pub(crate) const fn decoded_len_max(coded: usize) -> usize {
-    // One octet takes five bits at least; a round writes eight octets, however few are meant.
+    // One byte takes five bits at least; a round writes eight bytes, however few are meant.
     coded * 8 / LEN_MIN as usize + 8
 }
 
-/// Decodes `coded` to the start of `out`; says how many octets came out and which classes all of them are in.
+/// Decodes `coded` to the start of `out`; says how many bytes came out and which classes all of them are in.
 ///
 /// `out` has room for [`decoded_len_max`].
 #[inline]
@@ -46,7 +46,7 @@ pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Octets), De
         out[at..at + 8].copy_from_slice(&octets.to_le_bytes());
         at += Step(sum).count();
         bit += Step(sum).bits() as usize;
-        // Rare octets rarely come alone.
+        // Rare bytes rarely come alone.
         while Step(last).bits() == 0 {
             let (octet, len) = long(!inverted_at(coded, bit), end - bit)?;
             out[at] = octet;
@@ -63,7 +63,7 @@ pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Octets), De
     Ok((at, Octets::from_step(all & tail)))
 }
 
-/// The last bits of a string, fewer than a round takes: where a step must not take the padding for an octet.
+/// The last bits of a string, fewer than a round takes: where a step must not take the padding for a byte.
 ///
 /// The bits are inverted, so that what is shifted in behind them is padding.
 #[inline]
@@ -96,7 +96,7 @@ fn decode_tail(
     }
 }
 
-/// The first octet of a step that found more than there is, or an octet too long for a step; and its length
+/// The first byte of a step that found more than there is, or a byte too long for a step; and its length
 /// in bits.
 #[cold]
 fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
@@ -108,7 +108,7 @@ fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     if len <= left { Ok((octet, len)) } else { Err(bad_padding(word)) }
 }
 
-/// An octet whose code word is longer than a step, of which only `left` bits may be there; and its length in
+/// A byte whose code word is longer than a step, of which only `left` bits may be there; and its length in
 /// bits.
 fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     let mut len = STEP as usize + 1;
@@ -124,7 +124,7 @@ fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     u8::try_from(symbol).map(|octet| (octet, len)).map_err(|_| DecodeError::HUFFMAN_EOS)
 }
 
-/// What is wrong with bits before the padding that are no octet.
+/// What is wrong with bits before the padding that are no byte.
 #[cold]
 fn bad_padding(word: u64) -> DecodeError {
     if word == u64::MAX { DecodeError::HUFFMAN_LONG_PADDING } else { DecodeError::HUFFMAN_PADDING }
@@ -142,7 +142,7 @@ fn inverted_at(coded: &[u8], bit: usize) -> u64 {
     !octets_at(coded, bit / 8) << (bit % 8)
 }
 
-/// The eight octets from this one on, as if ones followed.
+/// The eight bytes from this one on, as if ones followed.
 #[inline(always)]
 fn octets_at(coded: &[u8], at: usize) -> u64 {
     match coded.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -151,7 +151,7 @@ fn octets_at(coded: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The word that begins less than eight octets before the end.
+/// The word that begins less than eight bytes before the end.
 #[inline]
 fn last_word(coded: &[u8], at: usize) -> u64 {
     match coded.last_chunk::<8>() {
@@ -169,10 +169,10 @@ fn last_word(coded: &[u8], at: usize) -> u64 {
     }
 }
 
-/// What one step finds: bits 0–7 eight times the number of octets, 8–13 their length in bits, 14–15 the
-/// classes of all, 16–31 the octets, the first lowest. Zero: the code word is longer than a step.
+/// What one step finds: bits 0–7 eight times the number of bytes, 8–13 their length in bits, 14–15 the
+/// classes of all, 16–31 the bytes, the first lowest. Zero: the code word is longer than a step.
 ///
-/// The lowest fourteen bits of four of them can be added up: 8 octets and 48 bits are the most.
+/// The lowest fourteen bits of four of them can be added up: 8 bytes and 48 bits are the most.
 #[derive(Clone, Copy)]
 struct Step(u32);
 
@@ -184,7 +184,7 @@ impl Step {
         Self(8 | (len as u32) << 8 | classes | (octet as u32) << 16)
     }
 
-    /// This octet and then that one.
+    /// This byte and then that one.
     const fn two(self, second: Self) -> Self {
         let bits = self.bits() + second.bits();
         let octets = (self.octets() | second.octets() << 8) as u32;

@@ -1,18 +1,18 @@
-//! From octets to Huffman code.
+//! From bytes to Huffman code.
 
 #[cfg(test)]
 use super::codes::CODES;
 use super::codes::TABLE;
 
-/// For tests: how many octets `plain` takes in Huffman code.
+/// For tests: how many bytes `plain` takes in Huffman code.
 #[cfg(test)]
 pub(crate) fn encoded_len(plain: &[u8]) -> usize {
     let bits: usize = plain.iter().map(|&octet| usize::from(CODES[usize::from(octet)].len)).sum();
     bits.div_ceil(8)
 }
 
-/// Writes `plain` in Huffman code to the start of `out` and says how many octets that took, or nothing when
-/// `out` is too short for it: so a caller who hands out one octet less than `plain` has learns whether the
+/// Writes `plain` in Huffman code to the start of `out` and says how many bytes that took, or nothing when
+/// `out` is too short for it: so a caller who hands out one byte less than `plain` has learns whether the
 /// code is shorter, in one pass.
 #[inline]
 pub(crate) fn encode(plain: &[u8], out: &mut [u8]) -> Option<usize> {
@@ -73,10 +73,10 @@ impl Bits {
         Some(rest)
     }
 
-    /// Writes the last bits and says how many octets they took.
+    /// Writes the last bits and says how many bytes they took.
     #[inline(always)]
     fn finish(self, out: &mut [u8]) -> Option<usize> {
-        // The last octet is filled up with ones, the first bits of the end-of-string symbol (RFC 7541 §5.2).
+        // The last byte is filled up with ones, the first bits of the end-of-string symbol (RFC 7541 §5.2).
         let last = ((self.word << 32 | 0xffff_ffff) >> (self.held & 63)) as u32;
         let count = self.held.div_ceil(8) as usize;
         match out.first_chunk_mut::<4>() {
@@ -90,7 +90,7 @@ impl Bits {
     }
 }
 
-/// The code words of the octets, in the form that is quickest to load.
+/// The code words of the bytes, in the form that is quickest to load.
 static WORDS: [Word; 256] = {
     let mut words = [Word { bits: 0, len: 0 }; 256];
     let mut octet = 0;

@@ -1,6 +1,6 @@
 //! The dynamic table (RFC 7541 §2.3.2, §4), the same for encoder and decoder.
 //!
-//! Octets lie in a ring that is at least twice as long as all that is live in it, so that every string is one
+//! Bytes lie in a ring that is at least twice as long as all that is live in it, so that every string is one
 //! slice: an entry that does not fit before the end of the ring starts at its beginning, and what is oldest
 //! there is dead by then. Known names are not stored, only their ids. Entries have ids that count up and are
 //! never used again; the index of an entry is `next id - id` after the static table (RFC 7541 §2.3.3), so
@@ -18,7 +18,7 @@ use alula_fields::KnownName;
 use crate::encode::class::Class;
 use crate::table::static_table;
 
-/// What an entry counts beside its octets (RFC 7541 §4.1).
+/// What an entry counts beside its bytes (RFC 7541 §4.1).
 pub(crate) const ENTRY_OVERHEAD: usize = 32;
 
 /// The dynamic table of one direction.
@@ -32,7 +32,7 @@ pub(crate) struct Table {
     near: u32,
     /// Where in the ring the next entry goes if there is room.
     end: u32,
-    /// Octets of live entries in the ring.
+    /// Bytes of live entries in the ring.
     stored: u32,
     size: u32,
     size_max: u32,
@@ -62,7 +62,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) class: Class,
 }
 
-/// The entries that have an index of one octet, for many look-ups while none comes or goes.
+/// The entries that have an index of one byte, for many look-ups while none comes or goes.
 #[derive(Clone, Copy)]
 pub(crate) struct Near<'a> {
     ring: &'a [u8],
@@ -215,7 +215,7 @@ impl Table {
         self.len
     }
 
-    /// The number of entries that have an index of one octet.
+    /// The number of entries that have an index of one byte.
     #[inline]
     pub(crate) fn near(&self) -> u32 {
         self.near
@@ -264,7 +264,7 @@ impl Table {
         self.ring.len()
     }
 
-    /// Octets of the ring, live or not.
+    /// Bytes of the ring, live or not.
     #[inline]
     pub(crate) fn octets(&self, at: usize, len: usize) -> Option<&[u8]> {
         self.ring.get(at..at + len)
@@ -275,7 +275,7 @@ impl Table {
         (self.slot(id).value_at as usize, self.entry(id).value)
     }
 
-    /// Octets of memory held.
+    /// Bytes of memory held.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.ring.capacity() + self.name.capacity() + self.slots.capacity() * size_of::<Slot>()
     }
@@ -286,7 +286,7 @@ impl Table {
         if places < self.len { Some(self.next - 1 - u64::from(places)) } else { None }
     }
 
-    /// The entries that have an index of one octet.
+    /// The entries that have an index of one byte.
     #[inline(always)]
     pub(crate) fn nearest(&self) -> Near<'_> {
         const NONE: &[Slot] =
@@ -363,7 +363,7 @@ impl Table {
         }
     }
 
-    /// Finds room for the octets of an entry and takes it.
+    /// Finds room for the bytes of an entry and takes it.
     #[inline]
     fn place(&mut self, octets: usize) -> usize {
         let stored = self.stored as usize + octets;
@@ -396,7 +396,7 @@ impl Table {
         );
     }
 
-    /// Moves live octets to a new ring of this length, oldest first.
+    /// Moves live bytes to a new ring of this length, oldest first.
     fn relocate(&mut self, len: usize) {
         let old = core::mem::take(&mut self.ring);
         // Allocated and then zeroed: an allocator that is asked for zeros mostly takes its slow way.
@@ -425,11 +425,11 @@ impl Table {
     }
 }
 
-/// Index 127 and those above take more than one octet (RFC 7541 §5.1, §6.1).
+/// Index 127 and those above take more than one byte (RFC 7541 §5.1, §6.1).
 const NEAR_MAX: u32 = 126 - static_table::LAST;
-/// The octets of a ring at first: the fields of a usual request fit twice.
+/// The bytes of a ring at first: the fields of a usual request fit twice.
 const RING_MIN: usize = 256;
-/// The octets of a ring that is trimmed, at least.
+/// The bytes of a ring that is trimmed, at least.
 const RING_KEPT_MIN: usize = 64;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! A quick hash of octets, for finding and for recognising what was seen before.
+//! A quick hash of bytes, for finding and for recognising what was seen before.
 //!
-//! Whoever chooses the octets can make values meet. That costs time bounded by the number of entries in a
+//! Whoever chooses the bytes can make values meet. That costs time bounded by the number of entries in a
 //! table, or an entry nobody needs; it never changes what is encoded, since whatever is found is compared.
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -16,7 +16,7 @@ pub(crate) fn hash(seed: u64, octets: &[u8]) -> u64 {
     if octets.len().is_multiple_of(8) {
         return state;
     }
-    // The last octets; some of them a second time if there are eight to load.
+    // The last bytes; some of them a second time if there are eight to load.
     let last = match octets.last_chunk::<8>() {
         Some(word) => u64::from_le_bytes(*word),
         None => octets.iter().fold(0, |word, &octet| word << 8 | u64::from(octet)),

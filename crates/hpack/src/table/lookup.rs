@@ -25,7 +25,7 @@ pub(crate) struct Lookup {
     heads: Vec<u32>,
     /// One for each slot of the table.
     links: Vec<Link>,
-    /// How long the table's ring was when `latest` was filled; a new ring has its octets elsewhere.
+    /// How long the table's ring was when `latest` was filled; a new ring has its bytes elsewhere.
     ring_len: usize,
 }
 
@@ -195,7 +195,7 @@ impl Lookup {
         self.put(table, table.next_id() - 1, known, hashes.pair, hashes.name);
     }
 
-    /// Octets of memory held outside the struct itself.
+    /// Bytes of memory held outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.latest.memory_bytes()
             + self.heads.capacity() * size_of::<u32>()

@@ -7,7 +7,7 @@ pub(crate) const LEN_MAX: usize = 96;
 ///
 /// A call of the C library costs some twenty instructions before it compares anything, and as many registers
 /// saved around it. Here the first and the last part are compared, which overlap or meet in the middle, so
-/// that no octet is looked at alone.
+/// that no byte is looked at alone.
 #[inline(always)]
 pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     debug_assert!(one.len() == other.len() && one.len() <= LEN_MAX);
@@ -30,7 +30,7 @@ fn same_last<const COUNT: usize>(one: &[u8], other: &[u8]) -> bool {
     matches!((one.last_chunk::<COUNT>(), other.last_chunk::<COUNT>()), (Some(one), Some(other)) if one == other)
 }
 
-/// What the first and last 32 octets leave out.
+/// What the first and last 32 bytes leave out.
 #[inline(always)]
 fn same_middle(one: &[u8], other: &[u8]) -> bool {
     one.len() <= 64 || same_first::<32>(&one[32..], &other[32..])

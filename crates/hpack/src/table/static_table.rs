@@ -166,7 +166,7 @@ static PLACES: [NameRows; 256] = {
     places
 };
 
-/// Up to eight octets from the beginning of a value, in one word.
+/// Up to eight bytes from the beginning of a value, in one word.
 #[inline]
 const fn head(value: &[u8]) -> u64 {
     if let Some(word) = value.first_chunk::<8>() {

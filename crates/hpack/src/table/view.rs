@@ -26,12 +26,12 @@ impl<'a> TableView<'a> {
         self.len() == 0
     }
 
-    /// The size of all entries, in octets as RFC 7541 §4.1 counts them.
+    /// The size of all entries, in bytes as RFC 7541 §4.1 counts them.
     pub fn bytes(self) -> u32 {
         self.table.size()
     }
 
-    /// The most that may be, in the same octets.
+    /// The most that may be, in the same bytes.
     pub fn bytes_max(self) -> u32 {
         self.table.size_max()
     }

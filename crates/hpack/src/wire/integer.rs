@@ -1,14 +1,14 @@
 //! Integers with a prefix (RFC 7541 §5.1), up to 2^32 - 1.
 //!
-//! Five continuation octets hold any of them. Zeroes that make an integer longer than need be are accepted
+//! Five continuation bytes hold any of them. Zeroes that make an integer longer than need be are accepted
 //! within these five: the RFC allows them, and some encoders reserve room for a length before they know it.
 
 use crate::error::DecodeError;
 
-/// The most octets an integer takes.
+/// The most bytes an integer takes.
 pub(crate) const LEN_MAX: usize = 6;
 
-/// The number of octets that `value` takes behind a prefix of `prefix` bits.
+/// The number of bytes that `value` takes behind a prefix of `prefix` bits.
 #[inline]
 pub(crate) const fn len(value: u32, prefix: u32) -> usize {
     let full = (1 << prefix) - 1;
@@ -22,7 +22,7 @@ pub(crate) const fn len(value: u32, prefix: u32) -> usize {
     }
 }
 
-/// Writes `value` to the start of `out`, with `pattern` in the bits before the prefix; says how many octets
+/// Writes `value` to the start of `out`, with `pattern` in the bits before the prefix; says how many bytes
 /// it took.
 #[inline]
 pub(crate) fn encode(value: u32, prefix: u32, pattern: u8, out: &mut [u8]) -> usize {
@@ -48,7 +48,7 @@ fn encode_rest(mut rest: u32, out: &mut [u8]) -> usize {
 }
 
 /// Reads the integer that begins at `at`: its value and where the next thing begins, or nothing if more
-/// octets are needed.
+/// bytes are needed.
 #[inline]
 pub(crate) fn decode(input: &[u8], at: usize, prefix: u32) -> Result<Option<(u32, usize)>, DecodeError> {
     let Some(&first) = input.get(at) else { return Ok(None) };

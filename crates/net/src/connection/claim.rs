@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::{connection::memory::spares::Spares, message::content::Content, transport::read_buf::ReadBuf};
 
-/// A claim begins with so many octets.
+/// A claim begins with so many bytes.
 pub(crate) const BEGIN_OCTETS: usize = 8 * 1024;
 /// The parts that content may have, beside the first.
 const PARTS_MAX: usize = 64;
@@ -26,7 +26,7 @@ pub(crate) struct Claims {
 struct Claim {
     slot: u32,
     first: Range<u32>,
-    /// The parts that follow the first, without octets.
+    /// The parts that follow the first, without bytes.
     parts: Content,
     /// Content that comes after as many parts as there may be.
     rest: Vec<u8>,

@@ -23,7 +23,7 @@ pub trait IdleObserver: Send + Sync {
     /// Called when a stream is opened on a connection that was idle.
     fn busy(&self);
 
-    /// Told the octets that the connection holds when they are many or were, and when a request is refused
+    /// Told the bytes that the connection holds when they are many or were, and when a request is refused
     /// for want
     /// of memory, with whether memory is [scarce](alula_machine::MemoryBudget::is_scarce).
     fn holds(&self, octets: u64, is_scarce: bool) {

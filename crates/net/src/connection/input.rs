@@ -1,4 +1,4 @@
-//! The octets that come in: the buffers that a connection reads into, lent by the thread or its own while
+//! The bytes that come in: the buffers that a connection reads into, lent by the thread or its own while
 //! large content comes, and how far the peer has come in sending.
 //!
 //! Rule 1: between two polls a connection holds no buffer that its thread has lent; what is unread moves to
@@ -14,13 +14,13 @@ use crate::{
     transport::read_buf::ReadBuf,
 };
 
-/// Octets of room that a socket is read into at least, in a buffer that is lent.
+/// Bytes of room that a socket is read into at least, in a buffer that is lent.
 const ROOM_MIN: usize = 16 * 1024;
 
-/// More octets than this stay where they were read: copying them costs more than the memory is worth.
+/// More bytes than this stay where they were read: copying them costs more than the memory is worth.
 const STOWED_MAX: usize = 16 * 1024;
 
-/// Octets that a peer of HTTP/1.1 may send ahead before reading stops.
+/// Bytes that a peer of HTTP/1.1 may send ahead before reading stops.
 const AHEAD_OCTETS_MAX: usize = 64 * 1024;
 
 /// Reads that do not ask the reactor first, after one that asked and found something to read.
@@ -28,9 +28,9 @@ const READS_UNASKED: u8 = 16;
 
 #[derive(Default)]
 pub(crate) struct Input {
-    /// The octets that were read and are not used yet; within a poll also the buffer to read into.
+    /// The bytes that were read and are not used yet; within a poll also the buffer to read into.
     buffer: ReadBuf,
-    /// The octets that TLS has decrypted and that are not used yet.
+    /// The bytes that TLS has decrypted and that are not used yet.
     #[cfg(feature = "tls")]
     plain: ReadBuf,
     /// Large content comes, or much is unread: the buffers are the connection's own.
@@ -40,7 +40,7 @@ pub(crate) struct Input {
     /// Memory for what is unread between two polls.
     stowed: Vec<u8>,
     end: End,
-    /// The machine has left octets that it takes once the exchange before them is over.
+    /// The machine has left bytes that it takes once the exchange before them is over.
     is_held_back: bool,
     /// The socket was not read, because the machine wanted nothing.
     is_stopped: bool,
@@ -101,13 +101,13 @@ impl Input {
         self.widened(own, spares)
     }
 
-    /// Octets of room to ask the buffer for.
+    /// Bytes of room to ask the buffer for.
     #[inline]
     pub(crate) fn read_step(&self) -> usize {
         if self.is_kept { LENT_OCTETS } else { ROOM_MIN }
     }
 
-    /// Returns the same octets in a buffer with room.
+    /// Returns the same bytes in a buffer with room.
     #[inline]
     fn widened(&mut self, own: ReadBuf, spares: &mut Spares) -> ReadBuf {
         match own.capacity() {
@@ -173,7 +173,7 @@ impl Input {
         octets >= LENT_OCTETS && !self.is_kept
     }
 
-    /// Gives the lent buffers back: this poll reads no more. Returns true if octets were unread and have
+    /// Gives the lent buffers back: this poll reads no more. Returns true if bytes were unread and have
     /// moved.
     #[inline(never)]
     pub(crate) fn stow(&mut self) -> bool {
@@ -198,7 +198,7 @@ impl Input {
             let plain = std::mem::take(&mut self.plain);
             self.plain = self.stowed(plain);
         }
-        // Octets that are too many to be moved have made their buffer the connection's own.
+        // Bytes that are too many to be moved have made their buffer the connection's own.
         self.is_kept = self.wide_octets() > 0;
         self.is_for_unread = self.is_kept;
     }
@@ -214,7 +214,7 @@ impl Input {
         ReadBuf::of(own)
     }
 
-    /// Octets that the buffers have, if they are large ones.
+    /// Bytes that the buffers have, if they are large ones.
     #[inline]
     fn wide_octets(&self) -> usize {
         let wide = |buffer: &ReadBuf| if buffer.capacity() < LENT_OCTETS { 0 } else { buffer.capacity() };
@@ -225,7 +225,7 @@ impl Input {
         wide(&self.buffer) + plain
     }
 
-    /// Octets of the buffers that are the connection's own.
+    /// Bytes of the buffers that are the connection's own.
     #[inline]
     pub(crate) fn octets(&self) -> usize {
         #[cfg(feature = "tls")]
@@ -310,7 +310,7 @@ impl Input {
         self.is_held_back = is_holding && (self.is_over() || !unread.is_empty());
     }
 
-    /// Returns true if the machine has left octets until the exchange before them is over.
+    /// Returns true if the machine has left bytes until the exchange before them is over.
     #[inline]
     pub(crate) fn is_held_back(&self) -> bool {
         self.is_held_back

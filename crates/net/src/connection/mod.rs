@@ -1,4 +1,4 @@
-//! The state of a connection that its lock protects: the machine, and the parts that move octets and wake
+//! The state of a connection that its lock protects: the machine, and the parts that move bytes and wake
 //! callers.
 //!
 //! Each part owns its state; this module composes them. Everything here is memory work: no system call, no
@@ -139,7 +139,7 @@ impl Connection {
         }
     }
 
-    /// Returns true if the octets are those of TLS.
+    /// Returns true if the bytes are those of TLS.
     pub(crate) const fn is_secure(&self) -> bool {
         #[cfg(feature = "tls")]
         return self.tls.is_some();

@@ -1,4 +1,4 @@
-//! The octets that go out: what the machine has written, what is being written to the socket, and how the
+//! The bytes that go out: what the machine has written, what is being written to the socket, and how the
 //! socket takes it.
 //!
 //! Rule 1: `written` goes out before `waiting`; while somebody is in a write call, `written` is in their
@@ -14,28 +14,28 @@ const SMALL: usize = 16 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Output {
-    /// The octets that the machine has written and nobody has taken yet.
+    /// The bytes that the machine has written and nobody has taken yet.
     waiting: OutBuf,
-    /// The octets that are being written to the socket.
+    /// The bytes that are being written to the socket.
     leaving: OutBuf,
     state: Socket,
     /// Somebody is in a write call with `leaving` in hand.
     is_writing: bool,
     /// Our direction was shut.
     is_shut: bool,
-    /// Octets the socket has taken.
+    /// Bytes the socket has taken.
     taken: u64,
 }
 
 /// The state of the socket, as far as writing goes.
 #[derive(Default)]
 enum Socket {
-    /// It takes octets.
+    /// It takes bytes.
     #[default]
     Open,
     /// It took no more; the connection's task waits for room.
     Blocked,
-    /// It takes no more octets, ever.
+    /// It takes no more bytes, ever.
     Failed(Box<Error>),
 }
 
@@ -46,13 +46,13 @@ impl Output {
         &mut self.waiting
     }
 
-    /// Octets that wait for the socket.
+    /// Bytes that wait for the socket.
     #[inline]
     pub(crate) fn unsent(&self) -> usize {
         self.waiting.len() + self.leaving.len()
     }
 
-    /// Returns true if the socket may be written to: it takes octets, and nobody else writes.
+    /// Returns true if the socket may be written to: it takes bytes, and nobody else writes.
     #[inline]
     pub(crate) fn may_write(&self) -> bool {
         !self.is_writing && !self.is_blocked()
@@ -91,7 +91,7 @@ impl Output {
         std::mem::take(&mut self.leaving)
     }
 
-    /// Puts back what a write has left, of which the socket has taken so many octets.
+    /// Puts back what a write has left, of which the socket has taken so many bytes.
     #[inline]
     pub(crate) fn end_to_write(&mut self, mut leaving: OutBuf, octets: usize) {
         leaving.consume(octets);
@@ -100,18 +100,18 @@ impl Output {
         self.leaving = leaving;
     }
 
-    /// Returns true if content may go to the socket that is not among these octets: all of them were written,
+    /// Returns true if content may go to the socket that is not among these bytes: all of them were written,
     /// the socket takes more, and nobody else writes.
     pub(crate) fn may_be_bypassed(&self) -> bool {
         self.may_write() && self.unsent() == 0 && self.failure().is_none()
     }
 
-    /// Keeps others from writing, while content goes to the socket that is not among these octets.
+    /// Keeps others from writing, while content goes to the socket that is not among these bytes.
     pub(crate) fn begin_to_bypass(&mut self) {
         self.is_writing = true;
     }
 
-    /// The socket has taken so many octets of content that was not among these.
+    /// The socket has taken so many bytes of content that was not among these.
     pub(crate) fn end_to_bypass(&mut self, octets: usize) {
         self.is_writing = false;
         self.taken += octets as u64;
@@ -131,7 +131,7 @@ impl Output {
         true
     }
 
-    /// The octets that the socket has taken so far.
+    /// The bytes that the socket has taken so far.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
@@ -175,7 +175,7 @@ impl Output {
         self.unsent() == 0 && !std::mem::replace(&mut self.is_shut, true)
     }
 
-    /// The octets of both buffers.
+    /// The bytes of both buffers.
     #[inline]
     pub(crate) fn octets(&self) -> usize {
         self.waiting.capacity() + self.leaving.capacity()
@@ -193,7 +193,7 @@ impl Output {
         self.exchange_memory(to);
     }
 
-    /// Has its octets in this memory from now on; frees it if it has any.
+    /// Has its bytes in this memory from now on; frees it if it has any.
     pub(crate) fn use_memory(&mut self, from: &mut [OutBuf; 2]) {
         match self.octets() {
             0 => self.exchange_memory(from),

@@ -1,4 +1,4 @@
-//! Receiving: octets go from the socket to the machine, and what it makes of them to the slots of their
+//! Receiving: bytes go from the socket to the machine, and what it makes of them to the slots of their
 //! streams.
 
 use alula_fields::{Decimal, FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status};
@@ -23,7 +23,7 @@ use crate::{
 /// [`Limits::body_rate_grace`](alula_machine::Limits::body_rate_grace).
 const RETRY_AFTER: &[u8] = b"5";
 
-/// Octets.
+/// Bytes.
 impl Connection {
     /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
     pub(crate) fn feed(&mut self) {
@@ -166,7 +166,7 @@ impl Connection {
         self.machine.close(Reason::Cancelled);
     }
 
-    /// Returns true if octets that the machine has left are taken now.
+    /// Returns true if bytes that the machine has left are taken now.
     #[inline]
     pub(crate) fn goes_on(&self) -> bool {
         self.input.is_held_back()
@@ -181,7 +181,7 @@ impl Connection {
         self.machine.wants_read() && self.input.takes_more()
     }
 
-    /// Takes the buffer to read into, and the octets of room to ask it for.
+    /// Takes the buffer to read into, and the bytes of room to ask it for.
     #[inline(always)]
     pub(crate) fn take_input(&mut self) -> (ReadBuf, usize) {
         (self.input.take_to_fill(&mut self.spares), self.input.read_step())
@@ -210,7 +210,7 @@ impl Connection {
         self.stow_input();
     }
 
-    /// Gives octets that were taken out back to the peer's windows.
+    /// Gives bytes that were taken out back to the peer's windows.
     pub(crate) fn give_back(&mut self, at: SlotKey, octets: u32) {
         if octets > 0
             && let Some(stream) = self.slots.get(at).and_then(|slot| slot.stream)
@@ -219,7 +219,7 @@ impl Connection {
         }
     }
 
-    /// Gives octets back. If that is what was waited for, the task of a server reads on, and a client's
+    /// Gives bytes back. If that is what was waited for, the task of a server reads on, and a client's
     /// connection is free again.
     pub(crate) fn release_capacity(&mut self, stream: StreamKey, octets: u32) {
         if !self.machine.release_capacity(stream, octets) {

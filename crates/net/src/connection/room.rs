@@ -36,11 +36,11 @@ const PIECE_LEAST: usize = 4 * 1024;
 const CALL_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 pub(crate) struct Room {
-    /// The octets that may wait.
+    /// The bytes that may wait.
     bound: usize,
     /// The same while much of the memory of all connections is in use.
     narrow: usize,
-    /// The octets that one stream may write until the output has drained again.
+    /// The bytes that one stream may write until the output has drained again.
     share: usize,
     /// The number of times that streams were called.
     calls: u32,
@@ -75,7 +75,7 @@ impl Room {
         self.share < self.bound
     }
 
-    /// Returns the octets of its share that a stream has not used.
+    /// Returns the bytes of its share that a stream has not used.
     fn share_left(&self, slot: &Slot) -> usize {
         self.share.saturating_sub(slot.share.used(self.calls))
     }
@@ -93,7 +93,7 @@ impl Room {
 }
 
 impl Room {
-    /// Returns how many of so many octets of content a stream may write while so many wait for the socket;
+    /// Returns how many of so many bytes of content a stream may write while so many wait for the socket;
     /// `None` when it has to wait. Whether it is crowded is asked only where that decides.
     #[inline]
     pub(crate) fn for_content(
@@ -124,7 +124,7 @@ impl Room {
         (piece >= PIECE_LEAST || (piece > 0 && unsent == 0)).then_some(piece)
     }
 
-    /// Notes that a stream has written so many octets of content.
+    /// Notes that a stream has written so many bytes of content.
     #[inline]
     pub(crate) fn note_written(&self, slot: &mut Slot, octets: usize) {
         if self.is_shared() {

@@ -170,7 +170,7 @@ impl Connection {
         self.slots.get(at).is_some_and(|slot| slot.incoming.is_head_here())
     }
 
-    /// The octets of content that a stream may send now; if none, its writer is woken when that changes.
+    /// The bytes of content that a stream may send now; if none, its writer is woken when that changes.
     pub(crate) fn await_room_of(&mut self, at: SlotKey) -> Option<Result<usize, Error>> {
         let slot = self.slots.get(at)?;
         if let Some(error) = &slot.failed {

@@ -36,7 +36,7 @@ const TICK: Duration = Duration::from_millis(50);
 const LINGER: Duration = Duration::from_millis(20);
 
 pin_project! {
-    /// The task. Its timer lies in it: together they fill the octets that the runtime rounds a task up to.
+    /// The task. Its timer lies in it: together they fill the bytes that the runtime rounds a task up to.
     pub(crate) struct Standby {
         #[pin]
         timer: Sleep,
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_runtime_keeps_the_task_in_256_octets() {
-        // It adds 96 of its own and a state, and rounds up to 128, which one octet more than these would make
+        // It adds 96 of its own and a state, and rounds up to 128, which one byte more than these would make
         // 384.
         assert!(size_of::<Standby>() <= 152, "{} octets", size_of::<Standby>());
     }

@@ -5,7 +5,7 @@
 //! [`LOOK_AFTER`]; when no stream was opened since it last looked and none is held, the memory goes that the next stream does not
 //! need, and it looks no more until that comes or until the connection is to end, unless the socket is full.
 //! Rule 2: only the peer's delay counts: content that a handler waits for or that is read and dropped, and
-//! octets of ours that wait for the peer's windows or its socket. Nothing is judged while our windows, or our
+//! bytes of ours that wait for the peer's windows or its socket. Nothing is judged while our windows, or our
 //! stopped reading, block the peer.
 //! Rule 3: a client judges its own requests by the deadlines of its callers; it only ends connections whose
 //! socket is stuck while nobody has a stream on them.

@@ -123,7 +123,7 @@ pub struct Rest {
     pub is_drained: bool,
     /// It has given back the memory that the next request needs.
     pub is_lean: bool,
-    /// There is more to do at once: octets that had to wait may be taken now.
+    /// There is more to do at once: bytes that had to wait may be taken now.
     pub goes_on: bool,
 }
 
@@ -235,7 +235,7 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Charges octets that the handlers of this connection hold.
+    /// Charges bytes that the handlers of this connection hold.
     pub fn hold(&self, bytes: u64) -> Reservation {
         let mut connection = self.lock();
         connection.held.note_handlers(bytes);

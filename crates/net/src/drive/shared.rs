@@ -45,7 +45,7 @@ pub struct Conn {
     peer: Option<SocketAddr>,
     version: Version,
     started: Instant,
-    /// The octets of one content that are gathered unless another limit is named.
+    /// The bytes of one content that are gathered unless another limit is named.
     content_max: u32,
     observer: Option<FrameObserver>,
     /// When a client opened it.
@@ -61,7 +61,7 @@ pub struct Conn {
     connection: Mutex<Connection>,
 }
 
-/// The time at which the first octets of a connection were here.
+/// The time at which the first bytes of a connection were here.
 pub(crate) enum Arrival {
     /// When the connection's time began.
     AtOnce,
@@ -114,12 +114,12 @@ impl Conn {
     pub(crate) fn use_tls(&self, tls: Box<crate::tls::Tls>) {
         let mut connection = self.lock();
         connection.tls = Some(tls);
-        // The peer's first octets may have come with the end of the handshake.
+        // The peer's first bytes may have come with the end of the handshake.
         connection.feed();
         connection.stow_input();
     }
 
-    /// Takes octets that were read already, in a buffer that this thread has lent.
+    /// Takes bytes that were read already, in a buffer that this thread has lent.
     pub(crate) fn use_input(&self, read: ReadBuf, arrival: Arrival) {
         let mut connection = self.lock();
         match arrival {
@@ -185,7 +185,7 @@ impl Conn {
         self.pool.get().map(|(pool, _)| pool.clone())
     }
 
-    /// The octets of one content that are gathered unless another limit is named.
+    /// The bytes of one content that are gathered unless another limit is named.
     pub(crate) const fn content_max(&self) -> u32 {
         self.content_max
     }

@@ -126,7 +126,7 @@ impl Connection {
         self.wake_task();
     }
 
-    /// Gives up the output alone: octets that the peer sent before it closed are still worth reading, and
+    /// Gives up the output alone: bytes that the peer sent before it closed are still worth reading, and
     /// reading will tell that it closed.
     fn write_failed(&mut self, error: io::Error) {
         self.output.fail(Error::io(Phase::Send, error));

@@ -216,7 +216,7 @@ impl Error {
         self.0.tried.as_deref().unwrap_or_default()
     }
 
-    /// The debug data that the peer sent with GOAWAY (RFC 9113 §6.8), its first 128 octets at most; empty
+    /// The debug data that the peer sent with GOAWAY (RFC 9113 §6.8), its first 128 bytes at most; empty
     /// when the failure has another cause, or the peer sent none.
     pub fn goaway_debug(&self) -> &[u8] {
         self.0.goaway.as_deref().unwrap_or_default()
@@ -253,7 +253,7 @@ impl Error {
         )
     }
 
-    /// Octets of the request's content that had been handed to the connection.
+    /// Bytes of the request's content that had been handed to the connection.
     pub fn sent(&self) -> u64 {
         self.0.sent
     }
@@ -320,7 +320,7 @@ impl Error {
         self.knowing(|facts| facts.occupied = occupied)
     }
 
-    /// Says how many octets of content had been handed on.
+    /// Says how many bytes of content had been handed on.
     #[must_use]
     pub fn with_sent(self, octets: u64) -> Self {
         self.knowing(|facts| facts.sent = octets)
@@ -503,7 +503,7 @@ impl Error {
         Self::new(phase, Cause::Refused(refusal), retry)
     }
 
-    /// Makes the error of content that is longer than so many octets.
+    /// Makes the error of content that is longer than so many bytes.
     pub(crate) fn too_long(octets_max: u64) -> Self {
         Self::new(Phase::Content, Cause::TooLong(octets_max), Retry::Pointless)
     }

@@ -42,12 +42,12 @@ pub struct Accept {
     pub speaks: Speaks,
     /// The settings of HTTP/1.1 machines, but for the scheme; see [`http1_of`](Self::http1_of).
     pub http1: Arc<h1::Config>,
-    /// The settings of HTTP/2 machines; the `handshake_timeout` of its limits is for the first octet, TLS and
+    /// The settings of HTTP/2 machines; the `handshake_timeout` of its limits is for the first byte, TLS and
     /// the preface together.
     pub config: Arc<Config>,
     /// The account that all connections of this server share.
     pub ledger: Arc<Ledger>,
-    /// The octets of a request's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather
+    /// The bytes of a request's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather
     /// unless told otherwise.
     pub content_max: usize,
 }

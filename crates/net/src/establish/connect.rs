@@ -45,7 +45,7 @@ pub struct Connect {
     pub field_section_expected: u32,
     /// The account that all connections of this client share.
     pub ledger: Arc<Ledger>,
-    /// The octets of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather
+    /// The bytes of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather
     /// unless told otherwise.
     pub content_max: usize,
     /// The observer that is told of every frame; needs `config.trace`.

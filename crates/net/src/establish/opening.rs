@@ -1,7 +1,7 @@
-//! A connection of a server that is being opened: its first octets say what is spoken, and TLS shakes hands.
+//! A connection of a server that is being opened: its first bytes say what is spoken, and TLS shakes hands.
 //!
 //! Rule: the machine of a connection in clear text, and all that goes with it, is there once it is of use:
-//! when the first head is whole, or the preface of HTTP/2 (RFC 9113 §3.4). Until then the few octets that
+//! when the first head is whole, or the preface of HTTP/2 (RFC 9113 §3.4). Until then the few bytes that
 //! came are all that is held. They are handed on at once when something is wrong with them, when the time for
 //! them is over, and when the server stops.
 
@@ -36,24 +36,24 @@ use crate::{
     transport::{Socket, read_buf::ReadBuf},
 };
 
-/// The first octet of a TLS connection: the content type of a handshake record (RFC 8446 §5.1).
+/// The first byte of a TLS connection: the content type of a handshake record (RFC 8446 §5.1).
 #[cfg(feature = "tls")]
 const TLS_HANDSHAKE: u8 = 0x16;
 
-/// The first octets of HTTP/2 (RFC 9113 §3.4).
+/// The first bytes of HTTP/2 (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The octets by which HTTP/2 is told from HTTP/1.1, no request of which begins so.
+/// The bytes by which HTTP/2 is told from HTTP/1.1, no request of which begins so.
 const PREFACE_BEGIN: &[u8] = b"PRI ";
 
-/// Octets of an unfinished head that are held without a machine. Most heads are shorter; a longer one is
+/// Bytes of an unfinished head that are held without a machine. Most heads are shorter; a longer one is
 /// worth a machine.
 const HELD_OCTETS_MAX: usize = 512;
 
 /// The memory of a connection that is being opened, with its task and its socket. Measured (`idle_memory`).
 const OPENING_OCTETS: u64 = 1300;
 
-/// Octets of room that the first read has at least.
+/// Bytes of room that the first read has at least.
 const FIRST_ROOM: usize = LENT_OCTETS / 2;
 
 /// A time that does not come, some thirty years.
@@ -71,7 +71,7 @@ pub(crate) struct Opening<'a> {
     socket: Option<Socket>,
     /// The time at which it was accepted.
     begun: Instant,
-    /// The octets that came and do not suffice.
+    /// The bytes that came and do not suffice.
     held: Vec<u8>,
     /// The time at which the first of them was here, and the charge for the connection.
     since: Option<(Instant, Reservation)>,
@@ -152,7 +152,7 @@ impl<'a> Opening<'a> {
         Poll::Ready(Ok(self.secured.as_mut()))
     }
 
-    /// Reads the first octets where TLS is spoken, and begins its handshake if they are.
+    /// Reads the first bytes where TLS is spoken, and begins its handshake if they are.
     fn poll_first(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let accept = self.accept;
         let socket = self.socket.as_mut().filter(|socket| !socket.facts().is_secure());
@@ -177,7 +177,7 @@ impl<'a> Opening<'a> {
 
 #[cfg(feature = "tls")]
 impl Accept {
-    /// A connection over TLS, whose first octets were read already.
+    /// A connection over TLS, whose first bytes were read already.
     async fn secured<const N: usize>(
         &self,
         mut socket: Socket,
@@ -224,7 +224,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Reads until there is something to begin with or the peer has closed. Ready with all octets that came,
+    /// Reads until there is something to begin with or the peer has closed. Ready with all bytes that came,
     /// in a buffer that is lent: what follows the first of them was mostly sent with them, and needs no read
     /// of its own.
     fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<ReadBuf, Error>> {
@@ -245,14 +245,14 @@ impl Opening<'_> {
         Poll::Ready(Ok(lent))
     }
 
-    /// The octets that are held in a buffer that is lent.
+    /// The bytes that are held in a buffer that is lent.
     fn lent(&self) -> ReadBuf {
         let mut lent = ReadBuf::on(lend());
         lent.append(&self.held);
         lent
     }
 
-    /// Keeps octets that do not suffice until more have come.
+    /// Keeps bytes that do not suffice until more have come.
     fn hold(&mut self, octets: &[u8]) {
         self.has_waited = true;
         if octets.len() > self.held.len() {
@@ -277,11 +277,11 @@ impl Opening<'_> {
         self.observer.as_ref().is_some_and(|observer| observer.is_stopping())
     }
 
-    /// The connection goes on with these octets.
+    /// The connection goes on with these bytes.
     fn hand_on(&mut self, socket: Socket, version: Version, read: ReadBuf) -> Result<Arc<Conn>, Error> {
         let scheme = if socket.facts().is_secure() { "https" } else { "http" };
         let arrival = match (self.since.take(), version) {
-            // The time of a head that is not whole runs from its first octet on, and that of a preface from
+            // The time of a head that is not whole runs from its first byte on, and that of a preface from
             // the start.
             (Some((since, _)), Version::Http1) if !ends_head(read.unread()) => Arrival::Since(since),
             (Some(_), Version::Http2) if !read.unread().starts_with(PREFACE) => Arrival::Since(self.begun),
@@ -306,7 +306,7 @@ fn version_of(octets: &[u8]) -> Option<Version> {
     }
 }
 
-/// Returns true if a machine makes nothing of these octets but that more of a head is to come. It is gone
+/// Returns true if a machine makes nothing of these bytes but that more of a head is to come. It is gone
 /// afterwards: what it costs to read them again is little, since they are few.
 fn is_unfinished(octets: &[u8], config: &Arc<h1::Config>) -> bool {
     if ends_head(octets) {

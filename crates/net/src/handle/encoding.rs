@@ -5,13 +5,13 @@ use std::cell::RefCell;
 
 use crate::{error::Error, message::encoder::Encoder};
 
-/// Octets that are encoded at once: few enough that many messages may wait with what was made of so many.
+/// Bytes that are encoded at once: few enough that many messages may wait with what was made of so many.
 const STEP_OCTETS: usize = 16 * 1024;
 
 /// The chains of encoders that a thread keeps for the next messages.
 const SPARES_MAX: usize = 16;
 
-/// The octets of memory above which a buffer of a chain is freed.
+/// The bytes of memory above which a buffer of a chain is freed.
 const KEPT_OCTETS_MAX: usize = 32 * 1024;
 
 thread_local! {
@@ -26,10 +26,10 @@ pub struct Encoding(Option<Box<Parts>>);
 #[derive(Default)]
 struct Parts {
     encoders: Vec<Box<dyn Encoder>>,
-    /// The octets that were made, and how many of them were sent.
+    /// The bytes that were made, and how many of them were sent.
     made: Vec<u8>,
     sent: usize,
-    /// The octets that one encoder has left for the next.
+    /// The bytes that one encoder has left for the next.
     between: Vec<u8>,
     /// All was made.
     is_finished: bool,
@@ -47,7 +47,7 @@ impl Encoding {
         self.parts().encoders.push(encoder);
     }
 
-    /// The octets that were made and not sent.
+    /// The bytes that were made and not sent.
     pub(crate) fn unsent(&self) -> &[u8] {
         self.0.as_deref().map_or(&[], |parts| &parts.made[parts.sent..])
     }
@@ -57,12 +57,12 @@ impl Encoding {
         self.0.as_deref().is_some_and(|parts| parts.is_finished)
     }
 
-    /// Notes that so many octets of what was made were sent.
+    /// Notes that so many bytes of what was made were sent.
     pub(crate) fn note_sent(&mut self, octets: usize) {
         self.parts().sent += octets;
     }
 
-    /// Encodes the next step of `content`, of which `taken` octets were encoded; the last step flushes the
+    /// Encodes the next step of `content`, of which `taken` bytes were encoded; the last step flushes the
     /// encoders, or finishes them if the message `ends`. False if nothing is left to do. What was made before
     /// must be sent.
     pub(crate) fn step(&mut self, content: &[u8], taken: &mut usize, ends: bool) -> Result<bool, Error> {
@@ -135,7 +135,7 @@ impl Drop for Encoding {
 mod tests {
     use super::*;
 
-    /// Writes each octet twice, the last one when it is flushed.
+    /// Writes each byte twice, the last one when it is flushed.
     #[derive(Default)]
     struct Twice(Option<u8>);
 

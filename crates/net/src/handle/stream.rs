@@ -196,7 +196,7 @@ impl Stream {
         }
     }
 
-    /// Charges octets that the program holds for this stream, as [`Ledger::reserve`](crate::Ledger::reserve)
+    /// Charges bytes that the program holds for this stream, as [`Ledger::reserve`](crate::Ledger::reserve)
     /// does.
     pub fn reserve(&self, bytes: u64) -> Option<Reservation> {
         self.conn.lock().ledger.reserve(bytes)
@@ -319,7 +319,7 @@ impl Stream {
             .map_err(|error| self.named(error))
     }
 
-    /// Bounds the octets of content that are still handed out.
+    /// Bounds the bytes of content that are still handed out.
     pub(crate) fn bound_content(&self, octets_max: u64) {
         if let Some(slot) = self.conn.lock().slots.get(self.at) {
             let here = slot.incoming.content().len();
@@ -434,7 +434,7 @@ impl Stream {
         result
     }
 
-    /// As [`answer`](Self::answer), with content in several pieces; `sent` counts the octets of all of them
+    /// As [`answer`](Self::answer), with content in several pieces; `sent` counts the bytes of all of them
     /// together.
     ///
     /// # Errors
@@ -459,7 +459,7 @@ impl Stream {
         poll_fn(|cx| self.poll_write(data, end, sent, cx)).await
     }
 
-    /// Waits until content can be sent, and returns how many octets of it. Safe to drop and call again.
+    /// Waits until content can be sent, and returns how many bytes of it. Safe to drop and call again.
     pub(crate) async fn writable(&self) -> Result<usize, Error> {
         poll_fn(|cx| {
             self.conn.poll_wait(self.at, Side::Write, cx, |connection| connection.await_room_of(self.at))
@@ -468,7 +468,7 @@ impl Stream {
         .map_err(|error| self.named(error))
     }
 
-    /// Sends what can be sent of `data` now, and returns how many octets that was.
+    /// Sends what can be sent of `data` now, and returns how many bytes that was.
     pub(crate) fn try_write(&self, data: &[u8]) -> Result<usize, Error> {
         let (mut connection, mut sent) = (self.conn.lock(), 0);
         let written = connection.write(self.at, data, false, &mut sent);

@@ -22,7 +22,7 @@ use crate::{
 /// for a whole one.
 pub struct BodyWriter {
     stream: Stream,
-    /// Octets handed on so far.
+    /// Bytes handed on so far.
     octets: u64,
     /// The message ended with its head: content is dropped.
     is_muted: bool,
@@ -66,7 +66,7 @@ impl BodyWriter {
         self.is_muted
     }
 
-    /// Sends `data`, octets or text, waiting while the peer's windows or the output have no room.
+    /// Sends `data`, bytes or text, waiting while the peer's windows or the output have no room.
     ///
     /// Once the response to a request is whole, what is left of the request is dropped and its stream reset
     /// when the writer goes (RFC 9113 §8.1): a writer that waits then, or writes on, succeeds at once.
@@ -81,7 +81,7 @@ impl BodyWriter {
         self.hand_on(data.as_ref(), false).await
     }
 
-    /// Waits until there is room for content in the peer's windows and in the output, and returns the octets
+    /// Waits until there is room for content in the peer's windows and in the output, and returns the bytes
     /// that
     /// [`try_write`](Self::try_write) would take; at least one.
     ///
@@ -103,7 +103,7 @@ impl BodyWriter {
         self.stream.writable().await.map_err(|error| error.with_sent(self.octets))
     }
 
-    /// Sends as much of `data` as there is room for now, without waiting, and returns how many octets that
+    /// Sends as much of `data` as there is room for now, without waiting, and returns how many bytes that
     /// was. Allocates nothing once warm.
     ///
     /// # Errors
@@ -140,13 +140,13 @@ impl BodyWriter {
     }
 
     /// Sends as much of a part of `file` as the socket has room for now, after all that was sent before, and
-    /// returns how many octets that was: 0 when there is no room, for which [`drained`](Self::drained) waits.
+    /// returns how many bytes that was: 0 when there is no room, for which [`drained`](Self::drained) waits.
     /// `None` means that it cannot be done, and nothing was sent: not [here](Self::takes_files), not with
     /// this file, or the part is empty, lies behind the end of the file or is longer than what is left of the
     /// stated length. The caller reads the part then, which tells more.
     ///
-    /// The system takes the octets when it sends them and, where the peer is slow, some time after this has
-    /// returned: what is written to the file meanwhile may be sent. Octets that the system has not in memory
+    /// The system takes the bytes when it sends them and, where the peer is slow, some time after this has
+    /// returned: what is written to the file meanwhile may be sent. Bytes that the system has not in memory
     /// are waited for, and the thread with them: send what was just found to be there, in parts of at most
     /// some 64 KiB. As with every write to a socket the system raises SIGPIPE when the peer has gone, which a
     /// program of Rust ignores unless it says otherwise. Two system calls with a head, one without; allocates

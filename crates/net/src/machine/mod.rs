@@ -232,7 +232,7 @@ impl Machine {
 
 /// Input, with failures as this crate tells them.
 impl Machine {
-    /// Takes octets that were read: how many were used, and what they said to a message.
+    /// Takes bytes that were read: how many were used, and what they said to a message.
     #[inline]
     pub(crate) fn receive<'i>(
         &mut self,
@@ -301,7 +301,7 @@ impl Machine {
         either!(self, |machine: &mut| machine.take_trailers(stream, into).is_ok())
     }
 
-    /// The octets that it takes.
+    /// The bytes that it takes.
     pub(crate) fn memory_bytes(&mut self) -> usize {
         either!(self, |machine: &mut| size_of_val(machine) + ProtocolMachine::memory_bytes(machine))
     }
@@ -330,7 +330,7 @@ impl Machine {
         }
     }
 
-    /// Returns the octets of content that may follow the output without any framing: those that are left of a
+    /// Returns the bytes of content that may follow the output without any framing: those that are left of a
     /// length that was stated.
     pub(crate) fn length_left(&self, stream: StreamKey) -> Option<u64> {
         match self {
@@ -339,7 +339,7 @@ impl Machine {
         }
     }
 
-    /// Counts octets of content that were sent after the output.
+    /// Counts bytes of content that were sent after the output.
     pub(crate) fn count_data(&mut self, stream: StreamKey, octets: usize) -> Result<(), Refusal> {
         match self {
             Self::Http1(machine) => Ok(machine.count_data(stream, octets as u64)?),

@@ -1,7 +1,7 @@
-//! Content that was received: octets, and which of them are content.
+//! Content that was received: bytes, and which of them are content.
 //!
 //! Rule: small content is copied to where it is wanted. Large content is not: whoever receives it gets the
-//! octets as they were read, with the frames or chunks around it, and the connection reads on into others.
+//! bytes as they were read, with the frames or chunks around it, and the connection reads on into others.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ struct Held {
     more: Vec<Range<u32>>,
     /// So many of those were read.
     read: usize,
-    /// Octets of content, read or not.
+    /// Bytes of content, read or not.
     len: u32,
 }
 
@@ -41,7 +41,7 @@ impl Content {
         self.0.is_none()
     }
 
-    /// The octets of content, whether or not they were read.
+    /// The bytes of content, whether or not they were read.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.0.as_ref().map_or(0, |held| held.len)
@@ -69,7 +69,7 @@ impl Content {
         self.held().append(bytes, is_tight)
     }
 
-    /// Puts a part down that is to follow once there are octets; false when there are so many already.
+    /// Puts a part down that is to follow once there are bytes; false when there are so many already.
     pub(crate) fn note_part(&mut self, part: Range<u32>, parts_max: usize) -> bool {
         let more = &mut self.held().more;
         let has_room = more.len() < parts_max;
@@ -79,7 +79,7 @@ impl Content {
         has_room
     }
 
-    /// Becomes what these octets hold: this part, and those that were noted.
+    /// Becomes what these bytes hold: this part, and those that were noted.
     pub(crate) fn hold(&mut self, octets: Vec<u8>, first: Range<u32>) {
         let held = self.held();
         let len = first.len() + held.more.iter().map(Range::len).sum::<usize>();
@@ -92,7 +92,7 @@ impl Content {
         self.0.as_ref().map_or(&[], |held| held.at(&held.now))
     }
 
-    /// Takes so many octets of that.
+    /// Takes so many bytes of that.
     #[inline]
     pub(crate) fn take(&mut self, octets: usize) -> &[u8] {
         self.0.as_mut().map_or(&[], |held| held.take(octets))
@@ -118,7 +118,7 @@ impl Content {
         self.0.as_mut().map(|held| held.take_whole()).unwrap_or_default()
     }
 
-    /// The octets of content that were not read.
+    /// The bytes of content that were not read.
     pub(crate) fn left(&self) -> usize {
         self.0.as_ref().map_or(0, |held| held.left())
     }

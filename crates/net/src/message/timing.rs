@@ -22,11 +22,11 @@ pub struct Marks {
     pub began: Instant,
     /// The time at which a connection had taken the request.
     pub queued: Instant,
-    /// The time at which the last octet of the request was handed to the connection.
+    /// The time at which the last byte of the request was handed to the connection.
     pub sent: Option<Instant>,
     /// The time at which the head of the response was here.
     pub head: Option<Instant>,
-    /// The time at which the last octet of the response was handed over.
+    /// The time at which the last byte of the response was handed over.
     pub end: Option<Instant>,
 }
 

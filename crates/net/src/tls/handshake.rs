@@ -16,7 +16,7 @@ use crate::{
     transport::Socket,
 };
 
-/// Octets asked of the socket at once.
+/// Bytes asked of the socket at once.
 const READ_STEP: usize = 16 * 1024;
 
 impl Tls {

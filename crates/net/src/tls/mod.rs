@@ -17,14 +17,14 @@ use crate::{
     transport::read_buf::ReadBuf,
 };
 
-/// Octets of plaintext taken out of the session at once: one record and a little more.
+/// Bytes of plaintext taken out of the session at once: one record and a little more.
 const PLAIN_STEP: usize = 17 * 1024;
 
 /// The measure of what a session of rustls 0.23 holds beside its own size once it was used: traffic keys and
 /// their state, the names that were agreed on, and queues that are empty.
 const SESSION_OCTETS: usize = 5_500;
 
-/// The octets that a session reads at once. It keeps a buffer of as many.
+/// The bytes that a session reads at once. It keeps a buffer of as many.
 const READ_OCTETS: usize = 4 * 1024;
 
 /// The measure of what its buffer holds beside that while long records come: one of full length (RFC 8446
@@ -89,7 +89,7 @@ impl Tls {
         }
     }
 
-    /// Octets of memory held, with the session's share as an estimate.
+    /// Bytes of memory held, with the session's share as an estimate.
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>() + SESSION_OCTETS + if self.is_wide { RECORD_OCTETS } else { 0 }
     }

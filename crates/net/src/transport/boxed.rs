@@ -4,7 +4,7 @@
 //! [`AsyncWrite`](tokio::io::AsyncWrite) knows only writing with a waker. So it is always polled with the
 //! same waker, [`Room`], which notes that there may be room and wakes who waits for it.
 //!
-//! Rule: octets count as written once they are flushed. A transport may keep what it takes (TLS does), and
+//! Rule: bytes count as written once they are flushed. A transport may keep what it takes (TLS does), and
 //! nobody would come back to flush it; so who writes is told to wait, and flushes by trying again.
 
 use std::{
@@ -35,7 +35,7 @@ pub(crate) struct Boxed {
 /// Both directions of the transport.
 struct Ends {
     transport: Box<dyn Transport>,
-    /// Octets that the transport has taken and not flushed yet.
+    /// Bytes that the transport has taken and not flushed yet.
     taken: usize,
 }
 
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes all octets at once, and flushes four of them.
+    /// Takes all bytes at once, and flushes four of them.
     fn hoards() -> (Boxed, DuplexStream) {
         let (near, far) = duplex(4);
         (Boxed::new(Box::new(BufWriter::new(near))), far)

@@ -7,7 +7,7 @@ use crate::establish::version::Version;
 /// Facts about a transport that the program hands over: the address of the peer, and what was agreed on below
 /// it.
 ///
-/// The default knows nothing: the peer is `0.0.0.0:0`, the transport is in clear text, and the first octets
+/// The default knows nothing: the peer is `0.0.0.0:0`, the transport is in clear text, and the first bytes
 /// say which version is spoken. A fact is believed as it is given, so take it from nobody but your own code.
 ///
 /// ```
@@ -39,14 +39,14 @@ impl TransportFacts {
     }
 
     /// Says that the transport is secured already, such as by a TLS session that the program holds: the
-    /// scheme of its requests is `https`, and no TLS is looked for in its octets.
+    /// scheme of its requests is `https`, and no TLS is looked for in its bytes.
     #[must_use]
     pub const fn secure(mut self) -> Self {
         self.is_secure = true;
         self
     }
 
-    /// Says which version is spoken, such as by ALPN (RFC 7301); without it the first octets do (RFC 9113
+    /// Says which version is spoken, such as by ALPN (RFC 7301); without it the first bytes do (RFC 9113
     /// §3.3).
     #[must_use]
     pub const fn version(mut self, version: Version) -> Self {

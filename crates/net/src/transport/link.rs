@@ -21,10 +21,10 @@ pub trait Link: Send + Sync {
     /// The address of the other end, where there is one.
     fn peer(&self) -> Option<SocketAddr>;
 
-    /// Reads what has arrived: 0 octets once the other end has shut its side, and for no room.
+    /// Reads what has arrived: 0 bytes once the other end has shut its side, and for no room.
     fn poll_read(&self, space: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>>;
 
-    /// Writes as much as there is room for. Who is told that there is none tries again with octets that begin
+    /// Writes as much as there is room for. Who is told that there is none tries again with bytes that begin
     /// the same.
     ///
     /// # Errors

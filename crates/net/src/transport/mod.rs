@@ -1,4 +1,4 @@
-//! What a connection moves its octets over: TCP, a Unix socket, or whatever reads and writes.
+//! What a connection moves its bytes over: TCP, a Unix socket, or whatever reads and writes.
 //!
 //! Rule: sockets are tokio's own types, and a branch is all that is paid for there being others.
 
@@ -114,7 +114,7 @@ impl Socket {
         Self { facts, ..self }
     }
 
-    /// The facts that are known about it before its first octet.
+    /// The facts that are known about it before its first byte.
     pub(crate) const fn facts(&self) -> &TransportFacts {
         &self.facts
     }
@@ -241,11 +241,11 @@ impl ReadHalf {
         }
     }
 
-    /// Ready once the peer has closed its side, or the connection is broken, though octets lie before that
+    /// Ready once the peer has closed its side, or the connection is broken, though bytes lie before that
     /// which nobody reads. Until then the waker is with the reactor. A link is not asked: its end is seen
     /// when it is read.
     ///
-    /// A reactor that knew of octets to read is made to forget them, so that it tells of more; `is_hidden`
+    /// A reactor that knew of bytes to read is made to forget them, so that it tells of more; `is_hidden`
     /// says that it was. Whoever reads next does so by [`poll_read_by_system`](Self::poll_read_by_system). No
     /// system call.
     pub(crate) fn poll_closed(&self, is_hidden: &mut bool, cx: &mut Context<'_>) -> Poll<()> {
@@ -344,7 +344,7 @@ impl WriteHalf {
         }
     }
 
-    /// Writes as much as there is room for. Who is told that there is none tries again with octets that begin
+    /// Writes as much as there is room for. Who is told that there is none tries again with bytes that begin
     /// the same.
     #[inline]
     pub(crate) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
@@ -356,7 +356,7 @@ impl WriteHalf {
         }
     }
 
-    /// Returns true if it is certain that nothing is there to be read, neither octets nor an end nor an
+    /// Returns true if it is certain that nothing is there to be read, neither bytes nor an end nor an
     /// error. One system call, which reads nothing; a link is not asked.
     pub(crate) fn is_quiet(&self) -> bool {
         let mut octet = [MaybeUninit::uninit()];
@@ -465,7 +465,7 @@ impl Listener {
         }
     }
 
-    /// Sends TCP keep-alive probes on every connection taken from here after this long without an octet, and
+    /// Sends TCP keep-alive probes on every connection taken from here after this long without a byte, and
     /// then as often, until the system gives the peer up. The sockets inherit it from the one that listens.
     ///
     /// # Errors
@@ -523,7 +523,7 @@ fn accept_from(listener: &TcpListener) -> io::Result<Option<(Socket, SocketAddr)
     Ok(Some((socket.into(), peer)))
 }
 
-/// Has the system send TCP keep-alive probes after this long without an octet, and then as often.
+/// Has the system send TCP keep-alive probes after this long without a byte, and then as often.
 ///
 /// # Errors
 /// The system refuses the option.
@@ -532,7 +532,7 @@ pub fn set_tcp_keep_alive(socket: &impl std::os::fd::AsFd, after: Duration) -> i
     SockRef::from(socket).set_tcp_keepalive(&probes(after))
 }
 
-/// Has the system send TCP keep-alive probes after this long without an octet, and then as often.
+/// Has the system send TCP keep-alive probes after this long without a byte, and then as often.
 ///
 /// # Errors
 /// The system refuses the option.

@@ -35,12 +35,12 @@ pub struct PipeEnd {
     writes: Arc<Mutex<Lane>>,
 }
 
-/// One direction: octets on their way, and who waits for them.
+/// One direction: bytes on their way, and who waits for them.
 #[derive(Debug)]
 struct Lane {
     wire: Wire,
     held: VecDeque<u8>,
-    /// The octets that were read so far.
+    /// The bytes that were read so far.
     read: u64,
     state: State,
     reader: Option<Waker>,

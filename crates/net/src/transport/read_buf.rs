@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Initialised octets with the unread part in the middle.
+/// Initialised bytes with the unread part in the middle.
 #[derive(Default)]
 pub(crate) struct ReadBuf {
     bytes: Vec<u8>,
@@ -16,7 +16,7 @@ impl ReadBuf {
         Self { bytes: memory, start: 0, end: 0 }
     }
 
-    /// These octets, unread.
+    /// These bytes, unread.
     pub(crate) fn of(octets: Vec<u8>) -> Self {
         Self { start: 0, end: octets.len(), bytes: octets }
     }
@@ -31,14 +31,14 @@ impl ReadBuf {
         self.bytes
     }
 
-    /// Where these octets of it are in its memory.
+    /// Where these bytes of it are in its memory.
     pub(crate) fn place_of(&self, octets: &[u8]) -> Range<u32> {
         let start = octets.as_ptr().addr() - self.bytes.as_ptr().addr();
         debug_assert!(start >= self.start && start + octets.len() <= self.end);
         start as u32..(start + octets.len()) as u32
     }
 
-    /// At least `at_least` octets of room after what is filled.
+    /// At least `at_least` bytes of room after what is filled.
     pub(crate) fn space(&mut self, at_least: usize) -> &mut [u8] {
         if self.is_empty() {
             (self.start, self.end) = (0, 0);
@@ -53,7 +53,7 @@ impl ReadBuf {
         &mut self.bytes[self.end..]
     }
 
-    /// Copies octets behind what is filled.
+    /// Copies bytes behind what is filled.
     pub(crate) fn append(&mut self, octets: &[u8]) {
         self.space(octets.len())[..octets.len()].copy_from_slice(octets);
         self.filled(octets.len());
@@ -73,7 +73,7 @@ impl ReadBuf {
         debug_assert!(self.start <= self.end);
     }
 
-    /// The octets it holds, filled or not.
+    /// The bytes it holds, filled or not.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.bytes.capacity()

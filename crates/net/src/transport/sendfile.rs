@@ -1,7 +1,7 @@
 //! Content that goes from a file to the socket without a copy in memory (`sendfile` of Linux).
 //!
 //! Rule 1: what waits in the output goes first, marked as the beginning of more, so that a head and the first
-//! octets of its content share segments.
+//! bytes of its content share segments.
 //! Rule 2: nothing of a file is queued. What the socket does not take is the caller's to send again, and so a
 //! peer that takes nothing holds no file.
 //! Rule 3: the machine counts what the socket has taken, and no more: a file that ends early leaves the
@@ -87,7 +87,7 @@ impl Conn {
 }
 
 impl Connection {
-    /// The octets that are left of the content's stated length, if content of a file may follow the output as
+    /// The bytes that are left of the content's stated length, if content of a file may follow the output as
     /// it is.
     fn length_for_file(&mut self, at: SlotKey) -> Option<u64> {
         let stream = self.stream_for_file(at)?;
@@ -155,7 +155,7 @@ impl WriteHalf {
         self.try_by(|socket| Ok(send(socket, octets, SendFlags::MORE | SendFlags::NOSIGNAL)?))
     }
 
-    /// Sends as many octets of a file as there is room for.
+    /// Sends as many bytes of a file as there is room for.
     fn try_send_file(&self, file: &File, mut at: u64, octets: usize) -> io::Result<usize> {
         self.try_by(|socket| Ok(rustix::fs::sendfile(socket, file, Some(&mut at), octets)?))
     }

@@ -26,9 +26,9 @@ pub fn free_read_buffers() {
 pub struct Rest {
     /// It has ended.
     pub has_ended: bool,
-    /// The octets that may be sent.
+    /// The bytes that may be sent.
     pub may_send: i64,
-    /// The octets that the peer may send.
+    /// The bytes that the peer may send.
     pub may_receive: i64,
     /// The streams that are open.
     pub streams: usize,
@@ -38,7 +38,7 @@ pub struct Rest {
     pub woken: usize,
     /// The connection's own task reads.
     pub task_reads: bool,
-    /// The octets that wait to be written.
+    /// The bytes that wait to be written.
     pub unsent: usize,
 }
 

@@ -1,9 +1,9 @@
 //! One direction of a pipe in memory: into which pieces it cuts what is written, and where it breaks.
 
-/// The octets that a direction holds unless set: as much as a socket on loopback takes at least.
+/// The bytes that a direction holds unless set: as much as a socket on loopback takes at least.
 const CAPACITY: usize = 64 * 1024;
 
-/// The longest of random pieces, in octets: short enough to cut each head and each frame.
+/// The longest of random pieces, in bytes: short enough to cut each head and each frame.
 const RANDOM_PIECE_MAX: u64 = 64;
 
 /// One direction of a connection in memory. The default carries what is written whole, holds up to 64 KiB of
@@ -25,7 +25,7 @@ pub struct Wire {
 enum Pieces {
     Whole,
     Of(usize),
-    /// The state of the generator, and the octets that are left of the piece.
+    /// The state of the generator, and the bytes that are left of the piece.
     Random(u64, usize),
 }
 
@@ -43,10 +43,10 @@ pub(crate) enum Fault {
     Silence,
 }
 
-/// The octets that a reader may have next.
+/// The bytes that a reader may have next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
-    /// At most so many octets; never 0.
+    /// At most so many bytes; never 0.
     Octets(usize),
     Fault(Fault),
 }
@@ -58,20 +58,20 @@ impl Default for Wire {
 }
 
 impl Wire {
-    /// Returns a direction that carries all octets as they are written.
+    /// Returns a direction that carries all bytes as they are written.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Delivers at most so many octets with each read; 0 counts as 1.
+    /// Delivers at most so many bytes with each read; 0 counts as 1.
     #[must_use]
     pub fn pieces_of(mut self, octets: usize) -> Self {
         self.pieces = Pieces::Of(octets.max(1));
         self
     }
 
-    /// Delivers pieces of 1 to 64 octets, the same ones for the same seed.
+    /// Delivers pieces of 1 to 64 bytes, the same ones for the same seed.
     #[must_use]
     pub fn random_pieces(mut self, seed: u64) -> Self {
         // The state must not be zero, and near seeds are not to begin alike.
@@ -79,28 +79,28 @@ impl Wire {
         self
     }
 
-    /// Resets the connection, both directions of it, once so many octets were read: reading and writing fail
+    /// Resets the connection, both directions of it, once so many bytes were read: reading and writing fail
     /// with `ConnectionReset` from then on.
     #[must_use]
     pub fn reset_after(self, octets: u64) -> Self {
         self.breaks(octets, Fault::Reset)
     }
 
-    /// Ends this direction once so many octets were read, as if the writer had closed its side; what it
+    /// Ends this direction once so many bytes were read, as if the writer had closed its side; what it
     /// writes more is lost.
     #[must_use]
     pub fn end_after(self, octets: u64) -> Self {
         self.breaks(octets, Fault::End)
     }
 
-    /// Delivers nothing more once so many octets were read, nor an end: the peer seems to have gone away
+    /// Delivers nothing more once so many bytes were read, nor an end: the peer seems to have gone away
     /// without a word.
     #[must_use]
     pub fn silent_after(self, octets: u64) -> Self {
         self.breaks(octets, Fault::Silence)
     }
 
-    /// Holds at most so many octets that were written and not read; a writer waits for room. Default 64 KiB;
+    /// Holds at most so many bytes that were written and not read; a writer waits for room. Default 64 KiB;
     /// 0 counts as 1.
     #[must_use]
     pub fn capacity(mut self, octets: usize) -> Self {
@@ -113,12 +113,12 @@ impl Wire {
         self
     }
 
-    /// Returns how many octets more there is room for, if so many are held.
+    /// Returns how many bytes more there is room for, if so many are held.
     pub(crate) fn room(&self, held: usize) -> usize {
         self.capacity.saturating_sub(held)
     }
 
-    /// Returns what a reader may have that has read so many octets.
+    /// Returns what a reader may have that has read so many bytes.
     pub(crate) fn next(&mut self, read: u64) -> Next {
         let left = match self.breaks {
             Some(Break { after, by }) if after <= read => return Next::Fault(by),
@@ -141,7 +141,7 @@ impl Wire {
         }
     }
 
-    /// Notes that so many octets were read of what [`next`](Self::next) has allowed.
+    /// Notes that so many bytes were read of what [`next`](Self::next) has allowed.
     pub(crate) fn was_read(&mut self, octets: usize) {
         if let Pieces::Random(_, left) = &mut self.pieces {
             *left = left.saturating_sub(octets);

@@ -89,7 +89,7 @@ impl Answer {
         self
     }
 
-    /// Sends this content, octets or text, just as it is; its `content-type` is among the
+    /// Sends this content, bytes or text, just as it is; its `content-type` is among the
     /// [headers](Self::header).
     #[must_use]
     pub fn content(mut self, octets: impl Into<Vec<u8>>) -> Self {

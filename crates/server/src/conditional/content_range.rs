@@ -21,7 +21,7 @@ pub struct ContentRange {
 }
 
 impl ContentRange {
-    /// Writes the place of a part, which is not empty, in content of `length` octets.
+    /// Writes the place of a part, which is not empty, in content of `length` bytes.
     pub fn of(part: Range<u64>, length: u64) -> Self {
         Self::written(format_args!("bytes {}-{}/{length}", part.start, part.end.saturating_sub(1)))
     }

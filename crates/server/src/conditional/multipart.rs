@@ -34,10 +34,10 @@ pub struct Multipart {
 }
 
 impl Multipart {
-    /// Writes the heads of these parts of a representation of this media type and `length` octets. Allocates.
+    /// Writes the heads of these parts of a representation of this media type and `length` bytes. Allocates.
     ///
     /// # Errors
-    /// The system has no random octets for the line that divides the parts.
+    /// The system has no random bytes for the line that divides the parts.
     pub fn new(media_type: &[u8], parts: &[Range<u64>], length: u64) -> Result<Self, Error> {
         let boundary = boundary()?;
         let (mut text, mut ends) = (Scratch::lend(), Vec::with_capacity(parts.len()));

@@ -31,7 +31,7 @@ enum Spec {
     Last(u64),
 }
 
-/// Returns what a `range` field asks for of a representation of so many octets. Allocates for several ranges
+/// Returns what a `range` field asks for of a representation of so many bytes. Allocates for several ranges
 /// only.
 pub(super) fn wanted(field: &[u8], length: u64) -> Wanted {
     let Some(set) = byte_ranges(field) else { return Wanted::Whole };
@@ -93,7 +93,7 @@ impl Spec {
         }
     }
 
-    /// The octets it stands for; `None` when it cannot be satisfied.
+    /// The bytes it stands for; `None` when it cannot be satisfied.
     fn part(self, length: u64) -> Option<Range<u64>> {
         match self {
             Self::From(first, last) => {

@@ -30,7 +30,7 @@ pub enum Selection {
 }
 
 /// Evaluates the conditions of a request and its range against the present representation, which has `length`
-/// octets.
+/// bytes.
 ///
 /// The range counts for GET alone (RFC 9110 §14.2), and is ignored when it is malformed, of another unit than
 /// `bytes`, or asks for more in pieces than the whole would be, or for more than

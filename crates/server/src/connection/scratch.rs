@@ -56,7 +56,7 @@ impl Scratch {
         Self(SPARES.try_with(fitting).ok().flatten().unwrap_or_default())
     }
 
-    /// Lends an empty buffer with room for so many octets.
+    /// Lends an empty buffer with room for so many bytes.
     pub fn with_capacity(octets: usize) -> Self {
         let mut scratch = Self::lend();
         scratch.reserve(octets);

@@ -40,7 +40,7 @@ pin_project! {
 struct Serving {
     conn: Arc<Conn>,
     slots: Slots,
-    /// The octets that the slots hold, and the count of slots and octets of futures for which that was
+    /// The bytes that the slots hold, and the count of slots and bytes of futures for which that was
     /// charged.
     held: (Measure, Option<Reservation>),
     incoming: Requests,

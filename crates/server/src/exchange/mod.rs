@@ -184,7 +184,7 @@ impl<S> Exchange<S> {
         self.responder.allow_slow_peer();
     }
 
-    /// Charges octets that the handler holds for this exchange to the memory of all connections, as
+    /// Charges bytes that the handler holds for this exchange to the memory of all connections, as
     /// [`Ledger::reserve`](crate::Ledger::reserve) does; `None` if there is no room for them.
     pub fn reserve(&self, bytes: u64) -> Option<Reservation> {
         self.responder.reserve(bytes)

@@ -20,7 +20,7 @@ pub struct QueryError(Box<str>);
 
 impl Request {
     /// Returns the pairs of the query in their order, decoded as browsers write them (the URL standard, `+`
-    /// is a space); octets that are no UTF-8 become U+FFFD. Allocates only where there is something to
+    /// is a space); bytes that are no UTF-8 become U+FFFD. Allocates only where there is something to
     /// decode.
     ///
     /// ```

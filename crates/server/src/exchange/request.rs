@@ -61,7 +61,7 @@ impl Request {
         path.split_once('?').map_or(path, |(path, _)| path)
     }
 
-    /// The path without the query, as octets.
+    /// The path without the query, as bytes.
     #[inline]
     pub(crate) fn path_alone(&self) -> &[u8] {
         let path = self.path_octets();
@@ -98,7 +98,7 @@ impl Request {
         self.head.as_mut().map(|head| &mut head.fields)
     }
 
-    /// Returns the octets that a capture of the route stands for, as they were written.
+    /// Returns the bytes that a capture of the route stands for, as they were written.
     pub(crate) fn capture(&self, number: usize) -> Option<&[u8]> {
         self.path_octets().get(self.head().captures().span(number)?)
     }
@@ -222,7 +222,7 @@ impl Request {
         self.entry
     }
 
-    /// Returns true if it says that its content has more octets than that.
+    /// Returns true if it says that its content has more bytes than that.
     pub(crate) fn states_more_than(&self, octets: u64) -> bool {
         let stated =
             self.headers().text(KnownName::CONTENT_LENGTH).and_then(|digits| digits.parse::<u64>().ok());

@@ -7,7 +7,7 @@ use alula_machine::Reservation;
 use alula_net::{Error, Ledger};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Octets that are read at once: enough that changing threads for it hardly shows.
+/// Bytes that are read at once: enough that changing threads for it hardly shows.
 pub(super) const BUFFER_OCTETS: usize = 64 * 1024;
 
 /// Buffers in all, and so reads at once: more than disks carry out at a time.
@@ -24,12 +24,12 @@ pub(super) struct Buffer {
 pub struct FileBuffers {
     spares: Mutex<Vec<Box<[u8]>>>,
     places: Arc<Semaphore>,
-    /// The octets of all of them. A server that has no room for them has none for requests either.
+    /// The bytes of all of them. A server that has no room for them has none for requests either.
     _held: Option<Reservation>,
 }
 
 impl FileBuffers {
-    /// The number of octets that all buffers take together: 1 MiB.
+    /// The number of bytes that all buffers take together: 1 MiB.
     pub const OCTETS_MAX: usize = BUFFERS_MAX * BUFFER_OCTETS;
 
     /// Makes none yet, and charges all that there may be to the memory of all connections.
@@ -68,13 +68,13 @@ impl FileBuffers {
 }
 
 impl Buffer {
-    /// The first octets, to be filled; they are what was read from now on.
+    /// The first bytes, to be filled; they are what was read from now on.
     pub(super) fn first(&mut self, octets: usize) -> &mut [u8] {
         self.filled = octets.min(self.octets.len());
         &mut self.octets[..self.filled]
     }
 
-    /// Returns the octets that were read.
+    /// Returns the bytes that were read.
     pub(super) fn read(&self) -> &[u8] {
         &self.octets[..self.filled]
     }

@@ -16,7 +16,7 @@ use super::{
     reading::{check, read_cached, read_exact_at},
 };
 
-/// Files of so many octets are read when they are opened: a second change of threads costs more than what
+/// Files of so many bytes are read when they are opened: a second change of threads costs more than what
 /// they take in memory, which is what a handler's own content of that size would take while the peer has no
 /// room.
 const SMALL_MAX: usize = 16 * 1024;

@@ -10,10 +10,10 @@ use aws_lc_rs::digest::{Context, SHA256};
 
 use super::stamp::Stamp;
 
-/// Octets of a digest that are told: two contents with the same 128 bits are not to be expected.
+/// Bytes of a digest that are told: two contents with the same 128 bits are not to be expected.
 const DIGEST_OCTETS: usize = 16;
 
-/// Octets of a strong tag, with its quotes.
+/// Bytes of a strong tag, with its quotes.
 const TAG_OCTETS: usize = 2 * DIGEST_OCTETS + 2;
 
 /// An entity-tag as it is sent.

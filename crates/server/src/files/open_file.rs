@@ -61,7 +61,7 @@ impl OpenFile {
         &self.0.stamp
     }
 
-    /// Returns the length in octets.
+    /// Returns the length in bytes.
     pub fn length(&self) -> u64 {
         self.0.stamp.length()
     }

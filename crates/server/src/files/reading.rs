@@ -17,12 +17,12 @@ use super::{
 };
 
 impl OpenFile {
-    /// Sends a part of the file, which lies within its length; `sent` hears of octets as they go.
+    /// Sends a part of the file, which lies within its length; `sent` hears of bytes as they go.
     ///
-    /// Octets that the system has in memory go without a copy if the writer [takes
+    /// Bytes that the system has in memory go without a copy if the writer [takes
     /// files](BodyWriter::takes_files) and the file
     /// [is settled](Self::is_settled), all but the last 64 KiB at most: what is written in place to the file while the peer takes its
-    /// time may be sent then. All else is read as the peer has room, and so are the last octets, before which
+    /// time may be sent then. All else is read as the peer has room, and so are the last bytes, before which
     /// the file must be what it was.
     ///
     /// Dropping the future may send some of the part, so drop the writer then as well. A read that the system
@@ -52,7 +52,7 @@ impl OpenFile {
     }
 
     /// Reads the beginning of what is left of a part, as much as there is room for, and sends it; returns how
-    /// many octets that was.
+    /// many bytes that was.
     async fn copy(
         &self,
         rest: &Range<u64>,
@@ -80,7 +80,7 @@ impl OpenFile {
     }
 
     /// Fills the buffer with what is at this place of the file, or with the beginning of it. Before the last
-    /// octets are sent the file must still be what it was.
+    /// bytes are sent the file must still be what it was.
     async fn read(&self, mut buffer: Buffer, place: Range<u64>, is_last: bool) -> Result<Buffer, Error> {
         let octets = (place.end - place.start) as usize;
         let read = read_cached(self.file(), buffer.first(octets), place.start);
@@ -110,7 +110,7 @@ impl OpenFile {
     }
 }
 
-/// Reads what the system has in memory, without waiting for a disk: how many octets. None when there are
+/// Reads what the system has in memory, without waiting for a disk: how many bytes. None when there are
 /// none, or the system cannot tell.
 #[cfg(target_os = "linux")]
 pub(super) fn read_cached(file: &File, octets: &mut [u8], at: u64) -> usize {

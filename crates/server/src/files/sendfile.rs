@@ -1,10 +1,10 @@
-//! Sends all of a part of a file but its last octets without a copy in memory, where that can be done.
+//! Sends all of a part of a file but its last bytes without a copy in memory, where that can be done.
 //!
-//! Rule 1: the last octets are read and the state of the file is looked at before they go, as where all is
+//! Rule 1: the last bytes are read and the state of the file is looked at before they go, as where all is
 //! read. A file that was changed meanwhile leaves the message cut.
 //! Rule 2: a file that was changed a moment before it was opened is read: it may be changed again, and what
 //! goes without a copy is looked at by the system when it goes.
-//! Rule 3: octets go in steps, each of which was just found to be in memory. What is not is read by a thread
+//! Rule 3: bytes go in steps, each of which was just found to be in memory. What is not is read by a thread
 //! that may block.
 
 use std::ops::Range;
@@ -13,7 +13,7 @@ use alula_net::{BodyWriter, Error};
 
 use super::{open_file::OpenFile, reading::read_cached};
 
-/// Octets of one step. In one call for more, the core of a peer on the same machine and ours get in each
+/// Bytes of one step. In one call for more, the core of a peer on the same machine and ours get in each
 /// other's way (decision 0032).
 const STEP_OCTETS: u64 = 64 * 1024;
 
@@ -32,7 +32,7 @@ impl Sendfile {
     }
 
     /// Sends a step from the beginning of what is left of a part, once there is room, and returns how many
-    /// octets that was; `None` when the beginning is to be read.
+    /// bytes that was; `None` when the beginning is to be read.
     pub(super) async fn send(
         &mut self,
         file: &OpenFile,
@@ -69,7 +69,7 @@ impl Sendfile {
     }
 }
 
-/// Looks at the last octet: the system reads ahead and forgets in larger pieces than a step, and steps follow
+/// Looks at the last byte: the system reads ahead and forgets in larger pieces than a step, and steps follow
 /// each other.
 fn is_in_memory(file: &OpenFile, step: &Range<u64>) -> bool {
     read_cached(file.file(), &mut [0], step.end - 1) == 1

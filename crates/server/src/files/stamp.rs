@@ -29,7 +29,7 @@ impl Stamp {
         file.metadata().map(|metadata| Self::from(&metadata))
     }
 
-    /// Makes the stamp of a file of which somebody else has asked: its length in octets, the time of its
+    /// Makes the stamp of a file of which somebody else has asked: its length in bytes, the time of its
     /// content's last change, the time of its last change of any kind in seconds and nanoseconds, and the
     /// numbers of its device and inode. Where no time of change is known, nothing is ever settled.
     pub const fn new(
@@ -41,7 +41,7 @@ impl Stamp {
         Self { length, modified, changed, inode }
     }
 
-    /// Returns the length of the file in octets.
+    /// Returns the length of the file in bytes.
     pub const fn length(&self) -> u64 {
         self.length
     }

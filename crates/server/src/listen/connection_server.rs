@@ -71,7 +71,7 @@ impl ConnectionServer {
     /// Serves the requests of one connection until it has ended. It must be polled on a tokio runtime with
     /// time.
     ///
-    /// The version is found as on a listener: TLS if the server has an identity and the first octet is 0x16
+    /// The version is found as on a listener: TLS if the server has an identity and the first byte is 0x16
     /// (RFC 8446 §5.1), HTTP/2 with prior knowledge if the connection begins with its preface (RFC 9113
     /// §3.4), else HTTP/1.1; unless `facts` say which it is. While there are as many connections as
     /// `Limits::connections_max` allows, it waits until an idle one has made room.

@@ -21,7 +21,7 @@ pub struct Identity {
 
 impl Identity {
     /// From PEM texts: the chain, the server's own certificate first, and its key. The first identity of a
-    /// process takes some 25 ms, in which random octets are gathered.
+    /// process takes some 25 ms, in which random bytes are gathered.
     ///
     /// # Errors
     /// A text cannot be read or holds nothing, or the key is not the certificate's.
@@ -123,7 +123,7 @@ impl Identity {
     }
 }
 
-/// Asks for random octets. The first time costs aws-lc 25 ms of computing, which no peer need wait for.
+/// Asks for random bytes. The first time costs aws-lc 25 ms of computing, which no peer need wait for.
 fn gather_entropy(provider: &CryptoProvider) -> Result<(), Error> {
     let filled = provider.secure_random.fill(&mut [0]);
     filled.map_err(|_| Error::usage("the system has no random octets"))

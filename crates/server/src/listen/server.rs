@@ -33,7 +33,7 @@ const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// The time for which the backlog is emptied when the server stops.
 const BACKLOG_AT_STOP: Duration = Duration::from_secs(1);
 
-/// The octets of a request's content that are gathered unless another limit is named; as axum has it.
+/// The bytes of a request's content that are gathered unless another limit is named; as axum has it.
 const CONTENT_MAX: usize = 2 << 20;
 
 /// Settings of a [`Server`]; every one has a default that is safe to use.
@@ -73,7 +73,7 @@ impl Default for ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// Serves TLS with this identity beside clear text on the same port: a connection whose first octet is
+    /// Serves TLS with this identity beside clear text on the same port: a connection whose first byte is
     /// 0x16 is TLS (RFC 8446 §5.1).
     #[cfg(feature = "tls")]
     #[must_use]
@@ -114,7 +114,7 @@ impl ServerBuilder {
     }
 
     /// Accepts the end of a tunnel of HTTP/1.1 (CONNECT) as one when TLS ends without close_notify (RFC 9112
-    /// §9.8). Off unless switched on: such an end is an error then, after every octet that came, since anyone
+    /// §9.8). Off unless switched on: such an end is an error then, after every byte that came, since anyone
     /// on the path can cause it.
     #[must_use]
     pub fn accept_truncated_tls(mut self, on: bool) -> Self {
@@ -152,7 +152,7 @@ impl ServerBuilder {
     }
 
     /// Sets whether the fields of requests of HTTP/1.1 keep the spelling in which they came, beside the
-    /// lower-case names by which they are found; costs the octets of the names. Off unless switched on.
+    /// lower-case names by which they are found; costs the bytes of the names. Off unless switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.http1.keep_spelling = on;
@@ -166,7 +166,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the octets of a request's content that [`Body::bytes`](crate::Body::bytes),
+    /// Sets the bytes of a request's content that [`Body::bytes`](crate::Body::bytes),
     /// [`text`](crate::Body::text) and `json` gather; longer content is an error, told before any of it is
     /// read if its length is stated. Default 2 MiB.
     ///

@@ -10,7 +10,7 @@ use std::{
 use alula_fields::{EscapedDebug, Head, KnownName, OneLine, Status, masked_target};
 use alula_net::{Cause, Error, Fault, Overrun, Phase, Version, h1};
 
-/// Octets of a target that are kept for those who hear of a failure.
+/// Bytes of a target that are kept for those who hear of a failure.
 const TARGET_OCTETS_MAX: usize = 256;
 
 /// A request that failed on this server; [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) is
@@ -88,7 +88,7 @@ impl<'a> RequestFailure<'a> {
     }
 
     /// The path that was asked for, with the names of its query and without the values, which may be secret;
-    /// the authority for CONNECT, `*` for the server as a whole. Of a longer one, about the first 256 octets.
+    /// the authority for CONNECT, `*` for the server as a whole. Of a longer one, about the first 256 bytes.
     pub fn target(&self) -> &'a str {
         &self.facts.target
     }
@@ -242,7 +242,7 @@ struct Bounded<'a>(&'a mut String);
 impl fmt::Write for Bounded<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = TARGET_OCTETS_MAX - self.0.len();
-        // Of what a target shows nothing but the mark of a secret has several octets.
+        // Of what a target shows nothing but the mark of a secret has several bytes.
         self.0.push_str(text.get(..room.min(text.len())).unwrap_or_default());
         if text.len() <= room { Ok(()) } else { Err(fmt::Error) }
     }

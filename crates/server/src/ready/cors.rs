@@ -69,7 +69,7 @@ impl Cors {
         Self::new(Origins::Any)
     }
 
-    /// Lets these origins read answers, such as `https://app.example`. They are compared octet by octet with
+    /// Lets these origins read answers, such as `https://app.example`. They are compared byte by byte with
     /// what browsers send: scheme and host in lower case, the port unless it is the default, no slash at the
     /// end.
     pub fn origins<O: Into<String>>(origins: impl IntoIterator<Item = O>) -> Self {

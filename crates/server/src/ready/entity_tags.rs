@@ -15,7 +15,7 @@ use crate::{
 ///
 /// The tag is strong and made of 128 bits of the content's SHA-256: every server makes the same. Content that
 /// is written piece by piece has no tag before it is over, and passes unchanged. Add it before filters that
-/// change content, so that it sees what they made. Saves octets, not the handler's work; costs the digest,
+/// change content, so that it sees what they made. Saves bytes, not the handler's work; costs the digest,
 /// and no allocation.
 ///
 /// ```

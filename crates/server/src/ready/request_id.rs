@@ -9,7 +9,7 @@ use crate::{
     router::{Begun, Hook},
 };
 
-/// Octets of chance in a name: no two requests get the same.
+/// Bytes of chance in a name: no two requests get the same.
 const CHANCE_OCTETS: usize = 16;
 
 /// The longest name that is taken over from a peer.
@@ -24,7 +24,7 @@ const MADE_AT_ONCE: usize = 16;
 ///
 /// A name that comes with a request is kept if its peer is [trusted](Self::trusted) and it is up to 128 ASCII
 /// letters, digits and `-._:/+=@`. All other requests get a new one, 32 hexadecimal digits from the random
-/// octets of the system, in the place of what the peer sent; if the system has none, the request has no name.
+/// bytes of the system, in the place of what the peer sent; if the system has none, the request has no name.
 /// Handlers find it among the headers of the request, hooks as
 /// [`Ended::request_id`](crate::Ended::request_id), and [`AccessLog`](crate::AccessLog) writes it into lines
 /// of JSON.
@@ -100,7 +100,7 @@ fn is_name(text: &[u8]) -> bool {
 
 type Name = [u8; 2 * CHANCE_OCTETS];
 
-/// Random octets of a thread, and how many of them are left.
+/// Random bytes of a thread, and how many of them are left.
 struct Chance {
     octets: [u8; CHANCE_OCTETS * MADE_AT_ONCE],
     left: usize,
@@ -110,7 +110,7 @@ thread_local! {
     static CHANCE: RefCell<Chance> = const { RefCell::new(Chance { octets: [0; CHANCE_OCTETS * MADE_AT_ONCE], left: 0 }) };
 }
 
-/// A new name; none if the system has no random octets.
+/// A new name; none if the system has no random bytes.
 fn make() -> Option<Name> {
     let chance = CHANCE.try_with(|chance| chance.borrow_mut().take()).ok()??;
     let mut name = [0; 2 * CHANCE_OCTETS];

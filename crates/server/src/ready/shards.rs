@@ -22,7 +22,7 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct Shards<T>(Box<[Shard<T>]>);
 
-/// Two lines of 64 octets, since processors fetch lines in pairs.
+/// Two lines of 64 bytes, since processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard<T>(T);

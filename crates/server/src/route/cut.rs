@@ -21,7 +21,7 @@ pub(super) enum Next {
     Segment(Segment),
 }
 
-/// One segment, and its first octets as they are looked up.
+/// One segment, and its first bytes as they are looked up.
 #[derive(Clone, Copy)]
 pub(super) struct Segment {
     pub(super) start: usize,
@@ -68,7 +68,7 @@ impl Cut {
         Next::Segment(Segment { start, end, key: key(&path[start..end]) })
     }
 
-    /// Returns how many octets the separator has that these begin with; zero is none.
+    /// Returns how many bytes the separator has that these begin with; zero is none.
     pub(super) fn separator(&self, octets: &[u8]) -> usize {
         match octets {
             [b'/', ..] => 1,
@@ -114,7 +114,7 @@ fn segment(path: &[u8], start: usize) -> Segment {
     }
 }
 
-/// Returns the next eight octets, zeros behind the last one of the path, and how many are of the path.
+/// Returns the next eight bytes, zeros behind the last one of the path, and how many are of the path.
 #[inline]
 fn first_word(path: &[u8], start: usize) -> (u64, usize) {
     if let Some(word) = word(path, start) {
@@ -128,7 +128,7 @@ fn first_word(path: &[u8], start: usize) -> (u64, usize) {
     (word, left)
 }
 
-/// Returns the segment of which the first eight octets have no slash.
+/// Returns the segment of which the first eight bytes have no slash.
 fn long_segment(path: &[u8], start: usize, key: u64) -> Segment {
     let mut end = start + WORD;
     while end < path.len() {
@@ -158,14 +158,14 @@ fn word(path: &[u8], at: usize) -> Option<u64> {
     path.get(at..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// Returns how many octets stand before the first slash of these eight.
+/// Returns how many bytes stand before the first slash of these eight.
 #[inline]
 const fn slash(word: u64) -> Option<usize> {
     let marks = marks(word, b'/');
     if marks == 0 { None } else { Some(marks.trailing_zeros() as usize / 8) }
 }
 
-/// Returns a mark for each of the eight octets that is this one. The lowest mark is exact; those above it
+/// Returns a mark for each of the eight bytes that is this one. The lowest mark is exact; those above it
 /// need not be.
 #[inline]
 const fn marks(word: u64, octet: u8) -> u64 {
@@ -191,7 +191,7 @@ fn is_rest_doubtful(path: &[u8], start: usize) -> bool {
         let slashes = marks(word, b'/');
         escapes(word) | slashes << 8 & (slashes | marks(word, b'.')) != 0
     };
-    // Words overlap by an octet, so that each slash is seen with what follows it.
+    // Words overlap by a byte, so that each slash is seen with what follows it.
     let mut at = start.saturating_sub(1);
     while let Some(word) = word(path, at) {
         if is_word_doubtful(word) {
@@ -202,13 +202,13 @@ fn is_rest_doubtful(path: &[u8], start: usize) -> bool {
     path.last_chunk().is_none_or(|last| is_word_doubtful(u64::from_le_bytes(*last)))
 }
 
-/// Returns the first eight octets as a number, zeros behind the last.
+/// Returns the first eight bytes as a number, zeros behind the last.
 pub(super) fn key(segment: &[u8]) -> u64 {
     let first = segment.iter().take(WORD).rev();
     first.fold(0, |key, &octet| key << 8 | u64::from(octet))
 }
 
-/// The number of octets of a segment that its key holds.
+/// The number of bytes of a segment that its key holds.
 pub(super) const KEY_OCTETS: usize = WORD;
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use super::segments::{PlusSign, Segments};
 /// 400.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Malformed {
-    /// The octet at which the escape begins.
+    /// The byte at which the escape begins.
     pub(crate) position: usize,
 }
 
-/// Returns the octets that a capture stands for; borrows them unless there is something to decode, which
+/// Returns the bytes that a capture stands for; borrows them unless there is something to decode, which
 /// allocates once.
 ///
 /// # Errors
@@ -47,7 +47,7 @@ fn decode_from(raw: &[u8], first: usize, is_space: bool) -> Result<Vec<u8>, Malf
     Ok(decoded)
 }
 
-/// Returns the octet of the escape that these begin with.
+/// Returns the byte of the escape that these begin with.
 fn escaped(octets: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = octets else { return None };
     Some(digit(*high)? << 4 | digit(*low)?)

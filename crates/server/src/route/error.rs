@@ -69,7 +69,7 @@ impl RouteError {
         &self.pattern
     }
 
-    /// Returns the octet of the pattern at which the mistake begins, counted from zero.
+    /// Returns the byte of the pattern at which the mistake begins, counted from zero.
     pub const fn position(&self) -> usize {
         self.position
     }

@@ -13,7 +13,7 @@ pub(crate) enum Refused {
     DotSegment,
 }
 
-/// Returns the rule that refuses these octets: what stands behind a slash of a path, one segment or several.
+/// Returns the rule that refuses these bytes: what stands behind a slash of a path, one segment or several.
 ///
 /// An encoded slash sets a dot segment off whatever the rule: it is a slash once decoded.
 pub(super) fn refusal(octets: &[u8], options: Segments) -> Option<Refused> {
@@ -51,7 +51,7 @@ fn is_dots(segment: &[u8]) -> bool {
     first > 0 && first + dot(&segment[first..]) == segment.len()
 }
 
-/// Returns how many octets the dot has that these begin with; zero is none.
+/// Returns how many bytes the dot has that these begin with; zero is none.
 fn dot(octets: &[u8]) -> usize {
     match octets {
         [b'.', ..] => 1,

@@ -5,11 +5,11 @@
 //! `{*rest}`, and `{name}` before both; where a choice leads nowhere the next one is tried, so that a path
 //! that any pattern matches is found.
 //!
-//! Rule 1: paths are compared raw, as octets; nothing is decoded before a route is found.
+//! Rule 1: paths are compared raw, as bytes; nothing is decoded before a route is found.
 //! Rule 2: the caller cuts off the query; a path begins with a slash.
 //! Rule 3: a search allocates nothing, and visits each node of the trie at most once: a node stands at one
 //! depth, and the segment at a depth is the same on every way there. Its time is bounded by the nodes times
-//! the octets of the path.
+//! the bytes of the path.
 
 mod builder;
 mod compile;

@@ -1,11 +1,11 @@
 //! The options of a router: how it cuts a path into segments, and what it takes for data.
 
-/// The rules by which a router reads paths: what separates segments, and which octets are data.
+/// The rules by which a router reads paths: what separates segments, and which bytes are data.
 ///
 /// A router for files and one for object keys want opposite rules: `a//b`, `%2F` and `..` are part of a key,
 /// and dangerous in the name of a file. Start from [`STRICT`](Self::STRICT), the default,
 /// [`FILES`](Self::FILES) or
-/// [`OBJECT_KEYS`](Self::OBJECT_KEYS), and change single rules. It is 5 octets, copied and never allocated.
+/// [`OBJECT_KEYS`](Self::OBJECT_KEYS), and change single rules. It is 5 bytes, copied and never allocated.
 ///
 /// A path that a rule refuses is answered 400; one that fits no pattern 404. The grammar is that of RFC 3986
 /// §3.3.

@@ -31,7 +31,7 @@ pub(super) struct Node {
     pub(super) end_slash: Option<usize>,
 }
 
-/// A literal, whose first octets are its key: its length, the octets behind, and the node that it leads to.
+/// A literal, whose first bytes are its key: its length, the bytes behind, and the node that it leads to.
 pub(super) struct Edge {
     pub(super) len: usize,
     pub(super) tail: Box<[u8]>,

@@ -11,7 +11,7 @@ pub(super) struct RouteSettings {
     /// A handler finishes though nobody waits for its answer.
     pub(super) is_detached: bool,
     pub(super) allows_slow_peer: bool,
-    /// The octets that the content of a request may have.
+    /// The bytes that the content of a request may have.
     pub(super) content_max: Option<usize>,
     /// Content in codings is decoded.
     #[cfg(feature = "decoding")]

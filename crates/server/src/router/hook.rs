@@ -195,12 +195,12 @@ impl<'a> Ended<'a> {
         self.request.tally.answered.map(|(status, _)| status)
     }
 
-    /// The octets of its content that came.
+    /// The bytes of its content that came.
     pub const fn received(&self) -> u64 {
         self.request.tally.received
     }
 
-    /// The octets of the answer's content that were sent.
+    /// The bytes of the answer's content that were sent.
     pub const fn sent(&self) -> u64 {
         self.request.tally.sent
     }

@@ -53,7 +53,7 @@ impl<S> Exchange<S> {
         self.param(name)?.parse().map_err(|_| ParamError::new(name, Why::NotParsed))
     }
 
-    /// As [`param`](Self::param), as octets, such as keys that need not be text.
+    /// As [`param`](Self::param), as bytes, such as keys that need not be text.
     ///
     /// # Errors
     /// The pattern has no such capture, or it has a malformed escape.

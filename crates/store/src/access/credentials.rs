@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroize;
 
-/// The longest credentials in base64, in octets: a name of 255 octets with a password of more than 1000.
+/// The longest credentials in base64, in bytes: a name of 255 bytes with a password of more than 1000.
 /// Longer ones are not looked at.
 const BASE64_OCTETS_MAX: usize = 2048;
 
@@ -22,7 +22,7 @@ impl Credentials {
     /// Reads the field `authorization`. Allocates nothing once warm.
     ///
     /// Returns none if there are none that can be read: another scheme, no base64, no colon, a name that is
-    /// no text, too many octets, or several fields.
+    /// no text, too many bytes, or several fields.
     pub(crate) fn read(headers: &FieldSection) -> Option<Self> {
         let mut values = headers.get_all(KnownName::AUTHORIZATION);
         let (Some(value), None) = (values.next(), values.next()) else { return None };

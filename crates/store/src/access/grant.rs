@@ -17,7 +17,7 @@ pub(super) struct Grant {
     pub(super) scope: Scope,
 }
 
-/// A part of the store. Names are compared octet by octet.
+/// A part of the store. Names are compared byte by byte.
 #[derive(Clone, Debug)]
 pub(super) enum Scope {
     /// All types.

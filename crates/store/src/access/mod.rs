@@ -77,7 +77,7 @@ impl Access {
     /// Lets these users in, over TLS alone.
     ///
     /// # Errors
-    /// The system gives no random octets.
+    /// The system gives no random bytes.
     pub fn new(users: Users) -> Result<Self, getrandom::Error> {
         Self::with(users, false)
     }
@@ -224,7 +224,7 @@ impl fmt::Debug for Access {
 /// some 20 ms.
 ///
 /// # Errors
-/// The system gives no random octets.
+/// The system gives no random bytes.
 pub fn hash_password(password: &[u8]) -> Result<String, getrandom::Error> {
     password::Password::make(password)
 }

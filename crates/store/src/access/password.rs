@@ -16,9 +16,9 @@ const WORK_MAX: u64 = 1024 * 1024;
 const WORK_MIN: u64 = 35 * 1024;
 /// The most lanes.
 const LANES_MAX: u32 = 16;
-/// The shortest result, in octets.
+/// The shortest result, in bytes.
 const RESULT_MIN: usize = 16;
-/// The octets of the salts that are made here.
+/// The bytes of the salts that are made here.
 const SALT_OCTETS: usize = 16;
 
 /// A hash of a password, with what it takes to compute another one like it.

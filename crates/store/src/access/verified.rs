@@ -9,10 +9,10 @@ use std::fmt;
 use aws_lc_rs::hmac::{Context, HMAC_SHA256, Key};
 use quick_cache::sync::Cache;
 
-/// The credentials that are kept. Each takes about 100 octets.
+/// The credentials that are kept. Each takes about 100 bytes.
 const CREDENTIALS_MAX: usize = 10_000;
 
-/// The octets of a keyed hash by SHA-256.
+/// The bytes of a keyed hash by SHA-256.
 const TAG_OCTETS: usize = 32;
 
 /// The keyed hash of credentials.
@@ -30,7 +30,7 @@ impl Verified {
     /// Makes an empty table with a key of its own.
     ///
     /// # Errors
-    /// The system gives no random octets.
+    /// The system gives no random bytes.
     pub(super) fn new() -> Result<Self, getrandom::Error> {
         Self::of_size(CREDENTIALS_MAX)
     }

@@ -11,7 +11,7 @@ pub trait Decide: Send + 'static {
     /// written over `out`.
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict;
 
-    /// Returns the octets that the write holds, for the bounds of a queue of writes.
+    /// Returns the bytes that the write holds, for the bounds of a queue of writes.
     fn octets(&self) -> usize {
         0
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{ObjectName, layout};
 use crate::model::{Record, term};
 
-/// The octets and entries for which there is room at first: those of an object with sixteen short ones.
+/// The bytes and entries for which there is room at first: those of an object with sixteen short ones.
 const OCTETS: usize = 1024;
 const ENTRIES: usize = 16;
 

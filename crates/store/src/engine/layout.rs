@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Entries of an index lie together, by their terms and then by their keys: what ends a term is less than any
-//! octet in it.
+//! byte in it.
 
 use super::{BucketName, ObjectName};
 use crate::model::octets::{Octets, counted_len, put_counted};
@@ -82,7 +82,7 @@ fn escaped_len(term: &[u8]) -> u64 {
     (term.len() + term.iter().filter(|byte| **byte == ESCAPED).count()) as u64
 }
 
-/// Writes the term of an entry over `term` and returns its key. The octets are those after the index.
+/// Writes the term of an entry over `term` and returns its key. The bytes are those after the index.
 pub(super) fn read_term<'a>(octets: &'a [u8], term: &mut Vec<u8>) -> Option<&'a [u8]> {
     term.clear();
     let mut octets = Octets::new(octets);

@@ -19,7 +19,7 @@ impl Marks {
     /// A new actor, which no start before has had.
     ///
     /// # Panics
-    /// The system gives no random octets.
+    /// The system gives no random bytes.
     pub(super) fn new() -> Self {
         let mut random = [[0; 8]; 3];
         random.iter_mut().for_each(|octets| getrandom::fill(octets).expect("random octets of the system"));

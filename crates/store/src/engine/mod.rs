@@ -1,6 +1,6 @@
 //! Engines: what keeps the records of objects, the entries of their indexes, and the settings of buckets.
 //!
-//! Rule 1: an engine knows records and octets. It knows no HTTP and no property of a bucket; what a write
+//! Rule 1: an engine knows records and bytes. It knows no HTTP and no property of a bucket; what a write
 //! leaves is decided by the
 //! [`Decide`] that it is given.
 //! Rule 2: a write once begun ends, whether its caller waits for it or not. The engine owns what it decides
@@ -48,7 +48,7 @@ pub type Setting = (Vec<u8>, Vec<u8>);
 
 /// An engine: it keeps objects, the entries of their indexes, and settings.
 pub trait Engine: Send + Sync + 'static {
-    /// The octets of a record, held for as long as a response is sent from them. A clone copies no octet.
+    /// The bytes of a record, held for as long as a response is sent from them. A clone copies no byte.
     type Octets: AsRef<[u8]> + Clone + Send + Sync + 'static;
 
     /// The state of the engine at one moment.
@@ -137,7 +137,7 @@ pub trait Snapshot: Send + Sync + 'static {
         deadline: Instant,
     ) -> impl Future<Output = Result<Option<Self::Octets>, EngineError>> + Send;
 
-    /// Fills a page with keys of a bucket, in the order of their octets.
+    /// Fills a page with keys of a bucket, in the order of their bytes.
     ///
     /// # Errors
     /// As [`get`](Self::get).

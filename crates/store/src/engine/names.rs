@@ -30,7 +30,7 @@ pub struct ObjectName<'a> {
 }
 
 impl<'a> BucketName<'a> {
-    /// Appends the octets with which the encoded names of all of its objects begin, and those of no others.
+    /// Appends the bytes with which the encoded names of all of its objects begin, and those of no others.
     pub fn write(&self, out: &mut Vec<u8>) {
         put_counted(self.bucket_type, out);
         put_counted(self.bucket, out);
@@ -59,7 +59,7 @@ impl<'a> ObjectName<'a> {
         out.extend_from_slice(self.key);
     }
 
-    /// Reads a name in one piece, or returns `None` for octets that [`ObjectName::write`] does not make.
+    /// Reads a name in one piece, or returns `None` for bytes that [`ObjectName::write`] does not make.
     pub fn read(octets: &'a [u8]) -> Option<Self> {
         let mut octets = Octets::new(octets);
         let bucket = BucketName { bucket_type: octets.counted()?, bucket: octets.counted()? };

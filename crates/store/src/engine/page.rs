@@ -1,11 +1,11 @@
 //! Pages: a bounded part of a list, in one buffer that is used again.
 
-/// The octets with which a page is full, whatever its items: keys may be 64 KiB long.
+/// The bytes with which a page is full, whatever its items: keys may be 64 KiB long.
 const OCTETS_MAX: usize = 256 * 1024;
 
 /// A part of a list of keys, of buckets, or of entries of an index.
 ///
-/// It is full when it has as many items as it was made for, or octets of 256 KiB. Filling it again allocates
+/// It is full when it has as many items as it was made for, or bytes of 256 KiB. Filling it again allocates
 /// nothing once it is warm.
 #[derive(Debug)]
 pub struct Page {

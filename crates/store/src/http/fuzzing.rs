@@ -57,7 +57,7 @@ pub fn continuation_text(term: &[u8], key: &[u8]) -> String {
     Continuation::text(Item { term, key })
 }
 
-/// A string of JSON that stands for these octets.
+/// A string of JSON that stands for these bytes.
 pub fn json_string(octets: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     json::put_string(octets, &mut out);

@@ -7,7 +7,7 @@ use super::answer::stand_ins;
 use crate::engine::{BucketName, ObjectName};
 use crate::properties::{Properties, PropertyTable};
 
-/// The longest key, in octets.
+/// The longest key, in bytes.
 pub(super) const KEY_OCTETS_MAX: usize = 65_536;
 
 /// The capacity of a buffer for a name, which is held until the request ends.

@@ -1,6 +1,6 @@
 //! Attributes of a content: its media type and coding, metadata, index entries and links, as they are kept.
 //!
-//! Each is one octet that says which it is, and its parts, each after its length.
+//! Each is one byte that says which it is, and its parts, each after its length.
 
 use super::octets::{Octets, put_counted};
 use super::record::Damaged;
@@ -20,7 +20,7 @@ pub enum Attribute<'a> {
         /// The value.
         value: &'a [u8],
     },
-    /// An entry of an index of octets.
+    /// An entry of an index of bytes.
     BinaryEntry {
         /// The name of the index, which ends in `_bin`.
         field: &'a [u8],
@@ -45,7 +45,7 @@ pub enum Attribute<'a> {
     },
 }
 
-/// The octets that say which attribute follows. They are written to disk and never change.
+/// The bytes that say which attribute follows. They are written to disk and never change.
 mod kind {
     pub(super) const MEDIA_TYPE: u8 = 1;
     pub(super) const CODING: u8 = 2;
@@ -86,7 +86,7 @@ impl Attribute<'_> {
 pub struct Attributes<'a>(Octets<'a>);
 
 impl<'a> Attributes<'a> {
-    /// The attributes in these octets.
+    /// The attributes in these bytes.
     pub const fn new(octets: &'a [u8]) -> Self {
         Self(Octets::new(octets))
     }

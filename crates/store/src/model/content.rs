@@ -44,7 +44,7 @@ impl<'a> Content<'a> {
         self.attributes.len()
     }
 
-    /// The octets that were stored.
+    /// The bytes that were stored.
     pub const fn value(&self) -> &'a [u8] {
         self.value
     }

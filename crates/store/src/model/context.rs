@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The last three are numbers in groups of seven bits. Spans of one actor ascend and do not touch, so that
-//! the same dots always make the same octets and contexts compare as octets.
+//! the same dots always make the same bytes and contexts compare as bytes.
 
 use std::fmt;
 
@@ -40,15 +40,15 @@ pub const SPANS_MAX: usize = 1_024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context<'a>(&'a [u8]);
 
-/// The reason for which octets are no context.
+/// The reason for which bytes are no context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContextError {
     /// The text is not base64 with its padding.
     Text,
-    /// The octets are of no version that this store knows.
+    /// The bytes are of no version that this store knows.
     Version,
-    /// The octets are cut off, go on too long, or say what no store writes.
+    /// The bytes are cut off, go on too long, or say what no store writes.
     Form,
     /// A count is at its limit, [`Dot::COUNT_MAX`].
     Count,
@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
     /// Reads a context.
     ///
     /// # Errors
-    /// A [`ContextError`], for any octets that [`Context::of`] does not write.
+    /// A [`ContextError`], for any bytes that [`Context::of`] does not write.
     pub fn read(octets: &'a [u8]) -> Result<Self, ContextError> {
         let context = Self(octets);
         let mut spans = context.spans()?;
@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
     /// Appends the text that clients are given.
     pub fn write_text(&self, out: &mut Vec<u8>) {
         let start = out.len();
-        // Four letters for each three octets that have begun.
+        // Four letters for each three bytes that have begun.
         out.resize(start + self.0.len().div_ceil(3) * 4, 0);
         STANDARD
             .encode_slice(self.0, &mut out[start..])
@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
         false
     }
 
-    /// The octets of the context.
+    /// The bytes of the context.
     pub const fn as_octets(&self) -> &'a [u8] {
         self.0
     }
@@ -426,7 +426,7 @@ mod tests {
         octets
     }
 
-    /// The octets that a writer makes of the spans of a context.
+    /// The bytes that a writer makes of the spans of a context.
     fn rewritten(context: Context<'_>) -> Vec<u8> {
         let mut out = vec![VERSION];
         let mut writer = SpansWriter { out: &mut out, actor: None, high: 0 };

@@ -1,4 +1,4 @@
-//! Objects, contents and causal contexts: pure functions over octets, without HTTP, an engine or a clock.
+//! Objects, contents and causal contexts: pure functions over bytes, without HTTP, an engine or a clock.
 //!
 //! An object is kept as one [`Record`], from which a read borrows; [`write()`] makes the next record of the
 //! last one and a new content. Each write is named by a [`Dot`]. A [`Context`] names the dots that a client

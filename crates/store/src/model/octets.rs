@@ -1,7 +1,7 @@
-//! Numbers and octets in the formats of this crate: whole numbers in groups of seven bits, the low ones
-//! first, in the fewest octets.
+//! Numbers and bytes in the formats of this crate: whole numbers in groups of seven bits, the low ones
+//! first, in the fewest bytes.
 
-/// The most octets that a number of 64 bits takes.
+/// The most bytes that a number of 64 bits takes.
 const NUMBER_OCTETS_MAX: usize = 10;
 
 /// Appends a number.
@@ -19,13 +19,13 @@ pub(crate) const fn counted_len(len: usize) -> u64 {
     len as u64 + bits.div_ceil(7) as u64
 }
 
-/// Appends octets after their count.
+/// Appends bytes after their count.
 pub(crate) fn put_counted(octets: &[u8], out: &mut Vec<u8>) {
     put_number(octets.len() as u64, out);
     out.extend_from_slice(octets);
 }
 
-/// The octets of a record or a context that have not been read yet.
+/// The bytes of a record or a context that have not been read yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Octets<'a>(&'a [u8]);
 
@@ -54,7 +54,7 @@ impl<'a> Octets<'a> {
         Some(taken)
     }
 
-    /// A count of items of which each takes at least so many octets, where as many octets as are reserved are
+    /// A count of items of which each takes at least so many bytes, where as many bytes as are reserved are
     /// for others. Returns `None` if there cannot be so many, so that room may be made for all of them at
     /// once.
     pub(crate) fn count_of(&mut self, item_octets_min: usize, reserved: usize) -> Option<usize> {
@@ -69,7 +69,7 @@ impl<'a> Octets<'a> {
         Some(*array)
     }
 
-    /// A number, or `None` if it is cut off, over 64 bits, or written in more octets than it needs.
+    /// A number, or `None` if it is cut off, over 64 bits, or written in more bytes than it needs.
     #[inline]
     pub(crate) fn number(&mut self) -> Option<u64> {
         // Most numbers are lengths below 128.

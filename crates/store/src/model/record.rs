@@ -14,7 +14,7 @@
 //! parts      attributes and value of each content, in the same order
 //! ```
 //!
-//! Integers of 8 and 16 octets have their high octets first; the others are numbers in groups of seven bits.
+//! Integers of 8 and 16 bytes have their high bytes first; the others are numbers in groups of seven bits.
 //! The value of an object with one content is the end of its record, so that it is sent from where it was
 //! read.
 
@@ -34,7 +34,7 @@ pub struct Record<'a> {
     parts: Octets<'a>,
 }
 
-/// The octets are no record of this store: they are cut off, changed, or of a later version.
+/// The bytes are no record of this store: they are cut off, changed, or of a later version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
@@ -50,7 +50,7 @@ impl<'a> Record<'a> {
     /// Reads a record whole, so that its contents need no check afterwards.
     ///
     /// # Errors
-    /// [`Damaged`], for octets that [`write()`](super::write()) does not make.
+    /// [`Damaged`], for bytes that [`write()`](super::write()) does not make.
     pub fn read(octets: &'a [u8]) -> Result<Self, Damaged> {
         Self::read_whole(octets).ok_or(Damaged)
     }

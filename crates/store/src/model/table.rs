@@ -1,11 +1,11 @@
-//! One entry of the table at the start of a record: all of a content but its octets.
+//! One entry of the table at the start of a record: all of a content but its bytes.
 
 use super::octets::{Octets, put_number};
 use super::{Actor, Content, Dot, Moment, Vtag};
 
 const DELETED: u8 = 1;
 
-/// All of a content but its octets, whose lengths it has.
+/// All of a content but its bytes, whose lengths it has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     dot: Dot,
@@ -32,7 +32,7 @@ impl Entry {
         self.dot
     }
 
-    /// The octets of the attributes and of the value together, or `None` if no memory holds them.
+    /// The bytes of the attributes and of the value together, or `None` if no memory holds them.
     pub(super) fn len(&self) -> Option<u64> {
         self.attributes_len.checked_add(self.value_len)
     }
@@ -58,7 +58,7 @@ impl Entry {
         Some(Self { dot, vtag, modified, is_deleted: flags == DELETED, attributes_len, value_len })
     }
 
-    /// The content of this entry, whose octets come next in `parts`.
+    /// The content of this entry, whose bytes come next in `parts`.
     pub(super) fn content<'a>(&self, parts: &mut Octets<'a>) -> Option<Content<'a>> {
         Some(Content {
             dot: self.dot,

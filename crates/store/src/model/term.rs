@@ -1,6 +1,6 @@
-//! Terms of indexes, as octets whose order is that of the terms.
+//! Terms of indexes, as bytes whose order is that of the terms.
 //!
-//! A term of an index of octets is its octets. A term of an index of whole numbers is, whatever its size:
+//! A term of an index of bytes is its bytes. A term of an index of whole numbers is, whatever its size:
 //!
 //! ```text
 //! sign     1 octet: 0 below zero, 1 from zero on
@@ -8,7 +8,7 @@
 //!          the decimal digits, without leading zeros
 //! ```
 //!
-//! Below zero every octet after the sign is inverted, so that the longer number is the lesser one.
+//! Below zero every byte after the sign is inverted, so that the longer number is the lesser one.
 
 use super::Attribute;
 
@@ -58,7 +58,7 @@ pub fn normal_integer(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends a [normal](normal_integer) whole number as octets in order.
+/// Appends a [normal](normal_integer) whole number as bytes in order.
 pub fn write_integer(normal: &[u8], out: &mut Vec<u8>) {
     let negative = normal.strip_prefix(b"-");
     let digits = negative.unwrap_or(normal);
@@ -72,7 +72,7 @@ pub fn write_integer(normal: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the text of a whole number that [`write_integer`] wrote; `None` for other octets.
+/// Appends the text of a whole number that [`write_integer`] wrote; `None` for other bytes.
 pub fn read_integer(octets: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (sign, rest) = octets.split_first()?;
     let (_, digits) = rest.split_first_chunk::<4>()?;

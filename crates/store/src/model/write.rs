@@ -13,7 +13,7 @@ pub struct Rules {
     pub last_write_wins: bool,
     /// The most contents that an object may have.
     pub siblings_max: usize,
-    /// The most octets of attributes and values of all contents together.
+    /// The most bytes of attributes and values of all contents together.
     pub octets_max: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct NewContent<'a> {
     pub is_deleted: bool,
     /// Its attributes, as [`Attribute::write`](super::Attribute::write) keeps them.
     pub attributes: &'a [u8],
-    /// The octets to store.
+    /// The bytes to store.
     pub value: &'a [u8],
 }
 
@@ -47,7 +47,7 @@ pub enum Refused {
     },
     /// The contents together would be longer than [`Rules::octets_max`].
     Octets {
-        /// The octets that they would take.
+        /// The bytes that they would take.
         octets: u64,
         /// The limit.
         octets_max: u64,

@@ -11,7 +11,7 @@ use super::unheeded::Unheeded;
 /// have five of them; the rest is room for what programs note of their buckets.
 const UNKNOWN_MAX: usize = 32;
 
-/// The most octets of names and JSON that these properties take together, so that 10 000 lists stay within
+/// The most bytes of names and JSON that these properties take together, so that 10 000 lists stay within
 /// tens of megabytes.
 const UNKNOWN_OCTETS_MAX: usize = 4 * 1024;
 
@@ -150,7 +150,7 @@ mod tests {
         let refused = over_defaults(&many(UNKNOWN_MAX + 1)).expect_err("one too many");
         assert_eq!(refused.len(), UNKNOWN_MAX + 1);
         let long = |octets| list(json!({"x": "y".repeat(octets)}));
-        // The name takes one octet, and the marks around the text two.
+        // The name takes one byte, and the marks around the text two.
         assert!(over_defaults(&long(UNKNOWN_OCTETS_MAX - 3)).is_ok());
         assert!(over_defaults(&long(UNKNOWN_OCTETS_MAX - 2)).is_err());
         let more = set(&many(1), &many(UNKNOWN_MAX), &defaults::of(false), &Unheeded::default());

@@ -13,7 +13,7 @@ use crate::engine::BucketName;
 /// at the start.
 pub(super) const BUCKETS_MAX: usize = 10_000;
 
-/// The most octets that the settings of these buckets take together, names and JSON.
+/// The most bytes that the settings of these buckets take together, names and JSON.
 pub(super) const OCTETS_MAX: usize = 32 * 1024 * 1024;
 
 /// The types by their names.
@@ -22,7 +22,7 @@ pub(super) struct Table {
     types: HashMap<Arc<[u8]>, Arc<BucketType>>,
     /// The buckets with own lists.
     buckets: usize,
-    /// The octets of their settings.
+    /// The bytes of their settings.
     octets: usize,
 }
 

@@ -12,7 +12,7 @@ const SHARDS_MAX: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Shards<T>(Box<[Shard<T>]>);
 
-/// A part, on two lines of 64 octets, since processors fetch lines in pairs.
+/// A part, on two lines of 64 bytes, since processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard<T>(T);

@@ -163,7 +163,7 @@ mod tests {
 
     const HOST: Target<'_> = Target::Name("a.example", 443);
 
-    /// Returns the outcome of these answers, and the octets that were sent for them, one after the other.
+    /// Returns the outcome of these answers, and the bytes that were sent for them, one after the other.
     async fn course(
         target: Target<'_>,
         credentials: Option<(&str, &str)>,

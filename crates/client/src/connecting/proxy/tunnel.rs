@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use super::broken;
 
 /// Asks for a way to `authority`, and returns the status of the answer and what came of the way already: the
-/// octets after the head.
+/// bytes after the head.
 ///
 /// # Errors
 /// The proxy refused, with its status, broke a rule, or was gone.

@@ -1,4 +1,4 @@
-//! What a request carries, when that is more than octets at hand.
+//! What a request carries, when that is more tha bytes at hand.
 
 mod given;
 mod json;
@@ -23,7 +23,7 @@ pub use multipart::{Multipart, Part};
 pub use pairs::IntoPairs;
 use piece::{Observer, Piece};
 
-/// The content of a request: octets, text, a file, what a reader gives, or a form of many parts.
+/// The content of a request: bytes, text, a file, what a reader gives, or a form of many parts.
 ///
 /// Given to [`Call::content`](crate::Call::content). Its length is stated where it is known (RFC 9110 §8.6);
 /// else it goes in chunks over HTTP/1.1, and without a length over HTTP/2. All but what has a reader in it
@@ -44,9 +44,9 @@ pub struct Content {
     media_type: Option<Arc<str>>,
     /// The mistake in making it.
     mistake: Option<Error>,
-    /// The counter of the octets that were sent.
+    /// The counter of the bytes that were sent.
     sent: Option<Arc<AtomicU64>>,
-    /// The observer of the octets that are sent.
+    /// The observer of the bytes that are sent.
     observer: Option<Observer>,
 }
 
@@ -79,7 +79,7 @@ impl Content {
         Self::bytes(text.into().into_bytes()).media_type("text/plain; charset=utf-8")
     }
 
-    /// A file, which is opened when the request is sent, and read on threads that may block. As many octets
+    /// A file, which is opened when the request is sent, and read on threads that may block. As many bytes
     /// are sent as it has then; it is an error when it turns out to have fewer.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::new(vec![Piece::file(path.into())])
@@ -90,7 +90,7 @@ impl Content {
         Self::new(vec![Piece::reader(reader, None)])
     }
 
-    /// Makes content of so many octets of a reader, which are stated; it is an error if there are fewer. It
+    /// Makes content of so many bytes of a reader, which are stated; it is an error if there are fewer. It
     /// can be sent once.
     pub fn reader_of(reader: impl AsyncRead + Send + 'static, octets: u64) -> Self {
         Self::new(vec![Piece::reader(reader, Some(octets))])
@@ -109,7 +109,7 @@ impl Content {
         self
     }
 
-    /// Counts in `sent` the octets that the connection has taken, as it takes them, for whoever shows how far
+    /// Counts in `sent` the bytes that the connection has taken, as it takes them, for whoever shows how far
     /// it is. When the content is sent again, counting begins again at 0.
     #[must_use]
     pub fn counted(mut self, sent: Arc<AtomicU64>) -> Self {
@@ -117,7 +117,7 @@ impl Content {
         self
     }
 
-    /// Shows `observer` the octets, piece by piece, as the connection takes them; again from the beginning
+    /// Shows `observer` the bytes, piece by piece, as the connection takes them; again from the beginning
     /// when the content is sent again. The content waits for it.
     #[must_use]
     pub fn observed(mut self, observer: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
@@ -144,7 +144,7 @@ impl Content {
         Some(Self { pieces: pieces?, media_type, mistake: None, sent, observer })
     }
 
-    /// The octets in all, if they are known.
+    /// The bytes in all, if they are known.
     fn length(&self) -> Option<u64> {
         self.pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.length()?))
     }

@@ -130,7 +130,7 @@ impl Part {
         Self { content, file_name: Some(name.unwrap_or_default()), fields: String::new() }
     }
 
-    /// Makes a part of a reader: so many octets, or up to its end. A form with such a part can be sent once.
+    /// Makes a part of a reader: so many bytes, or up to its end. A form with such a part can be sent once.
     pub fn reader(reader: impl AsyncRead + Send + 'static, octets: Option<u64>) -> Self {
         let content = Content::new(vec![Piece::reader(reader, octets)]);
         Self { content, file_name: None, fields: String::new() }

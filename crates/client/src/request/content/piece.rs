@@ -19,7 +19,7 @@ use tokio::{
 /// Is shown each piece of content that was sent.
 pub(super) type Observer = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
-/// Octets read and sent at once.
+/// Bytes read and sent at once.
 const STEP_OCTETS: usize = 64 * 1024;
 
 pub(super) enum Piece {
@@ -127,7 +127,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Sends these octets, and with them the end.
+    /// Sends these bytes, and with them the end.
     pub(super) async fn finish(self, octets: &[u8]) -> Result<(), Failure> {
         self.writer.finish_content(octets).await.map_err(|error| Failure::Stream(Some(error)))?;
         tell(self.sent.as_ref(), self.observer.as_ref(), octets);

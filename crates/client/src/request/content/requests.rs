@@ -40,12 +40,12 @@ impl Call<'_> {
         self
     }
 
-    /// Gives the request these octets, or this text, as content, which [`send`](Self::send) sends. They are
+    /// Gives the request these bytes, or this text, as content, which [`send`](Self::send) sends. They are
     /// taken, or copied once; no `content-type` is added to what the call says. The last content given
     /// counts.
     ///
-    /// The octets can be sent again after a failure or a redirect. [`send_body`](Self::send_body) sends
-    /// borrowed octets, and allocates nothing; [`content`](Self::content) takes files, readers and text with
+    /// The bytes can be sent again after a failure or a redirect. [`send_body`](Self::send_body) sends
+    /// borrowed bytes, and allocates nothing; [`content`](Self::content) takes files, readers and text with
     /// its media type.
     ///
     /// ```no_run

@@ -1,4 +1,4 @@
-//! The encoding of text, and text out of octets.
+//! The encoding of text, and text out of bytes.
 
 use alula_net::Error;
 
@@ -6,7 +6,7 @@ use super::unreadable;
 
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text that these octets are, according to their byte order mark or their media type.
+/// The text that these bytes are, according to their byte order mark or their media type.
 #[cfg(feature = "charset")]
 pub(super) fn text(content: Vec<u8>, content_type: Option<&str>) -> Result<String, Error> {
     let label = content_type.and_then(charset).unwrap_or("utf-8");

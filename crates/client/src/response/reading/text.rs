@@ -31,7 +31,7 @@ impl Response {
         self.text_max(octets_max).await
     }
 
-    /// Returns all that is left of the content as text, up to `octets_max` octets; else as
+    /// Returns all that is left of the content as text, up to `octets_max` bytes; else as
     /// [`text`](Self::text).
     ///
     /// # Errors

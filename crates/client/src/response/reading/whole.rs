@@ -27,7 +27,7 @@ impl Response {
         self.body().bytes().await
     }
 
-    /// Returns all that is left of the content, up to `octets_max` octets; else as [`bytes`](Self::bytes).
+    /// Returns all that is left of the content, up to `octets_max` bytes; else as [`bytes`](Self::bytes).
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
@@ -57,7 +57,7 @@ impl Response {
         self.body().json().await
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` octets; else as
+    /// Reads all that is left of the content as JSON, up to `octets_max` bytes; else as
     /// [`json`](Self::json).
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Key agreement over elliptic curves: the arithmetic is aws-lc's, the private keys are random octets of the
+//! Key agreement over elliptic curves: the arithmetic is aws-lc's, the private keys are random bytes of the
 //! operating system.
 
 use aws_lc_rs::agreement::{self, Algorithm, PrivateKey, PublicKey, UnparsedPublicKey};
@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::random::SystemRandom;
 
-/// The octets of the largest private key, that of P-384.
+/// The bytes of the largest private key, that of P-384.
 const PRIVATE_MAX: usize = 48;
 
 /// How many random numbers are tried. P-256 takes all but one of 2³² (FIPS 186-5 §A.2.2), X25519 takes all.
@@ -58,7 +58,7 @@ fn is_uncompressed(share: &[u8]) -> bool {
 }
 
 impl Curve {
-    /// The same with other random octets.
+    /// The same with other random bytes.
     #[cfg(test)]
     pub(super) fn with_random(&self, random: &'static dyn SecureRandom) -> Self {
         Self { random, ..*self }

@@ -1,5 +1,5 @@
 //! X25519MLKEM768: two agreements, of which one holds if the other is broken, be it by a quantum computer or
-//! by a fault. The octets of ML-KEM come first, in shares and in the secret.
+//! by a fault. The bytes of ML-KEM come first, in shares and in the secret.
 
 use rustls::{
     Error, NamedGroup, PeerMisbehaved, ProtocolVersion,

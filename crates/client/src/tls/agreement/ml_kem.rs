@@ -1,6 +1,6 @@
 //! ML-KEM-768 (FIPS 203) as a client has it: a key pair of a seed, and what the server encapsulated.
 //!
-//! Key pairs are made by libcrux, since aws-lc makes them of random octets of its own only; it is given
+//! Key pairs are made by libcrux, since aws-lc makes them of random bytes of its own only; it is given
 //! nothing that a peer has a say in. What a server sends is read by aws-lc.
 
 use aws_lc_rs::kem::{Ciphertext, DecapsulationKey, ML_KEM_768};
@@ -14,7 +14,7 @@ pub(super) type Seed = [u8; 64];
 /// The client's share, an encapsulation key.
 pub(super) type Share = [u8; 1184];
 
-/// The octets of the server's share, a ciphertext.
+/// The bytes of the server's share, a ciphertext.
 pub(super) const CIPHERTEXT_OCTETS: usize = 1088;
 
 /// The secret half of a key pair. It is used once.

@@ -1,9 +1,9 @@
-//! Random octets of the operating system (getrandom(2) and its like), which mixes and guards them for all of
+//! Random bytes of the operating system (getrandom(2) and its like), which mixes and guards them for all of
 //! its programs.
 
 use rustls::crypto::{GetRandomFailed, SecureRandom};
 
-/// The source of all random octets of a client's handshakes, but for those that a certificate of its own
+/// The source of all random bytes of a client's handshakes, but for those that a certificate of its own
 /// needs.
 #[derive(Debug)]
 pub(crate) struct SystemRandom;

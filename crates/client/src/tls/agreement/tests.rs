@@ -1,4 +1,4 @@
-//! Shares of octets that are given, beside those of others, and secrets that both sides agree on.
+//! Shares of bytes that are given, beside those of others, and secrets that both sides agree on.
 
 use std::array;
 
@@ -14,7 +14,7 @@ use super::{
     provider,
 };
 
-/// Gives the same octets whenever it is asked.
+/// Gives the same bytes whenever it is asked.
 #[derive(Debug)]
 struct Fixed(&'static [u8]);
 
@@ -30,7 +30,7 @@ fn octets(hex: &str) -> Vec<u8> {
     digits.chunks(2).map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
 }
 
-/// A curve whose private keys are these octets.
+/// A curve whose private keys are these bytes.
 fn with_key(curve: &Curve, key: Vec<u8>) -> Curve {
     let random: &'static Fixed = Box::leak(Box::new(Fixed(key.leak())));
     curve.with_random(random)

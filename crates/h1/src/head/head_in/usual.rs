@@ -16,14 +16,14 @@ struct UsualLine<'i> {
     name: LineName,
     octets: &'i [u8],
     value: &'i [u8],
-    /// The octets behind its end.
+    /// The bytes behind its end.
     rest: &'i [u8],
     /// The number of the line in the last head whose name is expected next.
     next: usize,
 }
 
 impl HeadIn {
-    /// Reads the lines from this place on, up to the first that is not usual; returns the number of octets
+    /// Reads the lines from this place on, up to the first that is not usual; returns the number of bytes
     /// that they have.
     #[inline]
     pub(super) fn usual_lines(

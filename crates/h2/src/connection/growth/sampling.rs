@@ -53,7 +53,7 @@ pub(super) enum Ping {
 /// The state of a window since the sample began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Use {
-    /// The octets that the peer was allowed to send at the beginning.
+    /// The bytes that the peer was allowed to send at the beginning.
     allowed: i64,
     /// The same, and what was announced since.
     pub(super) announced: i64,
@@ -97,7 +97,7 @@ impl Use {
         Self { allowed: window.available(), announced: window.available(), up_at: None }
     }
 
-    /// The octets that have come.
+    /// The bytes that have come.
     pub(super) fn octets(&self, window: ReceiveWindow) -> u64 {
         u64::try_from(self.announced - window.available()).unwrap_or(0)
     }

@@ -5,13 +5,13 @@ use alula_machine::{Limits, MemoryAccount};
 
 use crate::{connection::memory::ledger::Ledger, error::limit::Overrun};
 
-/// Octets that a connection holds which waits for a request; to be there before one is accepted.
+/// Bytes that a connection holds which waits for a request; to be there before one is accepted.
 pub(crate) const CONNECTION_OCTETS: u64 = 16 * 1024;
 
-/// Octets by which buffers and heads may differ from what is charged for them: less is not worth the count.
+/// Bytes by which buffers and heads may differ from what is charged for them: less is not worth the count.
 const BUFFERS_DRIFT: usize = 512;
 
-/// Octets from which a server is told how much a connection holds: twice what each has to find when it is
+/// Bytes from which a server is told how much a connection holds: twice what each has to find when it is
 /// accepted.
 pub(crate) const HEAVY_OCTETS: u64 = 32 * 1024;
 
@@ -20,7 +20,7 @@ pub(crate) struct Held {
     bytes_max: u64,
     /// Content buffers, in slots, in users' hands and spare.
     contents: usize,
-    /// The octets of heads of messages under way.
+    /// The bytes of heads of messages under way.
     heads: usize,
     /// The bytes that the handlers of a server's connection hold, which are charged elsewhere.
     handlers: u64,
@@ -50,7 +50,7 @@ impl Held {
         }
     }
 
-    /// Notes that a buffer of content has grown by so many octets.
+    /// Notes that a buffer of content has grown by so many bytes.
     #[inline]
     pub(crate) fn content_grew(&mut self, octets: usize) {
         self.contents += octets;
@@ -68,7 +68,7 @@ impl Held {
         self.has_moved = true;
     }
 
-    /// Notes the head of a message under way, which a slot holds or its user. Returns the octets that are to
+    /// Notes the head of a message under way, which a slot holds or its user. Returns the bytes that are to
     /// be given back with the slot.
     #[inline]
     pub(crate) fn head_came(&mut self, head: &Head) -> u32 {
@@ -83,7 +83,7 @@ impl Held {
         self.heads -= octets as usize;
     }
 
-    /// The octets of heads of messages under way.
+    /// The bytes of heads of messages under way.
     pub(crate) const fn heads(&self) -> usize {
         self.heads
     }
@@ -126,7 +126,7 @@ impl Held {
         self.has_moved = false;
     }
 
-    /// Charges all: content, heads, buffers, and so many octets of everything else.
+    /// Charges all: content, heads, buffers, and so many bytes of everything else.
     pub(crate) fn charge(&mut self, others: usize) -> Result<(), Overrun> {
         let (held, before) = (self.total(others), self.account.held());
         self.account.resize(before, held as u64).map_err(|over| match over.of_process {
@@ -135,7 +135,7 @@ impl Held {
         })
     }
 
-    /// The octets of all, with so many of everything else.
+    /// The bytes of all, with so many of everything else.
     pub(crate) fn total(&self, others: usize) -> usize {
         self.contents + self.buffers + others
     }

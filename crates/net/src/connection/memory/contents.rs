@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::message::content::Content;
 
-/// Buffers without content, and their octets.
+/// Buffers without content, and their bytes.
 #[derive(Default)]
 pub(crate) struct Contents {
     /// Taken in turn, so that all of them get to know the largest content soon.
@@ -13,7 +13,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Returns the octets of all buffers.
+    /// Returns the bytes of all buffers.
     #[inline]
     pub(crate) fn octets(&self) -> usize {
         self.octets

@@ -9,13 +9,13 @@ use alula_fields::Head;
 
 use crate::few::Few;
 
-/// The octets of all heads that a connection keeps. It only ever has as many as were in use at once: a
+/// The bytes of all heads that a connection keeps. It only ever has as many as were in use at once: a
 /// thousand requests in flight, of which each has some 10 fields, need less.
 const SPARES_OCTETS_MAX: usize = 2 << 20;
-/// The memory that a head may keep, in octets.
+/// The memory that a head may keep, in bytes.
 const SPARE_OCTETS: usize = 4 * 1024;
 
-/// The octets of all heads that a thread keeps.
+/// The bytes of all heads that a thread keeps.
 const KEPT_OCTETS_MAX: usize = 1 << 20;
 
 /// The heads that a thread keeps.
@@ -71,7 +71,7 @@ impl Heads {
         self.own.expect(most);
     }
 
-    /// The octets that they hold.
+    /// The bytes that they hold.
     pub(crate) const fn octets(&self) -> usize {
         self.octets
     }

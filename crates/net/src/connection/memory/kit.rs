@@ -32,13 +32,13 @@ pub(crate) const FEW: usize = 64;
 /// Kits of a version that a thread keeps.
 const KEPT_MAX: usize = 64;
 
-/// The octets of all kits that a thread keeps: [`KEPT_MAX`] of connections with a few streams each.
+/// The bytes of all kits that a thread keeps: [`KEPT_MAX`] of connections with a few streams each.
 const KEPT_OCTETS_MAX: usize = 4 << 20;
 
-/// The octets of buffers for output with which a connection leaves its kit at once.
+/// The bytes of buffers for output with which a connection leaves its kit at once.
 pub(crate) const OUTPUT_OCTETS_MAX: usize = 64 * 1024;
 
-/// Buffers for content with more octets stay with their connection until it rests.
+/// Buffers for content with more bytes stay with their connection until it rests.
 pub(crate) const CONTENTS_OCTETS_MAX: usize = 16 * 1024;
 
 /// The memory that is used again; parts that the connection had not made yet are empty.
@@ -58,7 +58,7 @@ pub(crate) struct Kit {
 }
 
 impl Kit {
-    /// The octets that it holds, but for those of the lists.
+    /// The bytes that it holds, but for those of the lists.
     fn octets(&self) -> usize {
         let output: usize = self.output.iter().map(OutBuf::capacity).sum();
         self.slots.octets()
@@ -71,14 +71,14 @@ impl Kit {
 
 /// The kits of one version that a thread keeps.
 struct Shelf {
-    /// Each with its octets. Behind those that have memory lie others without: the places for those that are
+    /// Each with its bytes. Behind those that have memory lie others without: the places for those that are
     /// left next.
     kits: Vec<(Kit, usize)>,
     /// The number of those that have memory.
     full: usize,
 }
 
-/// The kits that a thread keeps, and their octets.
+/// The kits that a thread keeps, and their bytes.
 struct Kept {
     http1: Shelf,
     http2: Shelf,
@@ -143,7 +143,7 @@ impl Kept {
         Some(&mut shelf.kits[shelf.full].0)
     }
 
-    /// Returns true if there was a place for a kit. It stays empty if the octets of all would be too many.
+    /// Returns true if there was a place for a kit. It stays empty if the bytes of all would be too many.
     fn leave(&mut self, version: Version, fill: &mut dyn FnMut(&mut Kit)) -> bool {
         let room = KEPT_OCTETS_MAX - self.octets;
         let shelf = self.shelf(version);
@@ -180,7 +180,7 @@ mod tests {
         kit
     }
 
-    /// Kits with memory by version, and their octets; places without memory have none.
+    /// Kits with memory by version, and their bytes; places without memory have none.
     fn kept() -> (usize, usize, usize) {
         KEPT.with_borrow(|kept| {
             let shelves = [&kept.http1, &kept.http2];

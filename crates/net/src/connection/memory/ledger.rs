@@ -66,12 +66,12 @@ impl Ledger {
         }
     }
 
-    /// The octets that all connections hold, buffers included.
+    /// The bytes that all connections hold, buffers included.
     pub fn memory_held(&self) -> u64 {
         self.memory.held()
     }
 
-    /// Charges octets that the program itself holds for its peers, such as a cache or a buffer of a stream,
+    /// Charges bytes that the program itself holds for its peers, such as a cache or a buffer of a stream,
     /// beside what all connections hold. They are given back when the reservation is dropped.
     ///
     /// Returns `None` if all together would pass `Limits::process_memory_soft_percent` of
@@ -81,7 +81,7 @@ impl Ledger {
         self.memory.reserve(bytes)
     }
 
-    /// Charges octets that the program holds already, as [`reserve`](Self::reserve) does, but whatever the
+    /// Charges bytes that the program holds already, as [`reserve`](Self::reserve) does, but whatever the
     /// bounds say: for what it cannot do without. New requests find less room.
     pub fn hold(&self, bytes: u64) -> Reservation {
         self.memory.hold(bytes)

@@ -123,7 +123,7 @@ impl Connection {
         self.held.total(others) as u64 <= CONNECTION_OCTETS
     }
 
-    /// Returns the octets that are held beside content, heads and buffers.
+    /// Returns the bytes that are held beside content, heads and buffers.
     fn other_octets(&mut self) -> usize {
         #[cfg(feature = "tls")]
         let tls = self.tls.as_ref().map_or(0, |tls| tls.memory_bytes());

@@ -11,7 +11,7 @@
 
 use std::cell::{Cell, RefCell};
 
-/// Octets of a buffer that is lent, and so asked of a socket at once.
+/// Bytes of a buffer that is lent, and so asked of a socket at once.
 pub(crate) const LENT_OCTETS: usize = 64 * 1024;
 
 /// Buffers that a thread keeps: ciphertext and plaintext of one connection, twice, since a connection may
@@ -30,7 +30,7 @@ thread_local! {
     static BEHIND: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A buffer of at least [`LENT_OCTETS`] initialised octets; allocates when this thread keeps none.
+/// A buffer of at least [`LENT_OCTETS`] initialised bytes; allocates when this thread keeps none.
 #[inline(always)]
 pub(crate) fn lend() -> Vec<u8> {
     // A thread that is ending keeps nothing.

@@ -1,7 +1,7 @@
 //! Memory that a connection has used and keeps for its next streams: heads, buffers of content, and a list of
 //! parts.
 //!
-//! Buffers of content are charged while they are kept, so whoever lends or frees one tells how many octets it
+//! Buffers of content are charged while they are kept, so whoever lends or frees one tells how many bytes it
 //! has.
 
 use alula_fields::Head;
@@ -16,9 +16,9 @@ use crate::{
 pub(crate) struct Spares {
     heads: Heads,
     contents: Contents,
-    /// A list of parts that content has had, without octets.
+    /// A list of parts that content has had, without bytes.
     list: Content,
-    /// Octets of content buffers that became something else, and are still to be counted off.
+    /// Bytes of content buffers that became something else, and are still to be counted off.
     taken: usize,
 }
 
@@ -52,7 +52,7 @@ impl Spares {
         self.heads.leave();
     }
 
-    /// Returns the octets of the heads that are kept.
+    /// Returns the bytes of the heads that are kept.
     pub(crate) const fn head_octets(&self) -> usize {
         self.heads.octets()
     }
@@ -71,7 +71,7 @@ impl Spares {
         self.contents.keep(content);
     }
 
-    /// Leaves the buffers to another connection, unless they have more octets than that.
+    /// Leaves the buffers to another connection, unless they have more bytes than that.
     pub(crate) fn leave_contents(&mut self, to: &mut Contents, octets_max: usize) {
         if self.contents.octets() <= octets_max {
             std::mem::swap(&mut self.contents, to);
@@ -83,7 +83,7 @@ impl Spares {
         self.contents.join(from);
     }
 
-    /// Frees the buffers. Returns their octets.
+    /// Frees the buffers. Returns their bytes.
     pub(crate) fn drop_contents(&mut self) -> usize {
         std::mem::take(&mut self.contents).octets()
     }
@@ -103,7 +103,7 @@ impl Spares {
     }
 
     /// Returns the largest memory that content has left behind, to read into: soon it is as large as it has
-    /// to be. Its octets count as taken.
+    /// to be. Its bytes count as taken.
     pub(crate) fn widest_memory(&mut self) -> ReadBuf {
         let Some(mut spare) = self.contents.take_widest() else { return ReadBuf::default() };
         self.taken += spare.capacity();
@@ -112,7 +112,7 @@ impl Spares {
         ReadBuf::on(memory)
     }
 
-    /// Returns the octets of content buffers that were taken for something else since this was last called.
+    /// Returns the bytes of content buffers that were taken for something else since this was last called.
     #[inline]
     pub(crate) fn take_taken(&mut self) -> usize {
         std::mem::take(&mut self.taken)

@@ -1,4 +1,4 @@
-//! The octets of content that came and went on one stream.
+//! The bytes of content that came and went on one stream.
 
 use crate::error::Error;
 
@@ -9,7 +9,7 @@ pub(crate) struct Counts {
     sent: u64,
     /// Both as they were when the stream began.
     began_at: [u64; 2],
-    /// The bound on what is received, where there is one however it is read, and the octets of content that
+    /// The bound on what is received, where there is one however it is read, and the bytes of content that
     /// this allows.
     received_max: Option<(u64, u64)>,
 }
@@ -37,19 +37,19 @@ impl Counts {
         self.sent += octets as u64;
     }
 
-    /// The octets received and sent since the slot exists.
+    /// The bytes received and sent since the slot exists.
     #[inline]
     pub(crate) fn moved(&self) -> [u64; 2] {
         [self.received, self.sent]
     }
 
-    /// The octets received and sent on this stream.
+    /// The bytes received and sent on this stream.
     pub(crate) fn of_stream(&self) -> [u64; 2] {
         let [received, sent] = self.began_at;
         [self.received - received, self.sent - sent]
     }
 
-    /// Bounds the octets that are handed out from now on; so many of those received are still here.
+    /// Bounds the bytes that are handed out from now on; so many of those received are still here.
     pub(crate) fn bound(&mut self, octets_max: u64, here: u32) {
         let handed_out = self.received - u64::from(here);
         self.received_max = Some((handed_out.saturating_add(octets_max), octets_max));

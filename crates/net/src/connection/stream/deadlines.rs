@@ -1,6 +1,6 @@
 //! The deadlines of one exchange and its parts, in its connection's time.
 //!
-//! Rule 1: octets that come and go note no time. The connection's task looks a few times within what may pass
+//! Rule 1: bytes that come and go note no time. The connection's task looks a few times within what may pass
 //! in silence, and compares how many have moved.
 //! Rule 2: only a caller that waits can wait too long: content that nobody asks for may take its time.
 
@@ -23,7 +23,7 @@ pub(crate) struct StreamDeadlines {
     /// The times that were given for `total` and `head`.
     given: [Option<Duration>; 2],
     is_head_here: bool,
-    /// The time since which nothing has moved, and the octets that had.
+    /// The time since which nothing has moved, and the bytes that had.
     still_since: Time,
     moved: u64,
     /// The time of the next look, while anything can take too long.
@@ -31,7 +31,7 @@ pub(crate) struct StreamDeadlines {
 }
 
 impl StreamDeadlines {
-    /// Deadlines that begin now, when so many octets had moved: `total` and `head` are the time until each
+    /// Deadlines that begin now, when so many bytes had moved: `total` and `head` are the time until each
     /// and the time that was given for it.
     pub(crate) fn new(
         now: Time,
@@ -84,7 +84,7 @@ impl StreamDeadlines {
     }
 
     /// Returns the failure if anything has taken too long by now, and notes when to look again. `waits` says
-    /// who waits, to read and to write; so many octets have moved, both ways.
+    /// who waits, to read and to write; so many bytes have moved, both ways.
     pub(crate) fn late(&mut self, now: Time, waits: [bool; 2], moved: u64) -> Option<Error> {
         let [reads, writes] = waits;
         let is_awaited = writes || (self.is_head_here && reads);

@@ -18,7 +18,7 @@ pub(crate) struct Incoming {
     /// are as well, since the first may come before it is known whether anybody wants to hear of them.
     keeps_interim: bool,
     interim: VecDeque<Box<Head>>,
-    /// The octets noted for the heads.
+    /// The bytes noted for the heads.
     head_octets: u32,
     content: Content,
     trailers: Option<Box<Head>>,
@@ -28,14 +28,14 @@ pub(crate) struct Incoming {
 
 /// Heads.
 impl Incoming {
-    /// Notes a request of so many octets, whose head is handed on at once.
+    /// Notes a request of so many bytes, whose head is handed on at once.
     #[inline]
     pub(crate) fn request_came(&mut self, octets: u32, is_end: bool) {
         self.head_octets = octets;
         self.has_ended = is_end;
     }
 
-    /// Holds the final head of a response, which has so many octets.
+    /// Holds the final head of a response, which has so many bytes.
     #[inline]
     pub(crate) fn response_came(&mut self, head: Box<Head>, octets: u32, is_end: bool) {
         self.head_octets += octets;
@@ -140,7 +140,7 @@ impl Incoming {
 
 /// Its end.
 impl Incoming {
-    /// Takes the heads that nobody has taken, and the octets that were noted for all.
+    /// Takes the heads that nobody has taken, and the bytes that were noted for all.
     pub(crate) fn take_heads(&mut self) -> ([Option<Box<Head>>; 2], u32) {
         ([self.head.take(), self.trailers.take()], std::mem::take(&mut self.head_octets))
     }

@@ -155,14 +155,14 @@ fn nanos(time: Duration) -> Nanos {
 /// The pace of a peer in what is not one stream's.
 #[derive(Default)]
 pub(crate) struct PeerPace {
-    /// The pace at which the socket takes our octets.
+    /// The pace at which the socket takes our bytes.
     output: Pace,
     /// The pace of content that is read and dropped.
     discarded: Pace,
 }
 
 impl PeerPace {
-    /// Looks how far the socket has come that is full: so many octets in all.
+    /// Looks how far the socket has come that is full: so many bytes in all.
     pub(crate) fn look_at_output(
         &mut self,
         taken: Option<u64>,
@@ -172,7 +172,7 @@ impl PeerPace {
         look_or_rest(&mut self.output, taken.map(|octets| Progress::from_now(0, octets)), now, least)
     }
 
-    /// Looks how far content has come that is read and dropped: the number of its exchange, and the octets
+    /// Looks how far content has come that is read and dropped: the number of its exchange, and the bytes
     /// dropped in all.
     pub(crate) fn look_at_discarded(
         &mut self,

@@ -6,7 +6,7 @@ pub(crate) struct Share {
     turn: Turn,
     /// The number of the call for which it was given a share.
     call: u32,
-    /// The octets it has used of that share.
+    /// The bytes it has used of that share.
     used: usize,
 }
 
@@ -22,7 +22,7 @@ enum Turn {
 }
 
 impl Share {
-    /// The octets it has used of the share that it got by this call.
+    /// The bytes it has used of the share that it got by this call.
     #[inline]
     pub(crate) fn used(&self, call: u32) -> usize {
         if self.call == call { self.used } else { 0 }

@@ -15,7 +15,7 @@ use crate::{
     message::{content::Content, timing::Marks},
 };
 
-/// Room for what was asked that a slot keeps, in octets.
+/// Room for what was asked that a slot keeps, in bytes.
 const ASKED_KEPT_OCTETS: usize = 4 * 1024;
 
 /// Names a slot; the generation tells a stale name from a fresh one.

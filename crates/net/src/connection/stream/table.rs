@@ -138,7 +138,7 @@ impl Slots {
         self.all.len() as u32
     }
 
-    /// Returns the octets of the slots themselves.
+    /// Returns the bytes of the slots themselves.
     pub(crate) fn octets(&self) -> usize {
         self.all.capacity() * size_of::<Slot>() + self.by_stream.capacity() * size_of::<u32>()
     }

@@ -11,9 +11,9 @@ use crate::error::Error;
 pub struct Tally {
     /// The status of the final head, and the time from the opening of the connection until it was sent.
     pub answered: Option<(Status, Duration)>,
-    /// The octets of the request's content that came.
+    /// The bytes of the request's content that came.
     pub received: u64,
-    /// The octets of the answer's content that were sent.
+    /// The bytes of the answer's content that were sent.
     pub sent: u64,
     /// The user, as the handler has named it.
     pub user: Option<Arc<str>>,

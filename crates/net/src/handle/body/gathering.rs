@@ -17,7 +17,7 @@ const ANNOUNCED_OCTETS_MAX: u64 = 1 << 20;
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Body {
-    /// Sets the octets that [`bytes`](Self::bytes), [`text`](Self::text) and `json` gather, such as for one
+    /// Sets the bytes that [`bytes`](Self::bytes), [`text`](Self::text) and `json` gather, such as for one
     /// route of a server. The default is the `content_max` of the client or server. More than 4 GiB count as
     /// 4 GiB. It bounds nothing else; see
     /// [`bound_content`](Self::bound_content).
@@ -25,9 +25,9 @@ impl Body {
         self.content_max = u32::try_from(octets_max).unwrap_or(u32::MAX);
     }
 
-    /// Bounds all octets that are still to come, however they are read, and those that are
-    /// [gathered](Self::set_content_max). Reading beyond that fails with [`Cause::TooLong`], and the octets
-    /// that came with the first one beyond it are not handed out. Octets are counted as they come, before a
+    /// Bounds all bytes that are still to come, however they are read, and those that are
+    /// [gathered](Self::set_content_max). Reading beyond that fails with [`Cause::TooLong`], and the bytes
+    /// that came with the first one beyond it are not handed out. Bytes are counted as they come, before a
     /// decoder. Allocates nothing.
     pub fn bound_content(&mut self, octets_max: usize) {
         self.set_content_max(octets_max);
@@ -61,7 +61,7 @@ impl Body {
         self.bytes_max(self.content_max()).await
     }
 
-    /// Returns all that is left of the content, up to `octets_max` octets; else as [`bytes`](Self::bytes).
+    /// Returns all that is left of the content, up to `octets_max` bytes; else as [`bytes`](Self::bytes).
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
@@ -102,7 +102,7 @@ impl Body {
         self.text_max(self.content_max()).await
     }
 
-    /// Returns all that is left of the content as text, up to `octets_max` octets; else as
+    /// Returns all that is left of the content as text, up to `octets_max` bytes; else as
     /// [`text`](Self::text).
     ///
     /// # Errors
@@ -115,12 +115,12 @@ impl Body {
         String::from_utf8(content).map_err(|error| self.unreadable(format!("it is not UTF-8: {error}")))
     }
 
-    /// The octets that [`bytes`](Self::bytes) gathers.
+    /// The bytes that [`bytes`](Self::bytes) gathers.
     pub const fn content_max(&self) -> usize {
         self.content_max as usize
     }
 
-    /// The octets of content that are left, where the peer has stated them.
+    /// The bytes of content that are left, where the peer has stated them.
     pub(super) fn left(&self) -> Option<u64> {
         let here = self.chunk.left() as u64;
         match &self.stream {
@@ -130,7 +130,7 @@ impl Body {
         }
     }
 
-    /// Returns the octets that are left, if that is stated, for a caller who takes all of them.
+    /// Returns the bytes that are left, if that is stated, for a caller who takes all of them.
     ///
     /// # Errors
     /// They are too many, or a caller before this one took all of them, or lost some.
@@ -197,7 +197,7 @@ impl Stream {
     }
 }
 
-/// Returns all that is left of a content, up to `octets_max` octets, in memory that can grow; else as
+/// Returns all that is left of a content, up to `octets_max` bytes, in memory that can grow; else as
 /// [`Body::bytes_max`].
 ///
 /// # Errors

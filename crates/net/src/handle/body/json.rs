@@ -31,7 +31,7 @@ impl Body {
         self.json_max(self.content_max()).await
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` octets; else as
+    /// Reads all that is left of the content as JSON, up to `octets_max` bytes; else as
     /// [`json`](Self::json).
     ///
     /// # Errors

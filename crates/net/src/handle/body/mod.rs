@@ -48,11 +48,11 @@ use crate::{
 /// With the feature `http` it is an `http_body::Body` whose data are `Bytes`; with the feature `stream`,
 /// `into_stream` makes a `futures_core::Stream` of it. The pieces that these two and `bytes` return:
 ///
-/// - Octets that are 4 KiB or more, and at least half of the buffer that the connection read them into, are
+/// - Bytes that are 4 KiB or more, and at least half of the buffer that the connection read them into, are
 ///   not copied: they move with that buffer, which costs one allocation, and what the connection allocates to
 ///   replace the buffer: one allocation over HTTP/1.1, up to three over HTTP/2. What came in several frames
 ///   or chunks is joined within the buffer.
-/// - Other octets are copied into an allocation of their length; 4 KiB or more cost a second one, for what
+/// - Other bytes are copied into an allocation of their length; 4 KiB or more cost a second one, for what
 ///   follows.
 /// - A piece of 4 KiB or more is charged to the memory of all connections
 ///   ([`Ledger::memory_held`](crate::Ledger::memory_held)) until the last handle of it is dropped. It holds
@@ -63,12 +63,12 @@ use crate::{
 /// not it is kept.
 pub struct Body {
     stream: Option<Stream>,
-    /// The octets that came; where a decoder stands between, it has them.
+    /// The bytes that came; where a decoder stands between, it has them.
     chunk: Content,
     ended: bool,
     /// Some of the content was taken by a caller who wanted all of it, and perhaps lost.
     is_taken: bool,
-    /// The octets that are gathered unless another limit is named; of this size since a body is moved with
+    /// The bytes that are gathered unless another limit is named; of this size since a body is moved with
     /// every message.
     content_max: u32,
     /// The last frame was told.
@@ -78,7 +78,7 @@ pub struct Body {
     #[cfg(feature = "http")]
     is_stated: bool,
     trailers: Option<Box<Head>>,
-    /// The decoder between the octets that come and the content.
+    /// The decoder between the bytes that come and the content.
     decoder: Option<Box<dyn Decoder>>,
 }
 
@@ -107,7 +107,7 @@ impl Body {
         }
     }
 
-    /// The next octets, or nothing once the content is whole. The previous chunk is given back.
+    /// The next bytes, or nothing once the content is whole. The previous chunk is given back.
     ///
     /// Dropping the future loses nothing. Allocates nothing once warm.
     ///
@@ -147,7 +147,7 @@ impl Body {
     }
 
     /// Writes the rest of the content to `sink`, however long it is, without a copy of its own; returns the
-    /// octets written. For content of others there is [`copy_to_max`](Self::copy_to_max).
+    /// bytes written. For content of others there is [`copy_to_max`](Self::copy_to_max).
     ///
     /// Dropping the future may lose what was handed to the sink in part.
     ///
@@ -159,7 +159,7 @@ impl Body {
         self.copy_to_max(sink, u64::MAX).await
     }
 
-    /// Writes the rest of the content to `sink`, up to `octets_max` octets; else as
+    /// Writes the rest of the content to `sink`, up to `octets_max` bytes; else as
     /// [`copy_to`](Self::copy_to).
     ///
     /// ```no_run
@@ -264,7 +264,7 @@ impl Body {
         }
     }
 
-    /// Takes so many octets of that.
+    /// Takes so many bytes of that.
     #[inline]
     fn take(&mut self, octets: usize) -> &[u8] {
         match &mut self.decoder {

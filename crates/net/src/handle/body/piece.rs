@@ -19,7 +19,7 @@ use super::Body;
 use crate::error::Error;
 use crate::handle::stream::Stream;
 
-/// Pieces of so many octets are charged, and moved where they can be: below, a copy costs less than the new
+/// Pieces of so many bytes are charged, and moved where they can be: below, a copy costs less than the new
 /// buffer that the connection needs for the one that left.
 const LONG_MIN: usize = 4 * 1024;
 
@@ -99,7 +99,7 @@ impl Stream {
         charge
     }
 
-    /// The octets of content that were not taken from here, where the peer has stated how many there are.
+    /// The bytes of content that were not taken from here, where the peer has stated how many there are.
     pub(super) fn content_left(&self) -> Option<u64> {
         let mut connection = self.conn().lock();
         let slot = connection.slots.get(self.at())?;
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::message::content::Content;
 
-    /// A body with parts of these lengths, nine octets apart, in a buffer of `capacity` octets; and where the
+    /// A body with parts of these lengths, nine bytes apart, in a buffer of `capacity` bytes; and where the
     /// first part lies.
     fn body_of(parts: &[u32], capacity: usize) -> (Body, *const u8) {
         let (mut octets, mut places) = (vec![0; capacity], Vec::new());

@@ -13,7 +13,7 @@ use http::{
 
 use crate::exchange::request::Request;
 
-/// A `Uri` of the `http` crate holds no more octets.
+/// A `Uri` of the `http` crate holds no more bytes.
 const URI_OCTETS_MAX: usize = u16::MAX as usize - 1;
 
 type Cause = Box<dyn StdError + Send + Sync>;

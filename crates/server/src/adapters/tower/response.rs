@@ -15,7 +15,7 @@ use http_body::{Body as HttpBody, Frame};
 use super::BoxError;
 use crate::exchange::{reply::Reply, request::Request, responder::Responder};
 
-/// Content of a length of up to so many octets goes out with its head, once it is there in one piece.
+/// Content of a length of up to so many bytes goes out with its head, once it is there in one piece.
 const SHORT_MAX: u64 = 64 * 1024;
 
 /// The facts beside itself that an answer depends on.
@@ -35,7 +35,7 @@ enum After {
     Stated,
     /// The service has made none.
     Empty,
-    /// The octets of a tunnel (RFC 9110 §9.3.6).
+    /// The bytes of a tunnel (RFC 9110 §9.3.6).
     Tunnel,
     Content,
 }

@@ -150,7 +150,7 @@ impl Slots {
         self.table.leave(&self.tables);
     }
 
-    /// Returns the octets that the slots hold: wakers, futures with all that lies in them, and the facts of
+    /// Returns the bytes that the slots hold: wakers, futures with all that lies in them, and the facts of
     /// requests, where they are noted.
     pub(crate) fn octets(&self, measure: Measure) -> usize {
         let facts = if self.reporter.has_listener() { RequestFacts::OCTETS_MAX } else { 0 };

@@ -34,7 +34,7 @@ const KEPT_MAX: usize = 64;
 /// A table with more slots is not kept.
 const KEPT_SLOTS_MAX: usize = 32;
 
-/// A table whose boxes have more octets gives them back before it is kept.
+/// A table whose boxes have more bytes gives them back before it is kept.
 const KEPT_WORKS_OCTETS_MAX: usize = 32 * 1024;
 
 pub(super) struct Slot {
@@ -56,7 +56,7 @@ pub(super) struct Slot {
     pub(super) entry: u32,
 }
 
-/// The size of the slots: how many they are, and the octets of the futures in them.
+/// The size of the slots: how many they are, and the bytes of the futures in them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Measure {
     pub(super) slots: usize,
@@ -75,7 +75,7 @@ pub(super) struct Table {
     groups: Vec<Arc<Group>>,
     /// There from the first run on.
     task: Option<Arc<Task>>,
-    /// The octets of the largest future so far, and how many slots have a box.
+    /// The bytes of the largest future so far, and how many slots have a box.
     work_octets: usize,
     boxes: usize,
 }
@@ -268,7 +268,7 @@ impl Table {
         }
     }
 
-    /// Returns the octets of a slot beside its box.
+    /// Returns the bytes of a slot beside its box.
     pub(super) const fn slot_octets() -> usize {
         size_of::<Slot>() + size_of::<SlotWaker>()
     }

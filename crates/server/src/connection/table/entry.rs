@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     idle_since: AtomicU64,
     /// The instant at which the table's time begins.
     epoch: Instant,
-    /// The octets that it holds, if they are many.
+    /// The bytes that it holds, if they are many.
     held: AtomicU64,
     connections: Weak<Connections>,
     asked: AtomicU8,
@@ -96,7 +96,7 @@ impl Entry {
         }
     }
 
-    /// The octets that it holds, as far as it has told.
+    /// The bytes that it holds, as far as it has told.
     pub(super) fn held(&self) -> u64 {
         self.held.load(Relaxed)
     }

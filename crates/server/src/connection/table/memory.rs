@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use super::{Connections, weighing::Prefix};
 
-/// The octets that a connection holds at least that is asked.
+/// The bytes that a connection holds at least that is asked.
 const HEAVY_OCTETS: u64 = 32 * 1024;
 
 /// The time between two looks.
@@ -76,7 +76,7 @@ impl Connections {
     }
 }
 
-/// The holders that have so many octets together, in the order in which they go.
+/// The holders that have so many bytes together, in the order in which they go.
 fn heaviest(all: &[Holder], excess: u64) -> Vec<usize> {
     let mut weights: HashMap<Prefix, u64> = HashMap::new();
     for holder in all {

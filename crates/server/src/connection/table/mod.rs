@@ -42,7 +42,7 @@ const ASK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 pub(crate) struct Connections {
     connections_max: usize,
     handshakes_max: usize,
-    /// The time for which a connection that has ended is read on, and the octets of that.
+    /// The time for which a connection that has ended is read on, and the bytes of that.
     pub(crate) linger_timeout: Duration,
     pub(crate) linger_octets: u64,
     ledger: Arc<Ledger>,

@@ -61,7 +61,7 @@ impl Running {
         self.is_detached
     }
 
-    /// The octets that it takes.
+    /// The bytes that it takes.
     pub(crate) fn octets(&self) -> usize {
         self.boxed.as_ref().map_or(0, |(boxed, _)| mem::size_of_val(&**boxed))
     }

@@ -57,7 +57,7 @@ impl Reply {
         select(request.method(), request.headers(), &now, length)
     }
 
-    /// Gives the reply the status and the fields of what was selected of `length` octets.
+    /// Gives the reply the status and the fields of what was selected of `length` bytes.
     pub(super) fn describe(&mut self, selection: &Selection, length: u64) -> Result<(), Error> {
         self.answer.status = selection.status();
         let headers = self.headers_mut();

@@ -86,7 +86,7 @@ impl Reply {
         Self { responder, answer, mistake: None }
     }
 
-    /// Adds a field, its value octets or text.
+    /// Adds a field, its value bytes or text.
     #[doc(alias = "field")]
     #[inline]
     pub fn header<'n>(mut self, name: impl IntoName<'n>, value: impl AsRef<[u8]>) -> Self {
@@ -133,7 +133,7 @@ impl Reply {
         self.answer.received.as_mut()
     }
 
-    /// Sends the answer with this content, octets or text, stating its length. An answer to HEAD states it
+    /// Sends the answer with this content, bytes or text, stating its length. An answer to HEAD states it
     /// and sends none; 204, 205 and 304 have none.
     ///
     /// Dropping the future part-way resets the stream. Allocates nothing once warm.

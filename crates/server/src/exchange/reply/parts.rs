@@ -40,7 +40,7 @@ impl Reply {
     }
 }
 
-/// Sends what follows the first `sent` octets; the last piece that is not empty ends the message.
+/// Sends what follows the first `sent` bytes; the last piece that is not empty ends the message.
 async fn send_rest(stream: &Stream, parts: &[&[u8]], mut sent: usize) -> Result<(), Error> {
     let last = parts.iter().rposition(|part| !part.is_empty());
     for (index, part) in parts.iter().enumerate() {

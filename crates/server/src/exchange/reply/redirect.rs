@@ -9,7 +9,7 @@ impl Reply {
     /// Sends a redirection to this URI or reference, such as `/there?page=2` or `https://example.com/`; the
     /// status must be 3xx, and not 304.
     ///
-    /// Octets that may not stand in a URI (RFC 3986 §2), such as spaces, backslashes and letters beyond
+    /// Bytes that may not stand in a URI (RFC 3986 §2), such as spaces, backslashes and letters beyond
     /// ASCII, are percent-encoded, and so is a percent sign that begins no escape. A reference that begins
     /// with `//` leads to another host: check what comes from a peer. Dropping the future part-way resets the
     /// stream. Allocates nothing once warm.

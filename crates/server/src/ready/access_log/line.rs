@@ -10,7 +10,7 @@ use alula_net::date::{MONTHS, civil};
 
 use crate::{ready::LogFormat, router::Ended};
 
-/// Octets of a text that are written.
+/// Bytes of a text that are written.
 const TEXT_OCTETS_MAX: usize = 256;
 
 /// Stands for the status where none was sent because the client has left. No server sends it; nginx logs it,

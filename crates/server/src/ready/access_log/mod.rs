@@ -40,7 +40,7 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 /// places.
 ///
 /// Text of peers is escaped: quotes, backslashes and all that is not visible ASCII, but for the `…` that
-/// stands for what is not shown. Only the first 256 octets of a text are written. Values of the query are
+/// stands for what is not shown. Only the first 256 bytes of a text are written. Values of the query are
 /// masked as everywhere, and no credentials are written.
 ///
 /// A request allocates nothing once warm, and takes a lock that only threads of the same part and the writing

@@ -39,7 +39,7 @@ impl Output {
         let _ = self.to.flush();
     }
 
-    /// Returns how many of the octets were taken.
+    /// Returns how many of the bytes were taken.
     fn write_some(&mut self, octets: &[u8]) -> usize {
         let mut rest = octets;
         while !rest.is_empty() {
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps octets as long as it has room.
+    /// Keeps bytes as long as it has room.
     #[derive(Clone)]
     struct Disk(Arc<Mutex<(Vec<u8>, usize)>>);
 

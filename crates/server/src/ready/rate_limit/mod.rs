@@ -82,7 +82,7 @@ impl RateLimit {
         self
     }
 
-    /// Sets how many keys are counted, in steps of 512; each takes 16 octets.
+    /// Sets how many keys are counted, in steps of 512; each takes 16 bytes.
     #[must_use]
     pub fn keys_max(mut self, keys: usize) -> Self {
         self.table = Table::new(keys);

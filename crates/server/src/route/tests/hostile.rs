@@ -15,7 +15,7 @@ fn every_choice(depth: usize) -> Table<&'static str> {
 }
 
 /// Each node is visited once, so that a path which fits up to its last segment costs as much as the trie has
-/// nodes, 511 here, and not more with more octets behind.
+/// nodes, 511 here, and not more with more bytes behind.
 #[test]
 fn a_path_that_follows_every_branch_ends() {
     let table = every_choice(8);

@@ -181,7 +181,7 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Bounds the content of requests, in octets, in place of [what the server
+    /// Bounds the content of requests, in bytes, in place of [what the server
     /// says](crate::ServerBuilder::content_max). A request that says that its content is longer is answered
     /// with 413 in place of the handler. Other content (chunked, or over HTTP/2 without `content-length`) is
     /// bounded while it is read, whichever way: reading more fails with
@@ -198,7 +198,7 @@ impl<S: Send + Sync + 'static> Route<S> {
     /// features: `gzip` (gzip, x-gzip and deflate), `brotli` (br) and `zstd`.
     ///
     /// The handler, and the layers of the route, see content that is decoded, and a request without
-    /// `content-encoding` and `content-length`, which told of the coded octets;
+    /// `content-encoding` and `content-length`, which told of the coded bytes;
     /// [`Body::is_decoded`](crate::Body::is_decoded) says so. Content in no coding and in `identity` is left
     /// as it is. Content in two codings, one in the other, is decoded from both.
     ///
@@ -208,7 +208,7 @@ impl<S: Send + Sync + 'static> Route<S> {
     ///   says](crate::ServerBuilder::content_max), 2 MiB unless set, whichever way it is read, and coded by
     ///   twice as much and 64 KiB: reading more fails with [`Cause::TooLong`](crate::Cause::TooLong), which
     ///   is answered 413. A `content-length` beyond that is answered 413 at once.
-    /// - If it grows to more than a hundred times its octets and more than 1 MiB, reading fails with
+    /// - If it grows to more than a hundred times its bytes and more than 1 MiB, reading fails with
     ///   [`Cause::Growth`](crate::Cause::Growth), which is answered 413.
     /// - If it is malformed or ends early, or is zstd with a window over 8 MiB (RFC 9659 §3), reading fails
     ///   with [`Cause::Coding`](crate::Cause::Coding), which is answered 400.

@@ -24,9 +24,9 @@ use super::permission::{Permission, Permissions};
 use super::rate::Rate;
 use super::users::{User, Users};
 
-/// The longest file, in octets: some ten thousand users.
+/// The longest file, in bytes: some ten thousand users.
 const FILE_OCTETS_MAX: u64 = 4 * 1024 * 1024;
-/// The longest name of a user, in octets.
+/// The longest name of a user, in bytes.
 const NAME_OCTETS_MAX: usize = 255;
 /// The group of which every user is a member, as in Riak.
 const EVERYONE: &str = "all";

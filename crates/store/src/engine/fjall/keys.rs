@@ -5,8 +5,8 @@
 //! long    the first 4096 octets, then the SHA-256 of all of them
 //! ```
 //!
-//! fjall takes keys of up to 65535 octets, and an object's key alone may be longer. Rows are in the order of
-//! what they stand for, but for long ones with the same first octets: those lie together as a *group*, in an
+//! fjall takes keys of up to 65535 bytes, and an object's key alone may be longer. Rows are in the order of
+//! what they stand for, but for long ones with the same first bytes: those lie together as a *group*, in an
 //! order of their own. A client can choose keys, so that the hash is one for which nobody finds two keys.
 
 use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
@@ -29,13 +29,13 @@ pub(super) const fn is_long(octets: &[u8]) -> bool {
     octets.len() >= PREFIX_OCTETS
 }
 
-/// The octets that are not after the key of the row of `whole`, nor after that of anything that follows
+/// The bytes that are not after the key of the row of `whole`, nor after that of anything that follows
 /// `whole`. For a long one it is what its group has in common.
 pub(super) fn start(octets: &[u8]) -> &[u8] {
     &octets[..octets.len().min(PREFIX_OCTETS)]
 }
 
-/// The greatest octets that a row of a group may have as its key.
+/// The greatest bytes that a row of a group may have as its key.
 pub(super) fn end_of_group(group: &[u8]) -> Vec<u8> {
     [group, &[u8::MAX; SHA256_OUTPUT_LEN]].concat()
 }

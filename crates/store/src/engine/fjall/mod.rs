@@ -57,7 +57,7 @@ pub use read::snapshot::FjallSnapshot;
 
 /// Objects in a folder.
 ///
-/// - One write more than the queue takes is [`EngineError::Busy`] at once; one for whose octets the queue has
+/// - One write more than the queue takes is [`EngineError::Busy`] at once; one for whose bytes the queue has
 ///   no room waits for it. A write whose deadline passes before it is begun is [`EngineError::TimedOut`] and
 ///   is not written; once begun it ends, whether anybody waits for it or not.
 /// - A write that fails on the disk is [`EngineError::Unknown`]. From then on writes are

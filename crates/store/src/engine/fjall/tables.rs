@@ -35,7 +35,7 @@ use super::space::disk::Disk;
 use super::write::batch_mark::{BatchMark, FolderId};
 use crate::engine::{Durability, EngineError};
 
-/// The octets from which the value of a record is kept in a file of values.
+/// The bytes from which the value of a record is kept in a file of values.
 const SEPARATE_OCTETS: u32 = 4 * 1024;
 
 /// The memtables that wait to be written, and the files that wait to be compacted, at which writes wait.
@@ -221,7 +221,7 @@ impl Tables {
         rows: impl Iterator<Item = (Table, Slice, Option<Slice>)>,
         durability: Durability,
     ) -> ::fjall::Result<()> {
-        // What is read back needs the octets of the journal and its length, which is what flushing data
+        // What is read back needs the bytes of the journal and its length, which is what flushing data
         // means.
         let mode = match durability {
             Durability::Buffered => PersistMode::Buffer,
@@ -247,7 +247,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns true if a batch that begins with so many octets can be committed without waiting for files to
+    /// Returns true if a batch that begins with so many bytes can be committed without waiting for files to
     /// be written.
     pub(super) fn have_room(&self, octets: usize) -> bool {
         let is_large = octets as u64 >= self.memtable_octets / 2;

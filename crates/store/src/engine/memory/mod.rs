@@ -19,7 +19,7 @@ use crate::model::{Damaged, Record};
 use fullness::Fullness;
 pub use fullness::MemoryEvent;
 
-/// The octets from which a record is decided on outside the lock, so that others pass, and the decisions that
+/// The bytes from which a record is decided on outside the lock, so that others pass, and the decisions that
 /// may be in vain before one is made under it.
 const LARGE_OCTETS: usize = 256 * 1024;
 const TRIES_UNLOCKED: usize = 3;
@@ -199,7 +199,7 @@ fn read(stored: Option<&Arc<[u8]>>) -> Result<Option<Record<'_>>, EngineError> {
     Ok(stored.map(|octets| Record::read(octets)).transpose()?)
 }
 
-/// Returns true if nothing was written to an object between two looks. Its octets are held, so that no others
+/// Returns true if nothing was written to an object between two looks. Its bytes are held, so that no others
 /// have their place.
 fn is_same(one: Option<&Arc<[u8]>>, other: Option<&Arc<[u8]>>) -> bool {
     match (one, other) {
@@ -387,8 +387,8 @@ fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
     if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
 }
 
-/// Makes the end of octets with which names begin the first octets after all of them. Names begin with a
-/// count, which is never the greatest octet.
+/// Makes the end of bytes with which names begin the first bytes after all of them. Names begin with a
+/// count, which is never the greatest byte.
 pub(super) fn past(prefix: &mut Vec<u8>) {
     while let Some(last) = prefix.pop() {
         if last < u8::MAX {
@@ -430,7 +430,7 @@ mod tests {
     const RULES: Rules =
         Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, octets_max: 1 << 20 };
 
-    /// A value of so many octets, or none that says that the object was deleted.
+    /// A value of so many bytes, or none that says that the object was deleted.
     struct Put(Option<usize>);
 
     impl Decide for Put {

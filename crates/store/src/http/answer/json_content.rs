@@ -29,7 +29,7 @@ pub(in crate::http) struct Bounds {
     pub(in crate::http) time: Duration,
 }
 
-/// Reads the content with its share of the octets in flight, on the account of its peer.
+/// Reads the content with its share of the bytes in flight, on the account of its peer.
 ///
 /// # Errors
 /// 413 if it is longer than it may be, 503 if there is no room in time, or the content does not come.

@@ -1,23 +1,23 @@
-//! Stand-ins for the octets of names that are not UTF-8, in texts that have to be.
+//! Stand-ins for the bytes of names that are not UTF-8, in texts that have to be.
 //!
-//! An octet that belongs to no character is the private character of its number above U+EF00, from U+EF80 to
-//! U+EFFF. UTF-8 of these characters is three such octets, so that a text stands for one name only. In a path
-//! they stand for the same octets: a client may ask for each name as a list has told it.
+//! A byte that belongs to no character is the private character of its number above U+EF00, from U+EF80 to
+//! U+EFFF. UTF-8 of these characters is three such bytes, so that a text stands for one name only. In a path
+//! they stand for the same bytes: a client may ask for each name as a list has told it.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// The characters that stand for octets.
+/// The characters that stand for bytes.
 pub(in crate::http) const CHARACTERS: RangeInclusive<char> = '\u{ef80}'..='\u{efff}';
 
-/// The number of the character that would stand for the octet 0.
+/// The number of the character that would stand for the byte 0.
 const ZERO: u32 = 0xef00;
 
-/// The octet with which the stand-ins begin in UTF-8, and those that come second.
+/// The byte with which the stand-ins begin in UTF-8, and those that come second.
 const FIRST: u8 = 0xee;
 const SECOND: RangeInclusive<u8> = 0xbe..=0xbf;
 
-/// Appends a character for each octet. All of them are above 0x7f, as they are where UTF-8 is broken.
+/// Appends a character for each byte. All of them are above 0x7f, as they are where UTF-8 is broken.
 pub(in crate::http) fn put(octets: &[u8], out: &mut Vec<u8>) {
     for octet in octets {
         let character = char::from_u32(ZERO + u32::from(*octet)).unwrap_or(char::REPLACEMENT_CHARACTER);
@@ -25,7 +25,7 @@ pub(in crate::http) fn put(octets: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Returns a name as a path has it: octets that are read as a stand-in have stand-ins themselves. Allocates
+/// Returns a name as a path has it: bytes that are read as a stand-in have stand-ins themselves. Allocates
 /// only for a name that has such.
 pub(in crate::http) fn encoded(name: &[u8]) -> Cow<'_, [u8]> {
     if !name.contains(&FIRST) || *decoded(name.into()) == *name {
@@ -48,7 +48,7 @@ pub(in crate::http) fn encoded(name: &[u8]) -> Cow<'_, [u8]> {
     out.into()
 }
 
-/// Returns a name of a path with the octets for which it has stand-ins. Allocates only for a name that has
+/// Returns a name of a path with the bytes for which it has stand-ins. Allocates only for a name that has
 /// some.
 pub(in crate::http) fn decoded(name: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if !name.contains(&FIRST) {

@@ -10,7 +10,7 @@ pub(in crate::http) fn pairs(request: &Request) -> impl Iterator<Item = (Cow<'_,
     pairs_of(request.query().unwrap_or_default().as_bytes())
 }
 
-/// The pairs of the octets of a query.
+/// The pairs of the bytes of a query.
 pub(in crate::http) fn pairs_of(query: &[u8]) -> impl Iterator<Item = (Cow<'_, [u8]>, Cow<'_, [u8]>)> {
     query.split(|octet| *octet == b'&').filter(|pair| !pair.is_empty()).map(|pair| {
         let mut parts = pair.splitn(2, |octet| *octet == b'=');

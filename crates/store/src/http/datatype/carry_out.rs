@@ -1,4 +1,4 @@
-//! Carries out changes of data types, each with its share of the octets in flight until it is answered.
+//! Carries out changes of data types, each with its share of the bytes in flight until it is answered.
 
 use alula::Scratch;
 
@@ -54,7 +54,7 @@ pub(super) async fn of_stored<E: Engine>(
     Ok(charge::of_change_of(stored, shows != Shows::Nothing))
 }
 
-/// Carries out an operation of a few octets.
+/// Carries out an operation of a few bytes.
 pub(crate) async fn carry_out_small<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,

@@ -1,4 +1,4 @@
-//! The room that a data type takes beyond its record, charged to the octets in flight before it is taken.
+//! The room that a data type takes beyond its record, charged to the bytes in flight before it is taken.
 //!
 //! A state is decoded to a multiple of its record, and its answer in JSON may be longer than both. A request
 //! has a share of that from the moment before it decodes; once the JSON is made, the state is gone and the
@@ -12,10 +12,10 @@ use crate::model::Record;
 use crate::model::types::State;
 use crate::store::Shared;
 
-/// The octets of a record that takes no share.
+/// The bytes of a record that takes no share.
 const FREE_OCTETS_MAX: usize = (SMALL_OCTETS_MAX / (1 + 2 * State::DECODED_FACTOR + JSON_FACTOR)) as usize;
 
-/// The octets of JSON for each octet of a record, at most: a control character takes six.
+/// The bytes of JSON for each byte of a record, at most: a control character takes six.
 const JSON_FACTOR: u64 = 6;
 
 /// The bytes of an operation in memory for each byte of its JSON, at most, with what it makes.
@@ -57,13 +57,13 @@ fn strings_and_members(json: &[u8]) -> (u64, u64) {
     (quotes / 2, members)
 }
 
-/// The octets that a read of a data type takes: its record, its state and its answer.
+/// The bytes that a read of a data type takes: its record, its state and its answer.
 pub(super) fn of_read(record: Record<'_>) -> u64 {
     let octets = octets(record);
     octets + decoded(record, octets) + JSON_FACTOR * octets
 }
 
-/// The octets that a change of a data type takes: its state, the new one as it is kept, alone and in its
+/// The bytes that a change of a data type takes: its state, the new one as it is kept, alone and in its
 /// record, and the answer.
 pub(super) fn of_change(record: Record<'_>, is_shown: bool) -> u64 {
     let octets = octets(record);

@@ -16,7 +16,7 @@ use crate::model::types::{Operation, State, Value};
 use crate::statistics::Counted;
 use crate::store::{Shared, Store};
 
-/// The longest content: a number has 20 octets, and zeros may lead it.
+/// The longest content: a number has 20 bytes, and zeros may lead it.
 const CONTENT_OCTETS_MAX: u64 = 4 * 1024;
 
 const TEXT: &str = "text/plain";

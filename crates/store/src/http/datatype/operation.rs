@@ -16,7 +16,7 @@ use crate::model::types::{Kind, Operation};
 pub(crate) struct Asked {
     /// The change.
     pub(crate) operation: Operation,
-    /// The octets of a context, if the request has one.
+    /// The bytes of a context, if the request has one.
     pub(crate) context: Option<Vec<u8>>,
 }
 

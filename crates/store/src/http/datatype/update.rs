@@ -46,7 +46,7 @@ pub(crate) enum Shows {
 struct Room {
     budget: Arc<Budget>,
     share: Share,
-    /// The octets of the operation.
+    /// The bytes of the operation.
     operation_octets: u64,
 }
 
@@ -54,7 +54,7 @@ struct Room {
 #[derive(Debug)]
 enum Refusal {
     Undecided,
-    /// There is no room for so many octets now. The change can be made when there is.
+    /// There is no room for so many bytes now. The change can be made when there is.
     NoRoom(u64),
     Unfit(Unfit),
     Refused(Refused),
@@ -84,7 +84,7 @@ impl Update {
         Self { reader, shows, asked, rules, room, outcome: Err(Refusal::Undecided) }
     }
 
-    /// The octets for which there was no room at the last decision.
+    /// The bytes for which there was no room at the last decision.
     pub(super) const fn lacks(&self) -> Option<u64> {
         match self.outcome {
             Err(Refusal::NoRoom(octets)) => Some(octets),
@@ -183,13 +183,13 @@ impl Room {
         self.budget.grow(&mut self.share, octets).map_err(|_| Refusal::NoRoom(octets))
     }
 
-    /// Gives back all but the room of the operation and of so many octets.
+    /// Gives back all but the room of the operation and of so many bytes.
     fn keep(&mut self, octets: usize) {
         self.share.shrink(self.operation_octets + octets as u64);
     }
 }
 
-/// The octets of the value that a change makes another one of, which has nearly as many.
+/// The bytes of the value that a change makes another one of, which has nearly as many.
 fn value_octets(stored: Option<Record<'_>>) -> usize {
     /// A change adds a few elements to a large value.
     const MORE: usize = 256;

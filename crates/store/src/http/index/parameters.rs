@@ -92,7 +92,7 @@ impl Parameters {
         self.pattern.as_ref()
     }
 
-    /// Returns true if the pattern, if there is one, is found in these octets.
+    /// Returns true if the pattern, if there is one, is found in these bytes.
     #[cfg(feature = "fuzzing")]
     pub(crate) fn takes(&self, octets: &[u8]) -> bool {
         self.pattern.as_ref().is_none_or(|pattern| pattern.is_in(octets))

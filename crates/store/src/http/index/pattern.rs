@@ -1,8 +1,8 @@
 //! Patterns that terms are searched for (Riak §11.5).
 //!
-//! A pattern is a regular expression of the crate `regex`, searched anywhere in the octets of a term: `^` and
+//! A pattern is a regular expression of the crate `regex`, searched anywhere in the bytes of a term: `^` and
 //! `$` bind it to the ends. Its time is linear in the length of the term whatever the pattern is, for which
-//! it has no back-references and does not look around. It sees octets: `.` is one octet other than a line
+//! it has no back-references and does not look around. It sees bytes: `.` is one byte other than a line
 //! feed, and `\w`, `\d` and classes are of ASCII unless the pattern begins with `(?u)`; `\p{…}` there names
 //! general categories, such as `\p{Lu}`, and nothing else.
 
@@ -19,11 +19,11 @@ const BYTES_MAX: usize = 1024;
 const CLASSES_MAX: usize = 256;
 const CATEGORY_CLASSES: usize = 8;
 
-/// The octets that a compiled pattern may take: some thousand characters of pattern, or a hundred repetitions
+/// The bytes that a compiled pattern may take: some thousand characters of pattern, or a hundred repetitions
 /// of a class. The time of a search is in proportion to it.
 const COMPILED_OCTETS_MAX: usize = 1 << 18;
 
-/// The octets of what a search remembers.
+/// The bytes of what a search remembers.
 const SEARCH_OCTETS_MAX: usize = 1 << 20;
 
 /// The parentheses that a pattern may have within each other.
@@ -66,7 +66,7 @@ impl Pattern {
         self.clone()
     }
 
-    /// Returns true if it is found in these octets.
+    /// Returns true if it is found in these bytes.
     pub(crate) fn is_in(&self, octets: &[u8]) -> bool {
         self.0.is_match(octets)
     }

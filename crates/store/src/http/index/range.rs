@@ -21,7 +21,7 @@ pub(crate) struct Range {
 /// The kinds of indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Terms are octets.
+    /// Terms are bytes.
     Binary,
     /// Terms are whole numbers.
     Integer,
@@ -77,7 +77,7 @@ impl Range {
         matches!(self.kind, Kind::Integer)
     }
 
-    /// The octets that a pattern is searched in: the term, or the key where there is none.
+    /// The bytes that a pattern is searched in: the term, or the key where there is none.
     pub(crate) const fn searched<'i>(&self, item: Item<'i>) -> &'i [u8] {
         if self.has_terms() { item.term } else { item.key }
     }

@@ -1,6 +1,6 @@
-//! Strings of JSON (RFC 8259 §7) for keys, buckets and terms, which are octets and need not be text.
+//! Strings of JSON (RFC 8259 §7) for keys, buckets and terms, which are bytes and need not be text.
 //!
-//! UTF-8 is sent as it is. JSON has no form for other octets, and one key must not keep clients from reading
+//! UTF-8 is sent as it is. JSON has no form for other bytes, and one key must not keep clients from reading
 //! a list: they have
 //! [stand-ins](crate::http::answer::stand_ins), so that a client can tell which.
 //!
@@ -8,7 +8,7 @@
 
 use crate::http::answer::stand_ins;
 
-/// Appends a string of JSON that stands for these octets.
+/// Appends a string of JSON that stands for these bytes.
 pub(crate) fn put_string(octets: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for chunk in octets.utf8_chunks() {
@@ -60,7 +60,7 @@ mod tests {
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 
-    /// The octets that a string stands for in a path.
+    /// The bytes that a string stands for in a path.
     fn octets(string: &str) -> Vec<u8> {
         let text: String = serde_json::from_str(string).expect("JSON");
         stand_ins::decoded(text.into_bytes().into()).into_owned()

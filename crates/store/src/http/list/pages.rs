@@ -49,7 +49,7 @@ pub(crate) enum Selection<'a> {
 
 /// Pages of a selection.
 ///
-/// A page, and the text that is made of it, is on a share of the octets in flight: so much that it is
+/// A page, and the text that is made of it, is on a share of the bytes in flight: so much that it is
 /// counted with small contents as a rule. Pages of long names are larger while there is room for them, since
 /// an engine puts such names in order anew for each page.
 pub(crate) struct Pages<'a, S> {

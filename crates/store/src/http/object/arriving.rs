@@ -1,4 +1,4 @@
-//! The content of a write while it arrives, within the octets in flight.
+//! The content of a write while it arrives, within the bytes in flight.
 //!
 //! Rule: a content takes room for what has arrived and a step, whatever length is stated for it: one that is
 //! stated and does not come keeps nobody out.
@@ -39,7 +39,7 @@ pub(in crate::http) fn stated_octets(headers: &FieldSection, octets_max: u64) ->
     }
 }
 
-/// Reads a content of a stated length, or of one that is not stated, with its share of the octets in flight.
+/// Reads a content of a stated length, or of one that is not stated, with its share of the bytes in flight.
 pub(in crate::http) async fn content(
     body: &mut Body,
     stated: Option<u64>,
@@ -55,11 +55,11 @@ pub(in crate::http) async fn content(
 /// A content of which a part is there.
 struct Arriving<'a> {
     room: Room<'a>,
-    /// The octets that come at most.
+    /// The bytes that come at most.
     expected: u64,
     value: Scratch,
     share: Share,
-    /// The octets for which there is room.
+    /// The bytes for which there is room.
     octets: u64,
     /// The pace of one that holds room others wait for.
     pace: Option<Pace<'a>>,
@@ -82,7 +82,7 @@ impl<'a> Arriving<'a> {
         Ok(arriving)
     }
 
-    /// The room to ask for where there is too little for so many octets.
+    /// The room to ask for where there is too little for so many bytes.
     fn next_step(&self, octets: u64) -> u64 {
         let step = match octets <= SMALL_OCTETS_MAX {
             true => SMALL_OCTETS_MAX,

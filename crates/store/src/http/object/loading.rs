@@ -1,4 +1,4 @@
-//! Reads of records that are held while they are sent: each has a share of the octets in flight.
+//! Reads of records that are held while they are sent: each has a share of the bytes in flight.
 
 use crate::budget::{Peer, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms};

@@ -12,7 +12,7 @@ const KEY_LETTERS: usize = 27;
 /// A key that no object has.
 ///
 /// # Errors
-/// The system gives no random octets.
+/// The system gives no random bytes.
 pub(in crate::http) fn new_key() -> Result<[u8; KEY_LETTERS], Fail> {
     let random: [u8; 2 * KEY_LETTERS] = random()?;
     let mut key = [0; KEY_LETTERS];

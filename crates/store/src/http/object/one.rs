@@ -30,7 +30,7 @@ pub(super) async fn send(
     paced.send_parts(reply, &[content.value()]).await
 }
 
-/// Returns the reply with the fields of a content, for other octets in place of its value.
+/// Returns the reply with the fields of a content, for other bytes in place of its value.
 pub(super) fn described(
     mut reply: Reply,
     target: &Target,

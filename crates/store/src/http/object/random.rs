@@ -1,8 +1,8 @@
-//! Octets that nobody can foresee.
+//! Bytes that nobody can foresee.
 
 use crate::http::answer::fail::Fail;
 
-/// Returns random octets of the system.
+/// Returns random bytes of the system.
 ///
 /// # Errors
 /// It gives none.

@@ -16,7 +16,7 @@ use crate::http::target::Target;
 use crate::model::{Content, Context, Record, Vtag};
 use crate::store::{Shared, Store};
 
-/// Answers with the stored octets, with all siblings, or with the one of `vtag`. Allocates nothing once warm
+/// Answers with the stored bytes, with all siblings, or with the one of `vtag`. Allocates nothing once warm
 /// but what the engine does.
 pub(in crate::http) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let state = exchange.state();

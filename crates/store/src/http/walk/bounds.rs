@@ -21,7 +21,7 @@ const LINKS_MAX: u32 = 500_000;
 /// that are kept.
 const NAMES_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// The work of a walk so far, and its share of the octets in flight.
+/// The work of a walk so far, and its share of the bytes in flight.
 pub(super) struct Bounds<'a> {
     budget: &'a Budget,
     share: Share,

@@ -122,7 +122,7 @@ pub(crate) fn field(attributes: &[u8], bucket: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The octets between the elements of a list.
+/// The bytes between the elements of a list.
 pub(in crate::http) const SEPARATOR: &[u8] = b", ";
 
 fn each_line_of<E>(
@@ -160,7 +160,7 @@ pub(in crate::http) fn write_name(name: &[u8], out: &mut Vec<u8>) {
     write_encoded(&stand_ins::encoded(name), out);
 }
 
-/// Appends octets as one segment of a path (RFC 3986 §2.3).
+/// Appends bytes as one segment of a path (RFC 3986 §2.3).
 pub(in crate::http) fn write_encoded(octets: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for octet in octets {

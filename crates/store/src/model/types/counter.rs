@@ -8,7 +8,7 @@ use super::{Making, Seen, Unfit};
 use crate::model::octets::{Octets, put_number};
 use crate::model::{Actor, Dot};
 
-/// The fewest octets of a share as it is kept.
+/// The fewest bytes of a share as it is kept.
 const SHARE_OCTETS_MIN: usize = 11;
 
 /// A counter.

@@ -1,4 +1,4 @@
-//! The kinds of data types, by their names and by the octets that stand for them on disk.
+//! The kinds of data types, by their names and by the bytes that stand for them on disk.
 
 /// A kind of data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +13,7 @@ pub enum Kind {
     Map,
     /// An estimate of how many different elements were added.
     Distinct,
-    /// The octets that were assigned last. Within maps only.
+    /// The bytes that were assigned last. Within maps only.
     Register,
     /// On or off. Within maps only.
     Flag,
@@ -49,7 +49,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The octet that stands for the kind on disk. It never changes.
+    /// The byte that stands for the kind on disk. It never changes.
     pub(super) const fn octet(self) -> u8 {
         match self {
             Self::Counter => 1,

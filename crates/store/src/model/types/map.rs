@@ -13,7 +13,7 @@ use crate::model::octets::{Octets, put_counted, put_number};
 /// The most maps that may lie in each other.
 pub const NESTING_MAX: usize = 32;
 
-/// The fewest octets of a field as it is kept: a flag that is off and has an empty name.
+/// The fewest bytes of a field as it is kept: a flag that is off and has an empty name.
 const FIELD_OCTETS_MIN: usize = 1 + DOT_SET_OCTETS_MIN + 2;
 
 /// The name of a field of a map; fields of one name and two kinds are two fields.

@@ -1,4 +1,4 @@
-//! Registers: the octets that were assigned last.
+//! Registers: the bytes that were assigned last.
 
 use super::parts::dot_map::DotMap;
 use super::{Making, Seen};
@@ -18,7 +18,7 @@ struct Assigned<'a> {
 }
 
 impl<'a> Register<'a> {
-    /// The octets, or none of them if nothing was assigned.
+    /// The bytes, or none of them if nothing was assigned.
     pub fn value(&self) -> &'a [u8] {
         self.latest().map_or(&[], |assigned| assigned.octets)
     }
@@ -27,7 +27,7 @@ impl<'a> Register<'a> {
         self.0.values().max()
     }
 
-    /// Assigns octets, at a moment after that of the last value.
+    /// Assigns bytes, at a moment after that of the last value.
     pub(super) fn assign(&mut self, octets: &'a [u8], change: &Making<'_>) {
         let at = self.latest().map_or(change.now, |last| last.at.next().max(change.now));
         self.0 = DotMap::of(change.dot, Assigned { at, octets });

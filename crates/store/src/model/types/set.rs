@@ -8,7 +8,7 @@ use super::parts::pairs::for_each_pair;
 use super::{Elements, Making, Seen, Unfit};
 use crate::model::octets::{Octets, put_counted, put_number};
 
-/// The fewest octets of an element as it is kept: the empty one.
+/// The fewest bytes of an element as it is kept: the empty one.
 const ELEMENT_OCTETS_MIN: usize = 1 + DOT_SET_OCTETS_MIN;
 
 /// A set, whose elements are borrowed from the record that it was read from and from the operations that

@@ -12,7 +12,7 @@ use twox_hash::XxHash64;
 
 use crate::model::octets::{Octets, put_number};
 
-/// The fewest octets of a register as it is kept.
+/// The fewest bytes of a register as it is kept.
 const RAISED_OCTETS_MIN: usize = 2;
 
 /// The number of bits of a hash that choose a register, 4 to 16: the standard error of an estimate is 1.04 /

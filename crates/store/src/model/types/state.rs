@@ -7,7 +7,7 @@ use crate::model::{Context, Damaged, Dot};
 
 const VERSION: u8 = 1;
 
-/// A data type with the clock of the changes that it has seen. It borrows from the octets that it was read
+/// A data type with the clock of the changes that it has seen. It borrows from the bytes that it was read
 /// from and from the operations that changed it, so that it takes a small multiple of these: at most
 /// [`DECODED_FACTOR`](Self::DECODED_FACTOR).
 ///
@@ -41,7 +41,7 @@ impl<'a> State<'a> {
         Self { clock: Clock::default(), value: Value::Distinct(super::Distinct::new(precision)) }
     }
 
-    /// The octets of memory that a state takes for each octet of the record that it is read from, at most.
+    /// The bytes of memory that a state takes for each byte of the record that it is read from, at most.
     pub const DECODED_FACTOR: u64 = 8;
 
     /// Lowers the precision of a count of different elements. Others have none.
@@ -102,7 +102,7 @@ impl<'a> State<'a> {
     /// Reads a state.
     ///
     /// # Errors
-    /// [`Damaged`], for octets that [`State::write`] does not make.
+    /// [`Damaged`], for bytes that [`State::write`] does not make.
     pub fn read(octets: &'a [u8]) -> Result<Self, Damaged> {
         Self::read_whole(&mut Octets::new(octets)).ok_or(Damaged)
     }

@@ -114,7 +114,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Reads a value that may make room as its own octets need it, beside those that are reserved for what
+    /// Reads a value that may make room as its own bytes need it, beside those that are reserved for what
     /// follows it.
     pub(super) fn read(octets: &mut Octets<'a>, nesting: usize, reserved: usize) -> Option<Self> {
         if nesting > NESTING_MAX {

@@ -27,7 +27,7 @@ const VERSION: u32 = 1;
 const TITLE: &str = "alula-store ";
 const ID: &str = "id ";
 
-/// The octets that a disk must take before the engine is opened anew after a failed write.
+/// The bytes that a disk must take before the engine is opened anew after a failed write.
 const PROBE_OCTETS: usize = 1024 * 1024;
 
 /// An open folder, which nobody else opens until this is dropped.
@@ -65,7 +65,7 @@ impl Folder {
         &self.path
     }
 
-    /// The random octets of the folder.
+    /// The random bytes of the folder.
     pub(in crate::engine::fjall) const fn id(&self) -> &FolderId {
         &self.id
     }

@@ -7,7 +7,7 @@
 //! end        3, checksum of the items (8), `FJL` 3
 //! ```
 //!
-//! Integers have their low octets first. Journals are as long as they may become, with octets of 0 behind the
+//! Integers have their low bytes first. Journals are as long as they may become, with bytes of 0 behind the
 //! last batch. fjall cuts a journal where it cannot read on, whatever follows; here one sees what follows.
 //! The first item of each batch is its [mark](super::batch_mark).
 
@@ -29,15 +29,15 @@ const MAGIC: [u8; 4] = *b"FJL\x03";
 /// The key of the row of marks.
 pub(in crate::engine::fjall) const MARK_KEY: [u8; 1] = [0];
 
-/// The octets between the start of a batch and those of its folder in its mark.
+/// The bytes between the start of a batch and those of its folder in its mark.
 const MARK_AT: u64 = 13 + 21 + MARK_KEY.len() as u64;
 
-/// The octets that are read together.
+/// The bytes that are read together.
 const READ_OCTETS: usize = 64 * 1024;
 
 static ZEROS: [u8; 4096] = [0; 4096];
 
-/// No octet of a journal: where a read that failed leaves it.
+/// No byte of a journal: where a read that failed leaves it.
 const NOWHERE: u64 = u64::MAX;
 
 /// A journal that is read.
@@ -62,7 +62,7 @@ impl Journal {
         Ok(Self { file: BufReader::with_capacity(READ_OCTETS, file), len, at: 0, folder: *folder })
     }
 
-    /// Reads the batch that begins at this octet; `None` if there is no whole one.
+    /// Reads the batch that begins at this byte; `None` if there is no whole one.
     pub(in crate::engine::fjall) fn batch(&mut self, at: u64) -> io::Result<Option<WholeBatch>> {
         self.seek(at)?;
         match self.read_batch() {
@@ -71,8 +71,8 @@ impl Journal {
         }
     }
 
-    /// Finds the first whole batch of this folder that begins after this octet, wherever it begins. Values
-    /// may hold anything, but not the random octets of the folder. Returns where it ends, and its mark.
+    /// Finds the first whole batch of this folder that begins after this byte, wherever it begins. Values
+    /// may hold anything, but not the random bytes of the folder. Returns where it ends, and its mark.
     pub(in crate::engine::fjall) fn next_batch(
         &mut self,
         after: u64,
@@ -87,7 +87,7 @@ impl Journal {
         Ok(None)
     }
 
-    /// The mark of what begins at this octet, whether it is whole or not.
+    /// The mark of what begins at this byte, whether it is whole or not.
     pub(in crate::engine::fjall) fn unchecked_mark(&mut self, at: u64) -> io::Result<Option<BatchMark>> {
         self.seek(at + MARK_AT)?;
         match self.array::<MARK_OCTETS>() {
@@ -97,7 +97,7 @@ impl Journal {
         }
     }
 
-    /// The end of the last octet from here on that is not 0, or this octet if there is none.
+    /// The end of the last byte from here on that is not 0, or this byte if there is none.
     pub(in crate::engine::fjall) fn end_of_octets(&mut self, from: u64) -> io::Result<u64> {
         self.seek(from)?;
         let mut end = from;
@@ -140,7 +140,7 @@ impl Journal {
         Ok(is_whole.then_some(WholeBatch { end: self.at, mark }))
     }
 
-    /// Reads an item up to its key and returns the octets of its key and its value.
+    /// Reads an item up to its key and returns the bytes of its key and its value.
     fn item(&mut self, hash: &mut XxHash3_64) -> io::Result<Option<(u64, u64)>> {
         let tag: [u8; 1] = self.hashed(hash)?;
         match tag {
@@ -165,7 +165,7 @@ impl Journal {
         Ok(BatchMark::read(&value, &self.folder).filter(|_| key == MARK_KEY))
     }
 
-    /// Returns false if the journal ends before so many octets.
+    /// Returns false if the journal ends before so many bytes.
     fn hash_through(&mut self, mut count: u64, hash: &mut XxHash3_64) -> io::Result<bool> {
         if count > self.len.saturating_sub(self.at) {
             return Ok(false);
@@ -183,7 +183,7 @@ impl Journal {
         Ok(true)
     }
 
-    /// Finds the next place of the octets of the folder.
+    /// Finds the next place of the bytes of the folder.
     fn find_folder(&mut self, from: u64) -> io::Result<Option<u64>> {
         self.seek(from)?;
         let folder = self.folder;

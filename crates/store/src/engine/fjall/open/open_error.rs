@@ -55,7 +55,7 @@ pub enum FjallOpenError {
     Damaged {
         /// The journal.
         journal: PathBuf,
-        /// The octet at which it is no longer whole.
+        /// The byte at which it is no longer whole.
         offset: u64,
     },
     /// The embedded engine does not open.

@@ -9,16 +9,16 @@ pub struct FjallOptions {
     /// The writes that wait or are under way together; default 4096. One more is
     /// [`Busy`](crate::engine::EngineError::Busy).
     pub writes_waiting_max: usize,
-    /// The octets that those writes hold, up to 4 GiB; default 256 MiB. Further writes wait. A write alone
+    /// The bytes that those writes hold, up to 4 GiB; default 256 MiB. Further writes wait. A write alone
     /// may hold more.
     pub octets_waiting_max: usize,
     /// The writes that are kept by one batch; default 512.
     pub batch_writes_max: usize,
-    /// The octets at which a batch takes no further write; default 16 MiB.
+    /// The bytes at which a batch takes no further write; default 16 MiB.
     pub batch_octets_max: usize,
-    /// The octets of blocks and values that were read and stay in memory; default 64 MiB.
+    /// The bytes of blocks and values that were read and stay in memory; default 64 MiB.
     pub cache_octets: u64,
-    /// The octets of objects, and those of entries, that stay in memory before they are written to a file of
+    /// The bytes of objects, and those of entries, that stay in memory before they are written to a file of
     /// their own; default 32 MiB. The engine holds up to three times as many of each while files are written.
     pub memtable_octets: u64,
     /// A file in the folder keeps a hundredth of the disk, from 64 MiB to 1 GiB, and is given up when the

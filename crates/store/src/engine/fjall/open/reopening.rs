@@ -24,7 +24,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(1);
 
 /// The time in which threads of fjall end that closing has told to end. One of them may be the last to hold a
-/// journal, whose octets it then writes.
+/// journal, whose bytes it then writes.
 const ENDING: Duration = Duration::from_millis(100);
 
 /// Opens the engine until that works, and returns its new actor and its last batch; `None` if the engine is

@@ -21,7 +21,7 @@ struct Put;
 impl Decide for Put {
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
         let Mark { dot, vtag, now } = mark;
-        // Octets that a compression does not make shorter.
+        // Bytes that a compression does not make shorter.
         let value = &vtag.bits().to_le_bytes().repeat(20);
         let new = NewContent { dot, vtag, now, is_deleted: false, attributes: b"", value };
         write(stored, Context::EMPTY, &new, &RULES, out).expect("a short value");

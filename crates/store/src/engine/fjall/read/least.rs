@@ -1,8 +1,8 @@
-//! The least of many octets, within a bound of memory.
+//! The least of many bytes, within a bound of memory.
 
 use std::collections::BinaryHeap;
 
-/// The octets that one of them takes beside its own: a pointer with its length, in a vector that may be half
+/// The bytes that one of them takes beside its own: a pointer with its length, in a vector that may be half
 /// empty, and what an allocator adds.
 const OVERHEAD: usize = 48;
 
@@ -19,7 +19,7 @@ impl Least {
         Self { heap: BinaryHeap::new(), octets: 0, octets_max, has_left_out: false }
     }
 
-    /// Adds octets. The greatest are left out once the others reach the bound.
+    /// Adds bytes. The greatest are left out once the others reach the bound.
     pub(in crate::engine::fjall) fn push(&mut self, octets: &[u8]) {
         // Once some were left out there is no room for greater ones, which need no memory then.
         if self.has_left_out && self.heap.peek().is_some_and(|greatest| octets > &**greatest) {
@@ -38,7 +38,7 @@ impl Least {
         }
     }
 
-    /// Returns true if greater octets were left out.
+    /// Returns true if greater bytes were left out.
     pub(in crate::engine::fjall) const fn has_left_out(&self) -> bool {
         self.has_left_out
     }

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The octets of one list at first, as long as four pages, and at last.
+/// The bytes of one list at first, as long as four pages, and at last.
 pub(in crate::engine::fjall) const LIST_OCTETS: usize = 1024 * 1024;
 const LIST_OCTETS_MAX: usize = 32 * 1024 * 1024;
 
-/// The octets of all lists.
+/// The bytes of all lists.
 const OCTETS_MAX: usize = 64 * 1024 * 1024;
 
-/// The octets that lists have.
+/// The bytes that lists have.
 #[derive(Debug, Default)]
 pub(in crate::engine::fjall) struct ListMemory {
     octets: AtomicUsize,

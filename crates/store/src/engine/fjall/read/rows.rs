@@ -257,7 +257,7 @@ impl<'a> Rows<'a> {
 
 /// Why a run of short rows ended.
 enum Reached {
-    /// A long row, of a group that has these octets in common.
+    /// A long row, of a group that has these bytes in common.
     Group(Vec<u8>),
     /// The end of the table.
     End,
@@ -265,7 +265,7 @@ enum Reached {
     Stop,
 }
 
-/// The low end among the octets that follow those of a group. One that does not begin as the group is less
+/// The low end among the bytes that follow those of a group. One that does not begin as the group is less
 /// than all of it.
 fn in_group<'a>(group: &[u8], low: Bound<&'a [u8]>) -> Bound<&'a [u8]> {
     match low {
@@ -275,7 +275,7 @@ fn in_group<'a>(group: &[u8], low: Bound<&'a [u8]>) -> Bound<&'a [u8]> {
     }
 }
 
-/// The octets of a bound.
+/// The bytes of a bound.
 const fn inner(bound: Bound<&[u8]>) -> Option<&[u8]> {
     match bound {
         Bound::Included(octets) | Bound::Excluded(octets) => Some(octets),

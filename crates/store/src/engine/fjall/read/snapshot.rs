@@ -32,7 +32,7 @@ impl FjallSnapshot {
         Self { tables: Arc::downgrade(tables), state: tables.state(), progress: Mutex::default() }
     }
 
-    /// The rows that its pages have read so far. A list reads each row once, and rows of names of 4096 octets
+    /// The rows that its pages have read so far. A list reads each row once, and rows of names of 4096 bytes
     /// or more, where many begin with the same ones, a few times at most while there is memory to put them in
     /// order.
     pub fn rows_read(&self) -> u64 {

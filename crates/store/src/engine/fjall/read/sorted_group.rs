@@ -3,7 +3,7 @@
 //! Rows of a group lie in the order of their hashes, and a page is in that of their names. A pass over the
 //! group therefore puts the least rows after the page before in order, as many as the memory takes, and the
 //! pages that follow are read from them. Each pass of a list may take twice the memory of the one before.
-//! Names of a group have their first octets in common, and only what follows is kept.
+//! Names of a group have their first bytes in common, and only what follows is kept.
 
 use std::ops::Bound;
 
@@ -17,7 +17,7 @@ pub(in crate::engine::fjall) struct SortedGroup {
     table: Table,
     group: Vec<u8>,
     low: Bound<Vec<u8>>,
-    /// The octets after those in common.
+    /// The bytes after those in common.
     rows: Vec<Box<[u8]>>,
     has_left_out: bool,
     /// None for what may not be kept.
@@ -94,7 +94,7 @@ pub(in crate::engine::fjall) fn is_from(low: Bound<&[u8]>, octets: &[u8]) -> boo
     }
 }
 
-/// Low ends, in the order in which fewer octets are from them on.
+/// Low ends, in the order in which fewer bytes are from them on.
 fn place(low: Bound<&[u8]>) -> Option<(&[u8], bool)> {
     match low {
         Bound::Included(low) => Some((low, false)),

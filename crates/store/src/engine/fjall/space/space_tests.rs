@@ -13,7 +13,7 @@ const RULES: Rules =
 const LONG: usize = 40 * 1024 * 1024;
 const BUCKET: BucketName<'static> = BucketName { bucket_type: b"default", bucket: b"b" };
 
-/// A value of so many octets, or a content that says that the object was deleted.
+/// A value of so many bytes, or a content that says that the object was deleted.
 struct Put(usize, bool);
 
 impl Decide for Put {

@@ -33,10 +33,10 @@ const QUIET_TICKS: u32 = 2;
 /// The removed rows from which on a table is compacted under load.
 const BUSY_REMOVED: u64 = if cfg!(test) { 1024 } else { 16 * 1024 };
 
-/// The octets of files of rows up to which a table is written anew as a whole.
+/// The bytes of files of rows up to which a table is written anew as a whole.
 const ROW_OCTETS_MAX: u64 = 1024 * 1024 * 1024;
 
-/// The octets that a compaction of fjall itself writes at most: ten files of a level with one of the level
+/// The bytes that a compaction of fjall itself writes at most: ten files of a level with one of the level
 /// above.
 const COMPACTION_OCTETS_MAX: u64 = 640 * 1024 * 1024;
 

@@ -18,7 +18,7 @@ pub(in crate::engine::fjall) const FIELD: &[u8] = b"due_bin";
 /// The objects of a queue, many for a debug build.
 const OBJECTS: usize = 4_000;
 
-/// The octets of a value: some go to a file of values.
+/// The bytes of a value: some go to a file of values.
 const VALUE_OCTETS: usize = 5_000;
 
 pub(in crate::engine::fjall) struct Put(pub(in crate::engine::fjall) Vec<u8>);

@@ -1,6 +1,6 @@
 //! Writes of large objects, which are decided beside the thread that writes.
 //!
-//! A change of a few octets to a record of many costs as much as the record: the thread that writes would
+//! A change of a few bytes to a record of many costs as much as the record: the thread that writes would
 //! keep everybody waiting. Helpers decide such writes, a few at once, and the thread that writes keeps what
 //! they come to.
 //!

@@ -12,10 +12,10 @@
 
 use crate::model::octets::Octets;
 
-/// The random octets of a folder.
+/// The random bytes of a folder.
 pub(in crate::engine::fjall) type FolderId = [u8; 16];
 
-/// The octets of a mark.
+/// The bytes of a mark.
 pub(in crate::engine::fjall) const MARK_OCTETS: usize = 32;
 
 /// The first row of a batch, which tells its number and the last number known to be flushed.
@@ -36,7 +36,7 @@ impl BatchMark {
         out
     }
 
-    /// The mark in these octets, or `None` if they are none of this folder.
+    /// The mark in these bytes, or `None` if they are none of this folder.
     pub(in crate::engine::fjall) fn read(octets: &[u8], folder: &FolderId) -> Option<Self> {
         let mut octets = Octets::new(octets);
         let read: FolderId = octets.array()?;

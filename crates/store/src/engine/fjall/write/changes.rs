@@ -111,7 +111,7 @@ impl Changes {
         self.rows.iter().all(BTreeMap::is_empty) && self.entries.is_empty()
     }
 
-    /// The octets of keys and values, and more where a row was changed twice.
+    /// The bytes of keys and values, and more where a row was changed twice.
     pub(in crate::engine::fjall) const fn octets(&self) -> usize {
         self.octets
     }

@@ -138,7 +138,7 @@ impl Committer {
         }
     }
 
-    /// Waits until a batch that begins with so many octets can be written. Writes whose time passes meanwhile
+    /// Waits until a batch that begins with so many bytes can be written. Writes whose time passes meanwhile
     /// are taken back by their callers. Returns false if fjall takes no batches any more.
     fn wait_for_room(&self, tables: &Tables, octets: usize) -> bool {
         while !tables.have_room(octets) {

@@ -1,7 +1,7 @@
-//! The queue of writes: bounded by their number and by the octets that they hold, until each is answered.
+//! The queue of writes: bounded by their number and by the bytes that they hold, until each is answered.
 //!
 //! One write too many is [`Busy`](EngineError::Busy) at once: waiting would only make the queue longer under
-//! another name. Octets are waited for until the deadline, in the order in which writes came: large writes
+//! another name. Bytes are waited for until the deadline, in the order in which writes came: large writes
 //! are few, and each would be lost to a moment.
 
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ pub(in crate::engine::fjall) struct Queue {
     /// The writes that are not answered yet.
     writes: Arc<AtomicUsize>,
     writes_max: usize,
-    /// The octets for which there is room.
+    /// The bytes for which there is room.
     octets: Arc<Semaphore>,
     octets_max: u32,
     refuses: AtomicBool,
@@ -74,7 +74,7 @@ impl Queue {
         }
     }
 
-    /// Waits for the room of a write of so many octets. A write of more than the queue holds takes all of it.
+    /// Waits for the room of a write of so many bytes. A write of more than the queue holds takes all of it.
     pub(in crate::engine::fjall) async fn reserve(
         &self,
         octets: usize,
@@ -188,7 +188,7 @@ impl Queue {
 }
 
 impl Room {
-    /// The octets of the write, as far as the queue counts them.
+    /// The bytes of the write, as far as the queue counts them.
     pub(in crate::engine::fjall) fn octets(&self) -> usize {
         self.octets.num_permits()
     }

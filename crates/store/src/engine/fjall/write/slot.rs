@@ -47,7 +47,7 @@ pub(in crate::engine::fjall) trait Work: Send + 'static {
         Ok(())
     }
 
-    /// The octets that were decided apart.
+    /// The bytes that were decided apart.
     fn octets_decided(&self) -> usize {
         0
     }
@@ -100,7 +100,7 @@ pub(in crate::engine::fjall) trait Slot: Send {
     fn begin(&self) -> bool;
     fn deadline(&self) -> Instant;
     fn durability(&self) -> Durability;
-    /// The octets that its caller holds for it, or those that were decided apart if these are more.
+    /// The bytes that its caller holds for it, or those that were decided apart if these are more.
     fn octets(&self) -> usize;
     /// As those of [`Work`].
     fn key(&self) -> Option<&[u8]>;

@@ -12,10 +12,10 @@ use crate::engine::{Decide, EngineError, Verdict, Written};
 use crate::model::octets::{Octets, put_counted};
 use crate::model::{Damaged, Record};
 
-/// The octet with which the keys of settings begin.
+/// The byte with which the keys of settings begin.
 const SETTING: u8 = 1;
 
-/// The octets from which a record is decided on apart. A smaller one costs less than a millisecond.
+/// The bytes from which a record is decided on apart. A smaller one costs less than a millisecond.
 const LARGE_OCTETS: usize = 256 * 1024;
 
 /// A write of an object.

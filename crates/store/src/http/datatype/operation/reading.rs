@@ -1,6 +1,6 @@
 //! Reads operations while their JSON is parsed.
 //!
-//! A tree of values would take up to eighty times the octets of the JSON, since each object is a node of a
+//! A tree of values would take up to eighty times the bytes of the JSON, since each object is a node of a
 //! tree with room for eleven members. Here nothing is made but the operation, in one piece of memory.
 
 use std::cell::RefCell;

@@ -6,10 +6,10 @@ use crate::model::octets::{Octets, put_number};
 use crate::model::types::Seen;
 use crate::model::{Actor, Dot};
 
-/// The fewest octets of a dot as it is kept.
+/// The fewest bytes of a dot as it is kept.
 const DOT_OCTETS_MIN: usize = 9;
 
-/// The fewest octets of a set of one dot as it is kept.
+/// The fewest bytes of a set of one dot as it is kept.
 pub(in crate::model::types) const DOT_SET_OCTETS_MIN: usize = 1 + DOT_OCTETS_MIN;
 
 /// A value for each of some dots, which ascend.
@@ -147,7 +147,7 @@ impl DotSet {
 
     fn read_many(octets: &mut Octets<'_>, count: u64) -> Option<Self> {
         let count = usize::try_from(count).ok()?;
-        // No record makes more room than its octets can fill.
+        // No record makes more room than its bytes can fill.
         if count > octets.rest().len() / DOT_OCTETS_MIN {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The bounds of a data type beside the octets of its object.
+//! The bounds of a data type beside the bytes of its object.
 
 use crate::model::types::{Kind, Map, Unfit, Value};
 

@@ -38,12 +38,12 @@ impl CutTail {
         &self.journal
     }
 
-    /// The octet at which the journal was cut.
+    /// The byte at which the journal was cut.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The number of octets that were cut off.
+    /// The number of bytes that were cut off.
     pub const fn octets(&self) -> u64 {
         self.octets
     }
@@ -72,7 +72,7 @@ pub(in crate::engine::fjall) fn cut_damaged(folder: &Folder) -> Result<Vec<CutTa
     Ok(cut)
 }
 
-/// Writes the last journal anew, flushed. After a failed flush the system may take octets for written that
+/// Writes the last journal anew, flushed. After a failed flush the system may take bytes for written that
 /// are not: a later flush would say that it succeeded and leave them out.
 pub(in crate::engine::fjall) fn rewrite_last(folder: &Folder) -> Result<(), FjallOpenError> {
     let engine = folder.engine();
@@ -120,7 +120,7 @@ fn journals(folder: &Folder) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Reads the whole batches from the start of a journal, with the number of the last one. Returns from where
-/// to where it has octets after them.
+/// to where it has bytes after them.
 fn damaged(path: &Path, folder: &Folder, last: &mut Option<u64>) -> io::Result<Option<(u64, u64)>> {
     let mut journal = Journal::open(path, folder.id())?;
     let mut offset = 0;
@@ -172,7 +172,7 @@ fn cut_at(path: &Path, folder: &Folder, offset: u64, end: u64) -> io::Result<Cut
     Ok(CutTail { journal: path.to_path_buf(), offset, octets: end - offset, kept })
 }
 
-/// Writes a part of a file to another one, flushed. The octets pass through memory: a copy by the system may
+/// Writes a part of a file to another one, flushed. The bytes pass through memory: a copy by the system may
 /// share what is on the disk.
 fn copy(from: &Path, start: u64, end: u64, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;

@@ -1,4 +1,4 @@
-//! Journals are damaged octet by octet, and opened.
+//! Journals are damaged byte by byte, and opened.
 
 use super::*;
 use crate::engine::Durability;
