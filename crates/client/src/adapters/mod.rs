@@ -7,7 +7,7 @@
 //! request allocates once for its URL and once more if it has content that is not short; a response allocates
 //! twice for its map of fields, once for each value and each name that is not well known, and for each piece
 //! of content as [`Body`](crate::Body) says; a call through `tower` once more.
-//! `crates/alula/tests/adapter_allocations.rs` holds the sum. Requests and their fields are the caller's to
+//! `crates/alula/tests/alloc/adapters.rs` holds the sum. Requests and their fields are the caller's to
 //! pay for.
 
 mod content;

@@ -53,7 +53,7 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// It costs what Alula does without: for each request one or two allocations for its URI, two for the map of
 /// its fields, one for each value and each name that is not well known, three for its extensions, over TLS
 /// two more, and what [`Body`] says for each piece of content that is read, beside what the service itself
-/// allocates. `crates/alula/tests/adapter_allocations.rs` holds the sum.
+/// allocates. `crates/alula/tests/alloc/adapters.rs` holds the sum.
 ///
 /// ```no_run
 /// # use std::{convert::Infallible, task::{Context, Poll}};

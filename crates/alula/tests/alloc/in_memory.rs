@@ -1,0 +1,69 @@
+//! A request in memory allocates nothing once warm either: neither the pipe nor the way in which transports are used does.
+//!
+//! The clock is paused: what connections do once in a second, whatever they carry, is not counted here.
+
+use alula::{Client, Error, Exchange, Sent, Status, testing::TestServer};
+use alula_tally::Side;
+use alula_testkit::Windows;
+
+const REQUESTS: usize = 300;
+
+static CONTENT: [u8; 20_000] = [b'c'; 20_000];
+
+pub(crate) fn a_request_in_memory_allocates_nothing() {
+    assert!(alula_tally::is_installed());
+    // One thread has both sides.
+    alula_tally::set_side(Side::CLIENT);
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        for is_http2 in [false, true] {
+            for upload in [false, true] {
+                let server = TestServer::new(answer);
+                let client = if is_http2 { server.http2() } else { server }.client();
+                run(&client, upload, 2_000).await;
+                let mut windows = Windows::expecting(0);
+                while windows.are_open() {
+                    windows.add(cost(&client, upload).await);
+                }
+                println!("HTTP/2 {is_http2}, upload {upload}: {windows:?}");
+                assert!(windows.are_met(), "HTTP/2 {is_http2}, upload {upload}: {windows:?}");
+            }
+        }
+    });
+}
+
+/// The allocations of both sides for 2N requests less those for N.
+async fn cost(client: &Client, upload: bool) -> i64 {
+    let mut counts = [0; 2];
+    for (count, requests) in counts.iter_mut().zip([REQUESTS, 2 * REQUESTS]) {
+        let before = alula_tally::side(Side::CLIENT);
+        run(client, upload, requests).await;
+        *count = (alula_tally::side(Side::CLIENT) - before).allocations as i64;
+    }
+    counts[1] - counts[0]
+}
+
+async fn run(client: &Client, upload: bool, requests: usize) {
+    for _ in 0..requests {
+        let sent = match upload {
+            true => client.post("http://test/").send_body(&CONTENT).await,
+            false => client.get("http://test/").send().await,
+        };
+        let mut response = sent.unwrap();
+        assert_eq!(response.status(), Status::OK);
+        let octets = response.body().copy_to(&mut tokio::io::sink()).await.unwrap();
+        assert_eq!(octets, if upload { 2 } else { CONTENT.len() as u64 });
+    }
+}
+
+async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
+    let mut octets = 0;
+    while let Some(chunk) = exchange.body().chunk().await? {
+        octets += chunk.len();
+    }
+    match octets {
+        0 => exchange.respond(Status::OK).send(&CONTENT).await,
+        _ => exchange.respond(Status::OK).send("ok").await,
+    }
+}
