@@ -29,6 +29,7 @@
 //! It speaks HTTP/1.1 and HTTP/2, over TLS as the two sides agree, in clear text HTTP/1.1 unless a client
 //! knows better. The machines without runtime or socket are in [`h1`], [`h2`] and [`hpack`]; [`machine`] is
 //! the contract that they keep.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub use alula_fields as fields;

@@ -9,6 +9,7 @@
 //! step by step; the client; origins and their pools; the routes on which connections are opened; settings.
 //! Methods stand in the file of the highest of these that they need, whatever the type is that they belong
 //! to.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "http")]

@@ -2,6 +2,7 @@
 //!
 //! [`Codings`] reads which codings a message has. A [`DecoderPool`] lends a decoder for them, which stands between the bytes of the
 //! connection and the body that is read, and which comes back, with its memory, for the next message.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "brotli")]

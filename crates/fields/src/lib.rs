@@ -16,6 +16,7 @@
 //! assert_eq!(format!("{section:?}"), r#"[content-type: "text/plain", authorization: "Bearer …"]"#);
 //! # Ok::<(), alula::FieldError>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;

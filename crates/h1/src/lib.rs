@@ -10,6 +10,7 @@
 //! Errors are sorted by who is at fault: [`ConnectionError`] and [`Violation`] are about the peer, and each
 //! names the rule and its section; [`SendError`] and [`UnknownStream`] are about the caller, and a refused
 //! command has changed nothing.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;

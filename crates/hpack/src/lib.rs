@@ -42,6 +42,7 @@
 //! table size update must send it; a string above the limit ends the connection, a list above the limit only
 //! its message.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;

@@ -18,6 +18,7 @@
 //! let deadline = Time::ZERO.saturating_add(Duration::from_secs(5));
 //! assert!(!out.unsent().is_empty() && deadline > Time::ZERO);
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 extern crate alloc;

@@ -5,6 +5,7 @@
 //! content through a
 //! [`Body`] and write through a [`BodyWriter`]. How the lock, the reading and the tasks play together stands at the
 //! top of `drive/shared.rs`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod connection;

@@ -3,6 +3,7 @@
 //! A [`Server`] listens; each request becomes an [`Exchange`] for a [`Handler`], which is any `Fn(Exchange)
 //! -> Future`. Handlers of one connection run in its task, in slots that are used again: a request costs no
 //! box and no task.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod adapters;

@@ -7,6 +7,7 @@
 //! - [`engine`]: what keeps them, in memory or on disk.
 //! - [`access`]: users, and what each of them may do.
 //! - `http`: the resources, one file for each.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod access;

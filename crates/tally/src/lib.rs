@@ -33,6 +33,7 @@
 //!
 //! This is the one crate of Alula that starts with unsafe code: an allocator cannot be written without. It
 //! needs `std` for the system's allocator and for thread-locals.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod allocator;
 mod counts;

@@ -5,6 +5,15 @@ use crate::Source;
 const INHERITED: [&str; 3] =
     ["[lints]\nworkspace = true\n", "edition.workspace = true\n", "license.workspace = true\n"];
 
+/// The lines by which users find a crate that is published, and by which docs.rs shows its features.
+const PUBLISHED: [&str; 5] = [
+    "documentation = \"https://docs.rs/alula",
+    "readme.workspace = true\n",
+    "keywords = [",
+    "categories = [",
+    "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]\n",
+];
+
 /// The line of most crates, and that of those which need a later Rust: the store, for fjall, and what is built with it. No library that
 /// users depend on is among them.
 const RUST: &str = "rust-version.workspace = true\n";
@@ -24,7 +33,10 @@ pub fn check_manifests(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for manifest in sources.iter().filter(is_manifest) {
         let rust = if WITH_LATER_RUST.contains(&&*manifest.path) { LATER_RUST } else { RUST };
-        let lacking = INHERITED.iter().chain([&rust]).filter(|line| !manifest.text.contains(**line));
+        let is_published = !manifest.text.contains("publish = false\n");
+        let published: &[&str] = if is_published { &PUBLISHED } else { &[] };
+        let lacking =
+            INHERITED.iter().chain(published).chain([&rust]).filter(|line| !manifest.text.contains(**line));
         found.extend(lacking.map(|line| format!("{}: lacks {line:?}", manifest.path)));
         let own = manifest.lines().filter(|(_, line)| names_version(line) && *line != rust.trim_end());
         found.extend(own.map(|(number, _)| {
@@ -48,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_manifest_with_rules_of_its_own_is_found() {
-        let inherited: String = INHERITED.concat() + RUST;
+        let inherited: String = INHERITED.concat() + RUST + "publish = false\n";
         let manifest = |text: String| Source { path: "crates/a/Cargo.toml".into(), text };
         assert_eq!(check_manifests(&[manifest(inherited.clone())]), [""; 0]);
         assert_eq!(check_manifests(&[manifest(inherited.clone() + "serde = \"1\"\n")]).len(), 1);
@@ -66,5 +78,13 @@ mod tests {
         assert_eq!(check_manifests(&[manifest(later.clone())]).len(), 2);
         let store = Source { path: "crates/store/Cargo.toml".into(), text: later };
         assert_eq!(check_manifests(&[store]), [""; 0]);
+    }
+
+    #[test]
+    fn a_published_crate_that_nobody_finds_is_found() {
+        let manifest = |text: String| Source { path: "crates/a/Cargo.toml".into(), text };
+        let inherited: String = INHERITED.concat() + RUST;
+        assert_eq!(check_manifests(&[manifest(inherited.clone())]).len(), PUBLISHED.len());
+        assert_eq!(check_manifests(&[manifest(inherited + &PUBLISHED.concat())]), [""; 0]);
     }
 }
