@@ -421,7 +421,7 @@ fn files_outlive_the_program() {
     assert_eq!(again.stop(), (String::new(), String::new()));
 }
 
-/// A command of the README and the lines that it prints.
+/// A command of the tour and the lines that it prints.
 #[derive(Debug)]
 struct Step {
     command: String,
@@ -430,8 +430,8 @@ struct Step {
 
 /// The command that starts the store of the tour, and the steps of the tour.
 fn tour() -> (String, Vec<Step>) {
-    let readme = include_str!("../../../README.md");
-    let section = readme.split("\n## An object store\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let page = include_str!("../../../docs/store.md");
+    let section = page.split("\n## A tour\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let blocks: Vec<_> = section.split("\n```").collect();
     let of_language = |language: &'static str| {
         blocks
@@ -494,7 +494,7 @@ fn take_tour(test: &str, server_flags: &[&str], flag: &str) {
     }
 }
 
-/// The server that a command of the README starts, on a free port.
+/// The server that a command of the tour starts, on a free port.
 fn started(command: &str, flags: &[&str]) -> Echo {
     let args = command.strip_prefix("cargo run --release -- store ").unwrap();
     let args = args.replace('\'', "");
