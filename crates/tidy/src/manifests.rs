@@ -73,8 +73,8 @@ mod tests {
                 .len(),
             0
         );
-        assert_eq!(check_manifests(&[manifest(String::new())]).len(), INHERITED.len() + 1);
-        let later = INHERITED.concat() + LATER_RUST;
+        assert_eq!(check_manifests(&[manifest("publish = false\n".into())]).len(), INHERITED.len() + 1);
+        let later = INHERITED.concat() + LATER_RUST + "publish = false\n";
         assert_eq!(check_manifests(&[manifest(later.clone())]).len(), 2);
         let store = Source { path: "crates/store/Cargo.toml".into(), text: later };
         assert_eq!(check_manifests(&[store]), [""; 0]);
