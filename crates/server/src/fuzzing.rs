@@ -22,7 +22,7 @@ pub enum Routed {
     Redirect(usize, Spans, bool),
     /// The options refuse the path.
     Refused,
-    /// Nothing matches.
+    /// The path matches no pattern.
     Unknown,
 }
 

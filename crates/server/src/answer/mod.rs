@@ -1,7 +1,7 @@
-//! What errors of handlers become for the peer.
+//! Converts the errors of handlers into answers.
 //!
-//! Rule: a peer reads what it did wrong (4xx), and of our own failures (5xx) their status alone: their cause
-//! is for the log.
+//! Rule: a peer is told what it did wrong (4xx). A failure of the server (5xx) shows its status alone: the
+//! cause goes to the log.
 
 pub(crate) mod ended;
 pub(crate) mod late;
@@ -151,7 +151,7 @@ impl Answer {
     }
 }
 
-/// Such as `404 Not Found`.
+/// Returns the status and its reason as a line of text, such as `404 Not Found`.
 fn in_words(status: Status) -> String {
     match status.reason() {
         Some(reason) => format!("{status} {reason}\n"),

@@ -26,7 +26,7 @@ use crate::connection::scratch::Scratch;
 #[derive(Debug)]
 pub struct Multipart {
     boundary: [u8; 32],
-    /// Every head, then the last line.
+    /// The heads of all parts, then the closing line.
     text: Scratch,
     /// The place in the text at which each head ends.
     ends: Vec<usize>,

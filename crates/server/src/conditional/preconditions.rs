@@ -1,4 +1,4 @@
-//! Whether a conditional request is carried out (RFC 9110 §13.2), and whether its range counts.
+//! Evaluates the preconditions of a request (RFC 9110 §13.2), and whether its range counts.
 
 use std::time::SystemTime;
 

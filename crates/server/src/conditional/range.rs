@@ -14,7 +14,7 @@ pub const RANGES_MAX: usize = 32;
 pub(super) enum Wanted {
     /// Everything.
     Whole,
-    /// One part.
+    /// A single part.
     One(Range<u64>),
     /// Several parts, in the order in which they were asked for; none is empty.
     Many(Vec<Range<u64>>),
@@ -22,7 +22,7 @@ pub(super) enum Wanted {
     None,
 }
 
-/// One range as it is written.
+/// A range as it is written (RFC 9110 §14.1.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Spec {
     /// `first-last` or `first-`.

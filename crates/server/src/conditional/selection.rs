@@ -1,4 +1,5 @@
-//! Which part of a representation an answer carries: conditions and range together (RFC 9110 §13.2.2).
+//! Selects the part of a representation that an answer carries, by preconditions and range (RFC 9110
+//! §13.2.2).
 
 use std::ops::Range;
 

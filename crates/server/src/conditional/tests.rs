@@ -186,7 +186,7 @@ fn selections_put_conditions_before_ranges() {
     }
 }
 
-/// As [`Row`], with a selection.
+/// A [`Row`] that expects a selection.
 type Row2<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], Selection, &'a str);
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a handler knows of the present state of a resource (RFC 9110 §8.8).
+//! Validators: the entity-tag and the date of the current representation (RFC 9110 §8.8).
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! What requests are handed to: a handler of its own, or a router's routes.
+//! The target that a connection hands its requests to: a handler, or the routes of a router.
 
 use std::{any::Any, marker::PhantomData, sync::Arc};
 

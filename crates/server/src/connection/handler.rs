@@ -1,4 +1,4 @@
-//! What answers requests.
+//! The trait of handlers, which answer requests.
 
 use std::sync::Arc;
 

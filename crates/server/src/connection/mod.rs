@@ -1,5 +1,5 @@
-//! One connection: its task, the slots of its requests, the futures of its handlers, and its place in the
-//! table of all.
+//! A connection: its task, the slots of its requests, the futures of its handlers, and its place in the table
+//! of all connections.
 
 pub(crate) mod endpoint;
 pub(crate) mod handler;

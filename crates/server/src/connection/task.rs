@@ -248,9 +248,9 @@ impl Serving {
         }
     }
 
-    /// Until when another request is taken that nobody has seen yet. A connection that was used over HTTP/2
-    /// needs no time: what is on its way when the peer hears of the stop is served in any case (RFC 9113
-    /// §6.8).
+    /// Returns the time until which a request that is not read yet is still taken. A connection that was used
+    /// over HTTP/2 needs no such time: requests that are on their way when the peer learns of the stop are
+    /// served in any case (RFC 9113 §6.8).
     fn last_read_ends(&self, now: Time) -> Time {
         let last_read = now.saturating_add(LAST_READ);
         match (self.conn.is_used(), self.conn.version()) {

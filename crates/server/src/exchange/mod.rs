@@ -1,4 +1,4 @@
-//! One request and the right to answer it.
+//! The exchange that a handler is given: a request and the right to answer it.
 
 pub(crate) mod accept;
 pub(crate) mod debug;

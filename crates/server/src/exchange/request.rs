@@ -9,17 +9,18 @@ use crate::exchange::{accept::takes_json, scheme::SchemeSource};
 
 /// The head of a request.
 pub struct Request {
-    /// There until it is given back.
+    /// The head; `None` once it was given back.
     head: Option<Box<Head>>,
-    /// The route that it was handed to, by number.
+    /// The number of the route that the request was handed to.
     entry: u16,
     version: Version,
     scheme: SchemeSource,
-    /// The layer of the route that has it.
+    /// The number of the route's layer that has the request.
     layer: u8,
-    /// The method is HEAD, whose answer has no content (RFC 9110 §9.3.2); `head` is another (RFC 9110 §9.1).
+    /// True if the method is HEAD, whose answer has no content (RFC 9110 §9.3.2); `head` is another method
+    /// (RFC 9110 §9.1).
     is_head: bool,
-    /// Its route has filters, which see it when it is answered.
+    /// True if the route has filters, which see the request when it is answered.
     is_filtered: bool,
 }
 

@@ -86,7 +86,8 @@ impl Responder {
         self.stream.as_ref().is_some_and(|stream| stream.read_peer_certificate(der))
     }
 
-    /// As [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer).
+    /// Exempts the request from the limits on slow peers, as
+    /// [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer) does.
     pub fn allow_slow_peer(&self) {
         if let Some(stream) = &self.stream {
             stream.allow_slow_peer();

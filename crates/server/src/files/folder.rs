@@ -106,8 +106,8 @@ fn find(path: PathBuf) -> io::Result<Found> {
     }
 }
 
-/// To the same path with a slash at its end, named from the folder that it is in, so that no authority can be
-/// made of it.
+/// Redirects to the same path with a slash at its end. The reference is relative to the parent folder, so
+/// that no path reads as an authority (RFC 3986 §4.2).
 fn redirect(target: &str) -> Answer {
     let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
     let last = path.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the system says about the state of a file, and the date that follows from it (RFC 9110 §8.8.2).
+//! The state of a file by its metadata, and the date that follows from it (RFC 9110 §8.8.2).
 
 use std::{
     fs::{File, Metadata},
@@ -84,7 +84,7 @@ impl From<&Metadata> for Stamp {
     }
 }
 
-/// Without a time of change nothing is ever settled.
+/// A stamp without a time of change, which is never settled.
 #[cfg(not(unix))]
 impl From<&Metadata> for Stamp {
     fn from(metadata: &Metadata) -> Self {

@@ -20,8 +20,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// From PEM texts: the chain, the server's own certificate first, and its key. The first identity of a
-    /// process takes some 25 ms, in which random bytes are gathered.
+    /// Parses PEM texts: the certificate chain, the server's own certificate first, and its private key. The
+    /// first identity of a process takes some 25 ms, in which random bytes are gathered.
     ///
     /// # Errors
     /// A text cannot be read or holds nothing, or the key is not the certificate's.

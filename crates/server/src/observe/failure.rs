@@ -153,7 +153,7 @@ impl<'a> RequestFailure<'a> {
         }
     }
 
-    /// Whose fault it was, as far as this side can tell; [`Fault::Caller`] is this program.
+    /// Returns the side at fault, as far as this side can tell; [`Fault::Caller`] is this program.
     pub fn fault(&self) -> Fault {
         match self.cause {
             // The peer did not wait for the answer.

@@ -1,8 +1,8 @@
-//! What is told of requests and connections to `tracing`, by the feature of that name.
+//! Reports requests and connections to `tracing` (feature `tracing`).
 //!
-//! Without the feature a [`RequestSpan`] is empty and does nothing. With it, and nobody listening, nothing is
-//! allocated. Names are those of OpenTelemetry's conventions for HTTP where it has one; the client's are the
-//! same.
+//! Without the feature a [`RequestSpan`] is empty and does nothing. With the feature and without a subscriber
+//! nothing is allocated. Names are those of OpenTelemetry's conventions for HTTP where it has one; the client
+//! uses the same names.
 
 use alula_fields::{Head, Status};
 use alula_net::{Conn, Error};
@@ -18,7 +18,7 @@ mod spanned;
 /// A request, from its arrival to the end of its handler, who works within it.
 #[derive(Clone)]
 pub(crate) struct RequestSpan {
-    /// There if somebody listens; shared, so that an exchange stays small.
+    /// The span, if a subscriber takes it; shared, so that an exchange stays small.
     #[cfg(feature = "tracing")]
     span: Option<std::sync::Arc<tracing::Span>>,
 }

@@ -1,7 +1,7 @@
-//! Who hears of requests that fail: the hook of the program, `tracing`, and in debug builds the standard
-//! error stream where nobody else does.
+//! Reports requests that fail: to the hook of the program, to `tracing`, and in debug builds without either
+//! to the standard error stream.
 //!
-//! Rule: a release build in which nobody listens notes nothing of a request.
+//! Rule: a release build with neither a hook nor a subscriber records nothing of a request.
 
 use std::{
     any::Any,

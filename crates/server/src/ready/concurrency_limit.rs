@@ -1,4 +1,4 @@
-//! How many requests of one peer may be under way.
+//! A limit on the requests of one peer that are under way.
 
 use std::{
     collections::HashMap,

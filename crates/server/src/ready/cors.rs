@@ -57,7 +57,7 @@ enum Origins {
 enum Allowed {
     /// The names, as they are sent.
     Listed(String),
-    /// Those that are asked for, which are repeated.
+    /// The names that the request asks for, which the answer repeats.
     Asked,
 }
 

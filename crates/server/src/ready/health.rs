@@ -1,4 +1,4 @@
-//! Whether a server lives, and whether it takes requests.
+//! Health checks: a server's liveness and its readiness for requests.
 
 use std::sync::{
     Arc,

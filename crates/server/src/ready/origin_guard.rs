@@ -64,7 +64,7 @@ pub struct OriginGuard {
 /// The hosts that requests may be for.
 #[derive(Clone, Default)]
 struct Hosts {
-    /// In lower case; behind `*.` stands the end of names.
+    /// The names in lower case; one that begins with `*.` stands for all names with that end.
     names: Vec<String>,
     /// IP addresses, `localhost` and the names below it are taken.
     takes_local: bool,

@@ -18,7 +18,7 @@ thread_local! {
     static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// One part for each thread, up to a bound.
+/// Parts of a value, one for each thread, up to a bound.
 #[derive(Debug)]
 pub(super) struct Shards<T>(Box<[Shard<T>]>);
 
@@ -27,7 +27,7 @@ pub(super) struct Shards<T>(Box<[Shard<T>]>);
 #[repr(align(128))]
 struct Shard<T>(T);
 
-/// As many parts as the machine runs threads at once.
+/// Makes as many parts as the machine runs threads at once.
 impl<T: Default> Default for Shards<T> {
     fn default() -> Self {
         let threads = available_parallelism().map_or(1, usize::from);
@@ -43,7 +43,7 @@ impl<T> Shards<T> {
         &self.0[number() % self.0.len()]
     }
 
-    /// All parts.
+    /// Returns all parts.
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(Deref::deref)
     }

@@ -7,13 +7,13 @@ use super::segments::{EmptySegments, EncodedSlash, Segments};
 pub(super) struct Cut {
     drops_empty: bool,
     at_encoded: bool,
-    /// One of the two.
+    /// True if either of the two is.
     is_special: bool,
 }
 
 /// The part of a path behind a segment.
 pub(super) enum Next {
-    /// Nothing: the path ends.
+    /// The end of the path.
     End,
     /// A slash, and then nothing; the length of the path.
     Slash(usize),
@@ -21,7 +21,7 @@ pub(super) enum Next {
     Segment(Segment),
 }
 
-/// One segment, and its first bytes as they are looked up.
+/// A segment, and its first bytes as the key of the look-up.
 #[derive(Clone, Copy)]
 pub(super) struct Segment {
     pub(super) start: usize,

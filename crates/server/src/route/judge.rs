@@ -7,7 +7,7 @@ use super::segments::{DotSegments, EmptySegments, EncodedSlash, Segments};
 pub(crate) enum Refused {
     /// A segment is empty, and [`EmptySegments::Refuse`] holds.
     EmptySegment,
-    /// There is a `%2F`, and [`EncodedSlash::Refuse`] holds.
+    /// A segment has a `%2F`, and [`EncodedSlash::Refuse`] holds.
     EncodedSlash,
     /// A segment is `.` or `..`, and [`DotSegments::Refuse`] holds.
     DotSegment,

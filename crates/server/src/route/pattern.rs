@@ -19,7 +19,7 @@ pub(super) struct Pattern {
     pub(super) has_slash: bool,
 }
 
-/// One segment of a pattern.
+/// A segment of a pattern.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Part {
     Literal(Vec<u8>),

@@ -103,12 +103,12 @@ impl Segments {
         dots: DotSegments::Refuse,
     };
 
-    /// For names of files: empty segments are passed over, as file systems do; dot segments and `%2F` are
-    /// refused.
+    /// The options for names of files: empty segments are skipped, as file systems do; dot segments and `%2F`
+    /// are refused.
     pub const FILES: Self =
         Self { empty: EmptySegments::Drop, encoded_slash: EncodedSlash::Refuse, ..Self::STRICT };
 
-    /// For keys of objects, in which `a//b`, `%2F`, `.` and `..` are data.
+    /// The options for keys of objects, in which `a//b`, `%2F`, `.` and `..` are data.
     pub const OBJECT_KEYS: Self =
         Self { empty: EmptySegments::Keep, dots: DotSegments::Literal, ..Self::STRICT };
 

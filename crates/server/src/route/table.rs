@@ -83,7 +83,7 @@ pub(crate) enum Outcome<'t, T> {
     Redirect(SlashChange, Found<'t, T>),
     /// The options refuse the path: 400. The value is that of the pattern that would match, if there is one.
     Refused(Refused, Option<&'t T>),
-    /// No pattern matches.
+    /// The path matches no pattern.
     Unknown,
 }
 
@@ -197,7 +197,7 @@ impl<T> Leaf<T> {
     }
 }
 
-/// One search: the captures so far.
+/// A search in progress, with its captures so far.
 struct Search<'a, T> {
     table: &'a Table<T>,
     path: &'a [u8],

@@ -1,4 +1,4 @@
-//! One handler of compiled routes: the layers around it, and what holds for its requests.
+//! A handler of compiled routes, with the layers around it and the settings of its requests.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ pub(super) struct Entry {
     pub(super) filters: Filters,
     pub(super) hooks: Box<[Arc<dyn Hook>]>,
     pub(super) terms: RouteSettings,
-    /// There for routes whose terms may refuse content.
+    /// The entries for refused content; used only if the terms may refuse some.
     pub(super) refusals: Refusals,
     pub(super) place: PlaceNumber,
 }
@@ -113,7 +113,7 @@ impl Around {
         self.wraps.len()
     }
 
-    /// These, within others.
+    /// Returns these layers, filters and hooks with those of `outer` around them.
     pub(super) fn within(mut self, outer: &Self) -> Self {
         self.wraps.splice(0..0, outer.wraps.iter().cloned());
         self.queue = self.queue.map(|at| at + outer.wraps.len());

@@ -44,7 +44,7 @@ impl<S> Exchange<S> {
         text(self.param_octets(name)?).ok_or_else(|| ParamError::new(name, Why::NotText))
     }
 
-    /// As [`param`](Self::param), read as a number or whatever can be read from text.
+    /// Parses a [`param`](Self::param) into a number or another type that is read from text.
     ///
     /// # Errors
     /// As [`param`](Self::param), or it cannot be read so.
@@ -53,7 +53,7 @@ impl<S> Exchange<S> {
         self.param(name)?.parse().map_err(|_| ParamError::new(name, Why::NotParsed))
     }
 
-    /// As [`param`](Self::param), as bytes, such as keys that need not be text.
+    /// Returns a [`param`](Self::param) as bytes, for keys that need not be text.
     ///
     /// # Errors
     /// The pattern has no such capture, or it has a malformed escape.

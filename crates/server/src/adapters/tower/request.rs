@@ -111,7 +111,7 @@ impl Unfit {
         Self { status, cause: cause.into() }
     }
 
-    /// There are more fields, or longer ones, than a `HeaderMap` holds.
+    /// Returns the refusal of a request with more fields, or longer ones, than a `HeaderMap` holds.
     fn fields(error: Cause) -> Self {
         Self::new(Status::REQUEST_HEADER_FIELDS_TOO_LARGE, error)
     }

@@ -29,11 +29,11 @@ pub(super) struct Asked {
 /// The part of an answer after its head.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum After {
-    /// Nothing, whatever the service has made: 204 and 304 have no content.
+    /// An answer without content, even if the service has made some: 204 and 304 have none (RFC 9110 §6.4.1).
     NeverAny(Status),
     /// The content that is stated and not sent, since the request is HEAD (RFC 9110 §9.3.2).
     Stated,
-    /// The service has made none.
+    /// Empty content: the service has made none.
     Empty,
     /// The bytes of a tunnel (RFC 9110 §9.3.6).
     Tunnel,

@@ -89,7 +89,7 @@ impl Slots {
         }
     }
 
-    /// All handlers of a turn have run.
+    /// Ends the measurement of a turn, once all its handlers have run, and reports the turn if it was slow.
     #[inline]
     pub(crate) fn end_turn(&mut self, conn: &Conn) {
         if self.clock.is_on()
@@ -129,17 +129,17 @@ impl Slots {
         }
     }
 
-    /// From here to [`Self::end_run`] wakes set bits only.
+    /// Begins a run of handlers: until [`Self::end_run`], wakes set bits and do not wake the task.
     pub(crate) fn begin_run(&mut self, waker: &Waker) {
         self.table.begin_run(&self.tables, waker);
     }
 
-    /// False when a slot was woken meanwhile: run again.
+    /// Ends a run of handlers. Returns false if a slot was woken meanwhile and has to run again.
     pub(crate) fn end_run(&self) -> bool {
         self.table.end_run()
     }
 
-    /// Their size.
+    /// Returns the size of the slots and of their futures.
     #[inline]
     pub(crate) const fn measure(&self) -> Measure {
         self.table.measure()

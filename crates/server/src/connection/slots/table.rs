@@ -73,7 +73,7 @@ pub(super) struct Table {
     used: usize,
     /// The groups after the first.
     groups: Vec<Arc<Group>>,
-    /// There from the first run on.
+    /// The task that wakes go to; `None` before the first run.
     task: Option<Arc<Task>>,
     /// The bytes of the largest future so far, and how many slots have a box.
     work_octets: usize,
@@ -111,7 +111,8 @@ impl Tables {
 
 /// Runs of the connection's task.
 impl Table {
-    /// From here to [`Self::end_run`] wakes set bits only. A table without memory gets some first.
+    /// Begins a run of handlers: until [`Self::end_run`], wakes set bits and do not wake the task. A table
+    /// without memory gets some first.
     #[inline]
     pub(super) fn begin_run(&mut self, tables: &Tables, waker: &Waker) {
         match &self.task {

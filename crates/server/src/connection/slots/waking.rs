@@ -21,7 +21,7 @@ pub(super) struct Task {
     pub(super) first: Group,
 }
 
-/// As a waker, that of the first slot: a connection that asks once at a time needs no other.
+/// The waker of the first slot: a connection with one request at a time needs no other.
 impl Wake for Task {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
@@ -44,7 +44,7 @@ impl Task {
         }
     }
 
-    /// From here to [`Self::end_run`] wakes set bits only.
+    /// Begins a run of handlers: until [`Self::end_run`], wakes set bits and do not wake the task.
     pub(super) fn begin_run(&self, waker: &Waker) {
         self.runs.store(true, Ordering::SeqCst);
         let mut slot = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +54,7 @@ impl Task {
         }
     }
 
-    /// Wakes wake the task from here on.
+    /// Ends a run of handlers: from here on, wakes wake the task.
     pub(super) fn end_run(&self) {
         self.runs.store(false, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! What the listener knows of one connection, and what it asks of its task.
+//! The entry of a connection in the listener's table, and the requests of the listener to its task.
 
 use std::{
     net::SocketAddr,
@@ -267,7 +267,8 @@ impl Registration {
         self.entry.requests_left.store(requests, Relaxed);
     }
 
-    /// It has ended but for what its peer still sends, and can make room at any time.
+    /// Records that the connection has ended but for what its peer still sends, and can make room at any
+    /// time.
     pub(crate) fn lingers(&self, since: Instant) {
         self.entry.rests_since(since);
     }
@@ -295,17 +296,17 @@ impl TaskOf {
 pub(crate) struct Asked(u8);
 
 impl Asked {
-    /// To finish what has begun.
+    /// Returns true if the connection is to finish the requests that have begun, and end.
     pub(crate) const fn stops(self) -> bool {
         self.0 & STOP != 0
     }
 
-    /// To end unless it gets on.
+    /// Returns true if the connection is to end unless it makes progress.
     pub(crate) const fn gets_on(self) -> bool {
         self.0 & GET_ON != 0
     }
 
-    /// To make room.
+    /// Returns true if the connection is to end to make room for another.
     pub(crate) const fn leaves(self) -> bool {
         self.0 & LEAVE != 0
     }

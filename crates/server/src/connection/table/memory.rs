@@ -28,7 +28,7 @@ const LOOK_AFTER: Duration = Duration::from_millis(100);
 /// The memory with which a server takes no new requests, and the last look at those who hold it.
 pub(super) struct MemoryRelief {
     soft_bytes: u64,
-    /// In nanoseconds of the table's time.
+    /// The time of the last look, in nanoseconds of the table's time.
     looked_at: AtomicU64,
 }
 

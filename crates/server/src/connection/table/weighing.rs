@@ -1,9 +1,9 @@
-//! Which connections make room when there are too many: the oldest of the heaviest prefix, again and again.
+//! Selects the connections that make room when there are too many: the oldest of the heaviest prefix, again
+//! and again.
 //!
-//! An address (IPv4 /32, IPv6 /64) weighs as many as it has. The network around it (/24, /48) weighs a
-//! quarter of what it has: it is the heavier one only if it has more than four times as many as any of its
-//! addresses, which is what an attacker looks like that has a whole network to call from, while a few proxies
-//! side by side do not.
+//! An address (IPv4 /32, IPv6 /64) weighs the number of its connections. The network around it (/24, /48)
+//! weighs a quarter of its number: it is the heavier one only if it has more than four times as many as any
+//! of its addresses. An attacker with a whole network looks like that; a few proxies side by side do not.
 
 use std::{
     cmp::Reverse,
@@ -41,7 +41,7 @@ pub(crate) struct Weighed {
 struct Group {
     factor: usize,
     count: usize,
-    /// Those that can be closed, the oldest last.
+    /// The connections that can be closed, the oldest last.
     waiting: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! One box: a handler, and the future that it makes for a request.
+//! A box for a handler and the future that it makes for a request.
 
 use std::{
     marker::PhantomData,

@@ -1,4 +1,4 @@
-//! One event of an event stream, as the HTML standard writes it (WHATWG HTML, section 9.2 "Server-sent
+//! An event of an event stream, as the HTML standard writes it (WHATWG HTML, section 9.2 "Server-sent
 //! events").
 
 use std::{io::Write as _, time::Duration};

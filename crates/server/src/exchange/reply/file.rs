@@ -49,7 +49,7 @@ impl Reply {
         self.send_opened(&read.file, read.content).await
     }
 
-    /// As [`file`](Self::file), of a file that is open already.
+    /// Sends a file that is open already, as [`file`](Self::file) does.
     ///
     /// # Errors
     /// The status is not 200; the file was changed, otherwise than at its end, or cannot be read, which

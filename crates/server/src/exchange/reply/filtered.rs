@@ -18,7 +18,7 @@ use crate::{
 pub(super) struct Filtered {
     /// The encoders that its content passes, if there are any.
     pub(super) encoding: Option<Encoding>,
-    /// No content is sent.
+    /// True if no content is sent.
     pub(super) is_withheld: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One line of an access log.
+//! Writes a line of an access log.
 
 use std::{
     fmt::{self, Display, Write as _},

@@ -75,7 +75,7 @@ pub enum LogFormat {
     /// The common log format with `referer` and `user-agent`.
     #[default]
     Combined,
-    /// One JSON object (RFC 8259) with the names `time`, `peer`, `client`, `user`, `method`, `target`,
+    /// A JSON object (RFC 8259) with the names `time`, `peer`, `client`, `user`, `method`, `target`,
     /// `version`, `authority`, `route`, `request_id` (see
     /// [`Begun::note_request_id`](crate::Begun::note_request_id)), `status`, `received`, `sent`, `seconds`,
     /// `until_head`, `client_left`, `referer`, `user_agent` and `failure`. A value that is not there is null.
@@ -125,19 +125,19 @@ impl AccessLog {
         self
     }
 
-    /// As [`format`](Self::format) with [`LogFormat::Common`].
+    /// Sets the format [`LogFormat::Common`].
     #[must_use]
     pub fn common(self) -> Self {
         self.format(LogFormat::Common)
     }
 
-    /// As [`format`](Self::format) with [`LogFormat::Combined`].
+    /// Sets the format [`LogFormat::Combined`].
     #[must_use]
     pub fn combined(self) -> Self {
         self.format(LogFormat::Combined)
     }
 
-    /// As [`format`](Self::format) with [`LogFormat::Json`].
+    /// Sets the format [`LogFormat::Json`].
     #[must_use]
     pub fn json(self) -> Self {
         self.format(LogFormat::Json)

@@ -164,8 +164,8 @@ fn is_urgent(orders: &Orders) -> bool {
     orders.ends || orders.has_gathered || orders.asked > orders.done
 }
 
-/// All the memory of a buffer at once, so that later lines allocate nothing; the system gives what is used of
-/// it.
+/// Allocates a buffer at its full size, so that later lines allocate nothing. The system maps the pages that
+/// are used.
 fn room() -> StampedLines {
     StampedLines::with_capacity(BUFFER_BYTES_MAX + LINE_BYTES_MAX)
 }

@@ -97,7 +97,7 @@ impl MethodCounts {
         })
     }
 
-    /// All requests.
+    /// Returns the number of requests.
     pub(super) fn total(&self) -> u64 {
         self.by_class.iter().sum()
     }

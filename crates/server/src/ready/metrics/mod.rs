@@ -77,14 +77,14 @@ impl Metrics {
         Self::default()
     }
 
-    /// A handler that answers with the counts in the text format 0.0.4 of Prometheus. Allocates. Whoever can
-    /// ask it sees the patterns of all routes.
+    /// Returns a handler that answers with the counts in the text format 0.0.4 of Prometheus. Allocates. Its
+    /// answers show the patterns of all routes.
     pub fn handler<S: 'static>(&self) -> impl Handler<S> + use<S> {
         self.handler_with(String::new)
     }
 
-    /// As [`handler`](Self::handler), with the text of other metrics behind these: it has other names, and
-    /// ends with a line end.
+    /// Returns a handler as [`handler`](Self::handler) does which appends the text of other metrics. That
+    /// text must use other names and end with a line end.
     pub fn handler_with<S: 'static, F: Fn() -> String + Send + Sync + 'static>(
         &self,
         others: F,

@@ -1,4 +1,4 @@
-//! How many requests one peer may send in a time.
+//! A limit on the rate at which one peer sends requests.
 
 mod table;
 

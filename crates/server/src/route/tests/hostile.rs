@@ -3,7 +3,8 @@
 use super::found;
 use crate::route::{Segments, Table};
 
-/// All patterns of so many segments, each `a` or a capture, and an end that no path below has.
+/// Builds the table of all patterns of `depth` segments, each `a` or a capture, and an end that no path below
+/// has.
 fn every_choice(depth: usize) -> Table<&'static str> {
     let mut builder = Table::builder(Segments::OBJECT_KEYS);
     for choice in 0..1_u32 << depth {
@@ -14,8 +15,8 @@ fn every_choice(depth: usize) -> Table<&'static str> {
     builder.build()
 }
 
-/// Each node is visited once, so that a path which fits up to its last segment costs as much as the trie has
-/// nodes, 511 here, and not more with more bytes behind.
+/// A search visits each node once: a path that fits up to its last segment costs as much as the trie has
+/// nodes, 511 here, and no more with more bytes after it.
 #[test]
 fn a_path_that_follows_every_branch_ends() {
     let table = every_choice(8);

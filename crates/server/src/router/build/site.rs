@@ -38,22 +38,22 @@ pub(in crate::router) struct Scope {
 
 /// The routers, by number, that paths below a prefix are of where no pattern takes them.
 pub(in crate::router) struct Home {
-    /// One that has the prefix.
+    /// A router that has the prefix.
     pub(in crate::router) prefix: usize,
-    /// The one whose fallback answers unknown paths.
+    /// The router whose fallback answers unknown paths.
     pub(in crate::router) not_found: usize,
-    /// The one that answers all else.
+    /// The router that answers all else.
     pub(in crate::router) scope: usize,
 }
 
 /// The routes of one host, or of all others.
 pub(in crate::router) struct Site {
-    /// In lower case, with a port if it is only for that; empty for all others.
+    /// The host in lower case, with a port if the site is only for that port; empty for all other hosts.
     pub(in crate::router) host: Box<str>,
     pub(in crate::router) table: Table<Handlers>,
-    /// The outermost router is the first.
+    /// The routers of the host, the outermost first.
     pub(in crate::router) scopes: Box<[Scope]>,
-    /// The most specific prefix comes first.
+    /// The prefixes of the host, the most specific first.
     pub(in crate::router) homes: Box<[Home]>,
 }
 
