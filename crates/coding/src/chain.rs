@@ -117,7 +117,7 @@ impl Second {
         self.stage.reset()
     }
 
-    /// One step of both; gives the bytes that the first took, and those that either made.
+    /// Runs one step of both; returns the bytes that the first took, and those that either made.
     fn step(
         &mut self,
         first: &mut Stage,

@@ -1,4 +1,4 @@
-//! Which codings there are, and which ones a message has.
+//! The content codings that are known, and those of a message.
 
 use alula_fields::{FieldSection, KnownName};
 
@@ -36,9 +36,9 @@ pub enum Coding {
 /// The codings that the content of a message is in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Codings {
-    /// None; `identity` and empty names count as none.
+    /// The content has no coding; `identity` and empty names count as none.
     None,
-    /// One that is not known here, and perhaps others.
+    /// A coding that is not known here, and perhaps others.
     Unknown,
     /// More than two, which nobody applies for a good reason.
     TooMany,
@@ -47,7 +47,7 @@ pub enum Codings {
 }
 
 impl Coding {
-    /// Each by its names, in any case.
+    /// The names of each coding, which are compared without case.
     const NAMES: &[(&str, Self)] = &[
         #[cfg(feature = "gzip")]
         ("gzip", Self::Gzip),

@@ -27,7 +27,7 @@ enum GzipState {
     Between,
     /// The same, when the first byte of another has come.
     Perhaps,
-    /// Something else came, as zlib and browsers find it: it is dropped.
+    /// Trailing bytes that begin no member, which are dropped as zlib and browsers do.
     End,
 }
 

@@ -1,4 +1,4 @@
-//! One coding being undone.
+//! A coding that is being decoded.
 
 /// Undoes a coding, step by step.
 pub(crate) trait Coder: Send + Sync {
@@ -32,7 +32,7 @@ impl Stage {
         Self { coder, taken: 0, made: 0, may_hold: false }
     }
 
-    /// As [`Coder::step`].
+    /// Does the same as [`Coder::step`], unless there is nothing to do.
     pub(crate) fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str> {
         if input.is_empty() && !self.may_hold {
             return Ok(0);

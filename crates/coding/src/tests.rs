@@ -1,4 +1,4 @@
-//! Every coding, whole and in pieces, cut short, damaged and blown up.
+//! Tests of every coding: whole and in pieces, cut short, damaged and blown up.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn is_coding_error(error: &Error) -> bool {
     matches!(error.cause(), Cause::Coding(_))
 }
 
-/// Each coding by its names, with the text in it, and whether damage to any byte is found.
+/// Returns the test text in each coding, by its names, and whether damage to any byte is found.
 fn codings() -> Vec<(&'static str, Vec<u8>, bool)> {
     let text = text();
     let mut all = Vec::new();
@@ -115,7 +115,7 @@ mod encode {
         encoder.finish().unwrap()
     }
 
-    /// With a check, as the program `zstd` makes it.
+    /// Compresses with a checksum, as the program `zstd` does.
     #[cfg(feature = "zstd")]
     pub(crate) fn zstd(content: &[u8]) -> Vec<u8> {
         let mut context = zstd_safe::CCtx::create();
@@ -209,7 +209,7 @@ fn what_is_cut_short_is_an_error_at_any_octet() {
     }
 }
 
-/// Where the first member of two ends, which is found by where the text of one member is whole.
+/// Returns the length of the first of two members, found by where the text of one is whole.
 fn encode_first(names: &str, coded: &[u8]) -> Option<usize> {
     let is_first = |at: &usize| once(names, &coded[..*at]).is_ok_and(|back| back == text()[..100]);
     (1..coded.len()).find(is_first)

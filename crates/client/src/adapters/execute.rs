@@ -150,7 +150,8 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// None of a call that has failed: it tells why when it is sent.
+    /// Returns the fields of the request, or `None` if the call has already failed; sending it returns that
+    /// error.
     fn headers_mut(&mut self) -> Option<&mut FieldSection> {
         let Request::Plain(plain) = &mut self.request else { return None };
         Some(&mut plain.head_mut(self.client).fields)

@@ -23,7 +23,7 @@ pub(super) struct Gathered<D> {
 
 enum Data<D> {
     None,
-    /// In one piece, as it came.
+    /// The whole content, which arrived as one piece.
     One(D),
     Copied(Vec<u8>),
 }

@@ -11,8 +11,9 @@ use tower_service::Service;
 use super::{content::ResponseContent, error::ExecuteError};
 use crate::client::Client;
 
-/// As [`Client::execute`], with one allocation more, for the future. It is always ready: what waits for
-/// connections and streams is the call. By name it is `Service::call`: [`Client::call`] is another.
+/// Sends a request as [`Client::execute`] does, with one more allocation, for the future. The service is
+/// always ready: the future waits for connections and streams. It is called by its path, `Service::call`,
+/// since [`Client::call`] is another function.
 ///
 /// ```no_run
 /// use tower_service::Service;

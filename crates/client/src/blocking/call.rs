@@ -1,4 +1,4 @@
-//! One request on its way, for callers that wait.
+//! The request builder of the blocking client.
 
 use std::{sync::Arc, time::Duration};
 

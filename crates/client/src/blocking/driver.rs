@@ -22,21 +22,22 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use super::resolver::OnCallersThread;
 use crate::{builder::ClientBuilder, client::Client};
 
-/// How long nobody may have driven for the connections to be as they were left. An end that comes within this
-/// time of the last call meets the next one under way, as it may on any connection.
+/// The longest time without a driver after which connections count as undisturbed. If a peer closes a
+/// connection within this time of the last call, the next call finds that out while it runs, as on any
+/// connection.
 const REST: Duration = Duration::from_millis(1);
 
 const INSIDE: &str = "a blocking client cannot wait inside of a tokio runtime, which would stand still: use the async client there";
 
 /// A client and the runtime its connections live on.
 pub(super) struct Driver {
-    /// Both are there until this is dropped.
+    /// Present until the driver is dropped, as is `runtime`.
     client: Option<Client>,
     runtime: Option<Runtime>,
     started: Instant,
-    /// Those who wait here now; one of them drives.
+    /// The number of threads that wait here now; one of them drives the runtime.
     callers: AtomicUsize,
-    /// When the last of them left, in nanoseconds from `started`.
+    /// The time at which the last thread left, in nanoseconds from `started`.
     left_at: AtomicU64,
 }
 
@@ -132,7 +133,7 @@ impl Drop for Driver {
     }
 }
 
-/// One who waits, counted.
+/// A waiting thread, counted in `callers` until dropped.
 struct Caller<'a>(&'a Driver);
 
 impl<'a> Caller<'a> {

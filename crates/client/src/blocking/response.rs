@@ -13,7 +13,7 @@ use crate::response::{reading::StatusError, timing::Timing};
 /// Dropping it before its content was read tells the server that nobody reads on.
 pub struct Response {
     driver: Arc<Driver>,
-    /// There until it is dropped.
+    /// Present until the response is dropped.
     response: Option<crate::response::Response>,
 }
 
@@ -224,7 +224,7 @@ impl Drop for Response {
 /// Dropping it gives the request up.
 pub struct PendingResponse {
     driver: Arc<Driver>,
-    /// There until the response is asked for.
+    /// Present until the response is asked for.
     pending: Option<crate::send::pending::PendingResponse>,
 }
 

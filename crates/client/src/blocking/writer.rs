@@ -16,7 +16,7 @@ use super::{driver::Driver, to_io};
 /// message for a whole one.
 pub struct BodyWriter {
     driver: Arc<Driver>,
-    /// There until the message is ended.
+    /// Present until the message is ended.
     writer: Option<alula_net::BodyWriter>,
 }
 

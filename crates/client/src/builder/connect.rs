@@ -17,7 +17,7 @@ const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// The settings for opening connections.
 #[derive(Clone)]
 pub(crate) struct Connecting {
-    /// For all of it.
+    /// The time that opening a connection may take in all.
     pub(crate) deadline: Duration,
     pub(crate) resolve_timeout: Option<Duration>,
     pub(crate) handshake_timeout: Option<Duration>,
@@ -31,7 +31,7 @@ pub(crate) struct Connecting {
     pub(crate) proxies: Proxies,
     #[cfg(feature = "tls")]
     pub(crate) trust: Trust,
-    /// In place of the URL's host.
+    /// The name for TLS in place of the URL's host.
     #[cfg(feature = "tls")]
     pub(crate) server_name: Option<rustls::pki_types::ServerName<'static>>,
 }

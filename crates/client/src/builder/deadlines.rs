@@ -1,4 +1,4 @@
-//! How long a call may take, in all and in its parts.
+//! The settings for the time limits of calls.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ const QUEUE: Duration = Duration::from_secs(30);
 pub(crate) struct Deadlines {
     /// The whole call.
     pub(crate) total: Option<Duration>,
-    /// Until there is a connection that takes the request, unless one is opened for it.
+    /// The wait for a free connection; opening one for this call has its own limit.
     pub(crate) queue: Option<Duration>,
-    /// From the sent head to that of the response.
+    /// The wait for the response head once the request head is sent.
     pub(crate) head: Option<Duration>,
     /// Between bytes of content, either way.
     pub(crate) idle: Option<Duration>,

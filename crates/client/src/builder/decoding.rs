@@ -1,4 +1,4 @@
-//! Whether content is decoded on its way in.
+//! The settings for decoding content codings of responses.
 
 #[cfg(feature = "decoding")]
 use std::sync::Arc;

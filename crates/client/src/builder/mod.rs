@@ -1,4 +1,4 @@
-//! How a client is made. Each group of settings has a file of its own in `builder`.
+//! The builder of a client; each group of settings has a file of its own.
 
 mod connect;
 mod credentials;

@@ -1,4 +1,5 @@
-//! What is done by itself beyond the one exchange that was asked for.
+//! The settings for what the client does without being asked: default fields, retries, redirects and
+//! cookies.
 
 use std::sync::Arc;
 

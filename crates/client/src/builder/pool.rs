@@ -1,4 +1,4 @@
-//! How many connections there are, and how long they live.
+//! The settings of the connection pool: how many connections there are and how long they live.
 
 use std::{
     hash::{BuildHasher as _, RandomState},

@@ -1,4 +1,4 @@
-//! Which versions are spoken, and what a peer may do.
+//! The settings of the protocol: HTTP versions, and the limits on peers.
 
 use std::{sync::Arc, time::Duration};
 

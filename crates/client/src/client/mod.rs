@@ -104,7 +104,7 @@ impl Client {
         self.locate_parsed(Location::parse(url)?)
     }
 
-    /// As [`Self::locate`], for text that the path may take over.
+    /// Does the same as [`Self::locate`] for an owned string, which the path may keep.
     fn locate_owned(&self, url: String) -> Result<(Arc<Origin>, Path<'static>), Error> {
         let found = self.origins().find(&url).map(|(origin, path)| (origin, path.len()));
         if let Some((origin, path_len)) = found {
@@ -113,7 +113,7 @@ impl Client {
         self.locate_parsed(Location::parse(&url)?)
     }
 
-    /// As [`Self::locate`], for a URL that a response from this origin leads to.
+    /// Does the same as [`Self::locate`] for a URL in a response of this origin, such as a redirect's.
     pub(crate) fn locate_from(
         &self,
         origin: &Origin,

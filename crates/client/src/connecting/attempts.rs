@@ -45,7 +45,7 @@ where
     .await
 }
 
-/// Every other address is of the other family, beginning with the first one's (RFC 8305 §4).
+/// Orders addresses by alternating between the families, starting with the first one's (RFC 8305 §4).
 fn interleaved(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let (mut one, mut other): (Vec<_>, Vec<_>) =
@@ -59,9 +59,9 @@ struct Attempts<F, D> {
     waiting: std::vec::IntoIter<SocketAddr>,
     delay: Duration,
     dial: F,
-    /// With its place in `tried`.
+    /// The running attempts, each with its index in `tried`.
     running: Vec<(usize, Pin<Box<D>>)>,
-    /// All that were begun; those that run have timed out as long as nothing else is known.
+    /// The attempts that were begun; a running one counts as timed out until its result is known.
     tried: Vec<Attempt>,
     /// The failure of the first one.
     failure: Option<io::Error>,

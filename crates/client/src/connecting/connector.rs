@@ -6,7 +6,7 @@ use alula_net::Transport;
 
 use crate::url::zone::Zone;
 
-/// Whom a connection is to lead to: the origin of the requests that will go over it.
+/// The origin that a connection is opened for.
 ///
 /// ```
 /// # use alula::Destination;

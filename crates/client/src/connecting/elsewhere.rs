@@ -111,7 +111,7 @@ struct Ways<C, U, FC, FU> {
     make_use: FU,
     connecting: Option<Pin<Box<C>>>,
     running: Vec<(SocketAddr, Pin<Box<U>>)>,
-    /// All that were begun, in order; those that run have timed out as long as nothing else is known.
+    /// The attempts that were begun, in order; a running one counts as timed out until its result is known.
     tried: Vec<Attempt>,
     /// The first one.
     failure: Option<Error>,
@@ -221,7 +221,7 @@ where
         self.having_tried(failure)
     }
 
-    /// One address alone is not worth a word: the call names it.
+    /// Adds the list of attempts to an error, unless there was only one, which the call names already.
     fn having_tried(&mut self, error: Error) -> Error {
         if self.tried.len() < 2 { error } else { error.with_tried(std::mem::take(&mut self.tried)) }
     }

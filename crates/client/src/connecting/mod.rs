@@ -1,6 +1,6 @@
-//! How a connection to an origin is opened: its addresses are looked up and tried, or a proxy is asked for a
-//! way, or a way is taken that the user gave. What follows on it (TLS, the machine, the standby task) is
-//! `net`'s.
+//! The opening of connections: looks up and tries the origin's addresses, asks a proxy for a tunnel, or
+//! uses the connector that the user gave. The steps after that (TLS, the machine, the standby task) belong
+//! to `net`.
 
 mod attempts;
 mod connector;
@@ -103,7 +103,7 @@ pub(crate) struct Route {
     origin: Arc<str>,
     settings: Arc<RouteSettings>,
     through: Option<Through>,
-    /// For the origin where its URL asks for it, and for a proxy that is spoken to in TLS.
+    /// Present for an `https` origin and for a proxy that is reached over TLS.
     #[cfg(feature = "tls")]
     tls: Option<Tls>,
     speaks: Speaks,
@@ -357,7 +357,7 @@ impl Route {
         in_time(Phase::Resolve, self.by().resolve_timeout, ends_at, look_up).await
     }
 
-    /// With what the origin has told of itself before.
+    /// Returns the settings of the connection, with the limits that the origin announced on earlier ones.
     fn informed(&self) -> Connect {
         let mut then = self.settings.then.clone();
         then.speaks = self.speaks();
@@ -373,7 +373,7 @@ impl Route {
         Ok(self.informed())
     }
 
-    /// With the name that TLS is for.
+    /// Returns the settings of the connection with the TLS configuration and server name.
     #[cfg(feature = "tls")]
     fn then(&self) -> Result<Connect, Error> {
         let mut then = self.informed();

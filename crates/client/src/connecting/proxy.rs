@@ -133,7 +133,7 @@ impl Proxy {
     }
 }
 
-/// One proxy and how it is spoken to.
+/// A proxy's address, protocol and credentials.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) kind: Kind,

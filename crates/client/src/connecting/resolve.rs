@@ -1,4 +1,4 @@
-//! From a host's name to its addresses.
+//! The lookup of a host's addresses.
 
 use std::{
     future::Future,
@@ -87,7 +87,7 @@ impl Resolver {
         self.by = Some(by);
     }
 
-    /// In place of the system's.
+    /// Uses this resolver in place of the system's, unless the user has set one.
     #[cfg(feature = "blocking")]
     pub(crate) fn ask_unless_set(&mut self, by: impl Resolve + 'static) {
         self.by.get_or_insert_with(|| Arc::new(by));

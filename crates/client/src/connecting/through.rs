@@ -66,7 +66,8 @@ impl Through {
     }
 }
 
-/// As for the origin, but that HTTP/1.1 is what a proxy is asked in.
+/// Returns a copy of the TLS configuration that offers HTTP/1.1 alone, which requests to a proxy are sent
+/// in.
 #[cfg(feature = "tls")]
 pub(super) fn for_proxy(config: &ClientConfig) -> Arc<ClientConfig> {
     let mut config = config.clone();

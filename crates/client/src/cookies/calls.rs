@@ -1,4 +1,4 @@
-//! What calls take out of a jar, and what responses put into it.
+//! The use of a cookie jar by calls: cookies are added to requests and stored from responses.
 
 use alula_fields::{FieldSection, KnownName};
 use alula_net::Error;

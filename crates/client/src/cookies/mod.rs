@@ -92,10 +92,10 @@ impl Jar {
         self.write().clear();
     }
 
-    /// All cookies in the file format of Netscape, which curl, wget and browsers' tools read: a line for
-    /// each, session cookies with the date 0.
+    /// Returns all cookies in the Netscape file format, which curl, wget and browsers' tools read: a line
+    /// for each, session cookies with the date 0.
     ///
-    /// It holds secrets: whoever reads it can act as you.
+    /// The text holds secrets: anyone who reads it can act as you.
     pub fn to_netscape(&self) -> String {
         netscape::format(&self.read())
     }

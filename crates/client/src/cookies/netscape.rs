@@ -208,7 +208,8 @@ mod tests {
         }
     }
 
-    /// One line that could not be read made the whole file unreadable, on every later run.
+    /// Checks that a bad line costs only itself: it once made the whole file unreadable, on every later
+    /// run.
     #[test]
     fn a_bad_line_is_skipped_and_leaves_the_others() {
         let good = |name: &[u8]| [&b"example.com\tFALSE\t/\tFALSE\t0\t"[..], name, b"\tb"].concat();

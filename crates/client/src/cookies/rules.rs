@@ -1,5 +1,5 @@
-//! Which cookies are kept (RFC 6265 §5.3), beyond what the store knows: public suffixes, what is secure, and
-//! how many.
+//! The rules for storing cookies (RFC 6265 §5.3) that the cookie store lacks: public suffixes, `secure`,
+//! name prefixes and limits on the number.
 
 use alula_fields::octets;
 use cookie_store::{Cookie, CookieDomain, CookieStore};
@@ -70,7 +70,8 @@ fn check_domain(cookie: &mut Cookie<'_>, url: &Url) -> Result<(), &'static str> 
     Ok(())
 }
 
-/// What is secure comes from where that is, and gives way to nothing else; prefixes promise as much.
+/// Refuses `secure` cookies from origins that are not, cookies that would replace a secure one from there,
+/// and names with the prefix `__Secure-` or `__Host-` whose attributes do not match it.
 fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(), &'static str> {
     let is_marked = cookie.secure() == Some(true);
     let is_of_host = matches!(cookie.domain, CookieDomain::HostOnly(_)) && &*cookie.path == "/";
@@ -123,7 +124,7 @@ fn is_trustworthy(url: &Url) -> bool {
         }
 }
 
-/// One site cannot take the room of all, nor all without end.
+/// Makes room for a cookie by removing expired ones; fails if its site or the jar is still full.
 fn make_room(store: &mut CookieStore, cookie: &Cookie<'_>, room: &Room) -> Result<(), &'static str> {
     if has_room(store, cookie, room) {
         return Ok(());

@@ -1,6 +1,6 @@
-//! What a call does beyond its first exchange: sends again what may go well then, and follows redirects.
+//! The steps after the first response: retries and redirects.
 //!
-//! Rule: whoever is handed the first outcome as it is never comes here, so that all of this may allocate.
+//! Rule: a call whose first outcome is final never comes here, so all of this may allocate.
 
 pub(crate) mod outcome;
 pub(crate) mod redirected;
@@ -62,7 +62,7 @@ struct Trail {
 
 /// The step after an outcome.
 enum Next {
-    /// Nothing: it is the caller's.
+    /// Return the outcome to the caller.
     Done(Result<Response, Error>),
     /// The same request again.
     Again,

@@ -1,4 +1,4 @@
-//! What a response tells of the redirects that led to it.
+//! The redirects that led to a response.
 
 use crate::response::Response;
 

@@ -1,4 +1,4 @@
-//! Where a response leads to, and whether that is followed (RFC 9110 §15.4).
+//! The rules for redirects: where a response leads to, and whether that is followed (RFC 9110 §15.4).
 //!
 //! Rule: nothing that was meant for one origin reaches another; `fields.rs` holds what that is.
 
@@ -35,7 +35,7 @@ pub(crate) struct Redirects {
     pub(crate) to_clear_text: bool,
     /// Credentials go along to other origins.
     pub(crate) trusts_all: bool,
-    /// Each request says which URL led to it.
+    /// Redirected requests carry a `referer` field.
     pub(crate) has_referer: bool,
     pub(crate) decide: Option<Decide>,
 }

@@ -132,7 +132,7 @@ impl Retries {
     }
 }
 
-/// From 0 to 1, another each time: the keys of a hash map are random, and not secret here.
+/// Returns a random number from 0 to 1. The keys of a hash map are random enough: it need not be secret.
 fn random() -> f64 {
     let octets = RandomState::new().build_hasher().finish();
     octets as f64 / u64::MAX as f64

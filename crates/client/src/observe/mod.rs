@@ -1,5 +1,4 @@
-//! What is told of calls and connections: to `tracing` by the feature of that name, to `metrics` by the
-//! other.
+//! Reports on calls and connections, to the crates `tracing` and `metrics` by the features of those names.
 //!
 //! Without these features a [`RequestObserver`] is empty and does nothing, and a call is the same code as if
 //! it were not there. With them, and nobody listening, nothing is allocated. Names are those of

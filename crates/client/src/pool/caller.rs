@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) struct Caller {
     of_runtime: RuntimePool,
-    /// Nothing before it has to wait for others.
+    /// The place in the queue; `None` until the call has to wait for others.
     ticket: Option<Ticket>,
     /// The connection that is opened for this call.
     own: Option<Arc<Opening>>,

@@ -49,7 +49,7 @@ enum State<C: Member, O> {
     Single(Single<C>),
     /// It speaks HTTP/2.
     Shared(Shared<C, O>),
-    /// Nothing is opened any more.
+    /// The pool is closed: it opens no connections any more.
     Closed,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Answer<C, O> {
     Own(O),
     /// The next connection that is free or has room, or this one more.
     Wait(Option<O>),
-    /// There will be none.
+    /// The pool is closed: there will be no connection.
     Closed,
 }
 
@@ -179,7 +179,8 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         Reply { start: Some(opening.clone()), gone, ..Reply::just(Answer::First(opening)) }
     }
 
-    /// All connections of HTTP/2 have gone. One more that is being opened is the first anew.
+    /// Starts over after all HTTP/2 connections have gone. A connection that is being opened becomes the
+    /// first.
     fn begin_anew(&mut self, begin: impl FnOnce(&[C]) -> O) -> Reply<C, O, W> {
         let State::Shared(shared) = std::mem::replace(&mut self.state, State::Unknown) else {
             return self.open_first(Vec::new(), begin);

@@ -54,7 +54,7 @@ impl Opener {
 /// Tells the outcome, also when its task dies with its runtime.
 struct Teller {
     pool: Weak<Pool>,
-    /// Until the outcome is known.
+    /// Present until the outcome is known.
     opening: Option<Arc<Opening>>,
 }
 

@@ -1,5 +1,5 @@
-//! One origin (RFC 9110 §4.3.1) and the connections that are open to it: of HTTP/2 one or a few that all
-//! requests share, or as many of HTTP/1.1 as there are requests under way.
+//! An origin (RFC 9110 §4.3.1) and its open connections: one or a few of HTTP/2 that all requests share, or
+//! as many of HTTP/1.1 as there are requests under way.
 
 use std::sync::Arc;
 

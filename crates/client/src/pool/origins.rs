@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crate::{pool::origin::Origin, url::location::path_within};
 
-/// No origin is shorter, as it begins a URL: `http://a`.
+/// The length of the shortest origin at the beginning of a URL: `http://a`.
 const PREFIX_MIN: usize = 8;
 
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl Origins {
         forgotten
     }
 
-    /// All of them.
+    /// Returns an iterator over all origins.
     #[cfg(feature = "blocking")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Origin>> {
         self.known.values().map(|known| &known.origin)

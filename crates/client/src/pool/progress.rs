@@ -1,7 +1,7 @@
-//! How far the opening of a connection has come: for those who wait for it, and for the record of when.
+//! The progress of opening a connection, for the calls that wait for it and for their timings.
 //!
-//! A connection is opened by a task of its own, which notes here what it enters and leaves; so nothing of it
-//! has to be handed through whatever opens connections.
+//! Each connection is opened by a task of its own, which notes here what it enters and leaves; nothing of
+//! this has to be handed through the code that opens connections.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -19,7 +19,7 @@ pub(super) struct Queue<W> {
 /// A caller in the queue.
 struct Waiting<W> {
     number: u64,
-    /// Nothing until it was polled.
+    /// The waker; `None` until the caller was polled.
     waker: Option<W>,
     /// A connection is being opened for it.
     opens: bool,

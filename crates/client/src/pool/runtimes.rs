@@ -19,7 +19,7 @@ use crate::pool::pools::Pools;
 
 const NO_RUNTIME: &str = "a call is sent inside of a tokio runtime, and there is none: use the client of the feature `blocking` without one";
 
-/// All that are used. No token is dropped while this is locked.
+/// The runtimes in use. No token is dropped while this is locked.
 static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
 struct Known {
@@ -40,7 +40,7 @@ struct Facts {
     _is_used: oneshot::Sender<()>,
 }
 
-/// Whom the end of a runtime is told.
+/// The pools that are told when a runtime ends.
 type Ends = Mutex<Vec<Weak<Pools>>>;
 
 /// The id of the current runtime; none outside of all.

@@ -16,12 +16,12 @@ use super::member::Member;
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(super) struct Shared<C, O> {
-    /// Those that go away and have requests left are among them until another one is open.
+    /// The open connections. Draining ones with requests left stay here until another one is open.
     conns: Vec<C>,
     more: More<O>,
 }
 
-/// One more connection.
+/// The state of an additional connection.
 pub(super) enum More<O> {
     /// It may be opened.
     Allowed,
@@ -35,13 +35,13 @@ pub(super) enum More<O> {
 pub(super) enum Room<C, O> {
     /// This connection, which has room, or is the only one.
     Here(C),
-    /// None has room, and one more is being opened.
+    /// The connections are full, and another one is being opened.
     Soon(O),
-    /// None has room, and one more may be opened.
+    /// The connections are full, and another one may be opened.
     More,
-    /// None has room, and there may be no other.
+    /// The connections are full, and no other may be opened.
     None,
-    /// All have gone.
+    /// The connections have all gone.
     Gone,
 }
 
@@ -79,12 +79,12 @@ impl<C: Member, O: Clone> Shared<C, O> {
         }
     }
 
-    /// One more connection is being opened.
+    /// Records that an additional connection is being opened.
     pub(super) fn opens(&mut self, opening: O) {
         self.more = More::Opening(opening);
     }
 
-    /// One more connection is open. Returns those that had gone.
+    /// Adds the additional connection, which is open now. Returns the connections that had gone.
     pub(super) fn opened(&mut self, conn: C) -> Vec<C> {
         self.more = More::Allowed;
         let gone = self.conns.extract_if(.., |conn| !conn.is_open()).collect();
@@ -92,7 +92,8 @@ impl<C: Member, O: Clone> Shared<C, O> {
         gone
     }
 
-    /// One more connection could not be opened, which is no failure of those that have the others.
+    /// Records that the additional connection failed to open, which fails no call: the others are still
+    /// there.
     pub(super) fn not_opened(&mut self, now: Instant) {
         self.more = More::Paused(now + PAUSE);
     }

@@ -61,12 +61,12 @@ impl<C: Member> Single<C> {
         self.free.retain(|free| !C::is_same(free, conn));
     }
 
-    /// One more is being opened.
+    /// Counts a connection that is being opened.
     pub(super) fn opens(&mut self) {
         self.opening += 1;
     }
 
-    /// One is open, or could not be opened.
+    /// Counts the end of an opening, successful or not.
     pub(super) fn ends_opening(&mut self) {
         self.opening = self.opening.saturating_sub(1);
     }

@@ -57,7 +57,7 @@ impl Credentials {
         Ok(fields.append_sensitive(KnownName::AUTHORIZATION, &self.0)?)
     }
 
-    /// As [`Self::set`], unless there are some.
+    /// Does the same as [`Self::set`], unless the fields hold credentials already.
     pub(crate) fn add(&self, fields: &mut FieldSection) -> Result<(), Error> {
         if fields.contains(KnownName::AUTHORIZATION) {
             return Ok(());

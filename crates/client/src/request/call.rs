@@ -1,4 +1,4 @@
-//! One request on its way: built step by step. How it is sent stands in `send`.
+//! The request builder. The module `send` sends the request.
 
 mod credentials;
 

@@ -1,4 +1,4 @@
-//! What the client adds to a request by itself: the fields of all its calls, who asks, and cookies.
+//! The fields that the client adds to each request: default fields, `user-agent` and cookies.
 //!
 //! Rule: the caller's own come first; nothing is added that the call says already.
 

@@ -1,4 +1,4 @@
-//! One request: what is sent, plain or prepared.
+//! A request, plain or prepared.
 
 pub(crate) mod auth;
 pub(crate) mod call;
@@ -29,7 +29,7 @@ use crate::{
 
 /// The request of a call.
 pub(crate) enum Request<'a> {
-    /// There is none, because of a mistake.
+    /// The call has failed while it was built; there is no request.
     None,
     Plain(Plain<'a>),
     Prepared(&'a Prepared, Given<'a>),

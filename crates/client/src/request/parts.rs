@@ -1,4 +1,4 @@
-//! What a call has beside its request.
+//! The settings of a call that are not part of its request.
 
 use alula_net::Error;
 
@@ -29,7 +29,7 @@ pub(crate) struct Rare {
     pub(crate) content: Given,
     /// The function that is told of interim responses.
     pub(crate) on_interim: Option<Hook>,
-    /// In place of the client's.
+    /// The call's own retries in place of the client's.
     pub(crate) retries: Option<Retries>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Plain<'a> {
 pub(crate) struct PlainRare<'a> {
     /// The protocol of an extended CONNECT.
     pub(crate) protocol: Option<&'a str>,
-    /// In place of the authority of the URL.
+    /// The host in place of the URL's authority.
     pub(crate) host: Option<Box<str>>,
 }
 

@@ -58,7 +58,7 @@ struct Plan {
 /// The parts that a request is made of.
 struct Parts {
     method: String,
-    /// In place of the authority of the URL.
+    /// The host in place of the URL's authority.
     host: Option<Box<str>>,
     path: String,
     fields: FieldSection,
@@ -87,7 +87,7 @@ pub(crate) struct Given<'a> {
 /// Holes whose values need no memory that the client lends.
 const FIRST_HOLES: usize = 2;
 
-/// No content is so long.
+/// The value for a content length that is not stated; no content is that long.
 const UNSTATED: u64 = u64::MAX;
 
 impl Prepare {

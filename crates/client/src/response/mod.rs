@@ -19,7 +19,7 @@ static NO_FIELDS: FieldSection = FieldSection::new();
 /// Its content is read piece by piece from [`body`](Self::body), or all at once by [`bytes`](Self::bytes),
 /// [`text`](Self::text) or `json` (feature `json`). Dropping it before its content was read resets the stream.
 pub struct Response {
-    /// There until it is given back.
+    /// Present until it is given back.
     head: Option<Box<Head>>,
     version: Version,
     body: Body,

@@ -1,4 +1,4 @@
-//! How long the parts of a call took.
+//! The time that each step of a call took.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! In the place of `decoding.rs`, where no coding is compiled in: content is left as it came.
+//! The stand-in for `decoding.rs` when no coding is compiled in: content is left as it came.
 
 use alula_net::Error;
 

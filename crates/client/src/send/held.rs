@@ -72,7 +72,7 @@ struct HeldRequest {
     /// The time at which it was opened.
     began: Instant,
     times: CallTimes,
-    /// Those of the call, of the head and of content.
+    /// The limits on the time of the call, of the response head, and of content.
     limits: [TimeLimit; 3],
     is_watched: bool,
     hears_interim: bool,

@@ -1,4 +1,4 @@
-//! How long a call waits for its connection, and what it was waiting for when that was too long.
+//! The deadlines for a call's wait for a connection, and the error that says what it waited for.
 
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
@@ -13,7 +13,7 @@ pub(crate) struct QueueDeadlines {
     ends_at: Option<Instant>,
     /// The time that it may wait until a connection is free.
     queue: Option<Duration>,
-    /// Until when it may, once it has begun to.
+    /// The end of that time, once the wait has begun.
     queue_ends_at: Option<Instant>,
 }
 

@@ -29,17 +29,18 @@ pub(crate) struct Trust {
     leaves_platform_out: bool,
     added: Vec<CertificateDer<'static>>,
     revoked: Vec<CertificateRevocationListDer<'static>>,
-    /// None takes any key.
+    /// The pinned keys; `None` accepts any key.
     pins: Option<Vec<Pin>>,
     anything: bool,
     identity: Option<Arc<SingleCertAndKey>>,
     logs_keys: bool,
-    /// All that are known unless one is named.
+    /// The only TLS version offered; `None` offers all that are known.
     only_version: Option<&'static SupportedProtocolVersion>,
-    /// All that are known unless some are named, in the order in which they are offered.
+    /// The cipher suites in the order in which they are offered; if empty, all that are known. The same
+    /// holds for `groups`.
     suites: Vec<CipherSuite>,
     groups: Vec<NamedGroup>,
-    /// In place of the roots.
+    /// The verifier that replaces the roots.
     verifier: Option<Arc<dyn ServerCertVerifier>>,
 }
 

@@ -1,4 +1,4 @@
-//! Where a URL points: its origin, and the path asked for.
+//! The parts of a URL: its origin, and the path asked for.
 //!
 //! A URL that begins as an origin seen before, and whose rest is a plain path, is split without parsing; any
 //! other is parsed and normalised by the `url` crate.
@@ -25,7 +25,7 @@ pub(crate) struct Location {
     pub(crate) port: u16,
     /// The interface of this machine by which the address is reached; nobody is sent it.
     pub(crate) zone: Option<Zone>,
-    /// As it goes on the wire: the default port left out (RFC 9110 §4.2).
+    /// The authority as it is sent: without the default port (RFC 9110 §4.2).
     pub(crate) authority: String,
     /// Path and query.
     pub(crate) path: String,

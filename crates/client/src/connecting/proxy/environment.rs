@@ -7,11 +7,10 @@ use alula_net::Error;
 use super::{Exceptions, Proxy, Server, unusable};
 use crate::connecting::Destination;
 
-/// In order of preference.
+/// The proxies of a client, in order of preference.
 #[derive(Clone, Debug)]
 pub(crate) enum Proxies {
-    /// Those of the environment, which was not looked at yet; with exceptions in place of its own if some
-    /// were given.
+    /// The proxies of the environment, which is read later; the text replaces its list of exceptions.
     OfEnvironment(Option<String>),
     These(Vec<Proxy>),
 }

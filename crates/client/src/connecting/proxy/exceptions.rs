@@ -1,7 +1,7 @@
-//! Who is connected to without a proxy: what `no_proxy` says.
+//! The hosts that are connected to without a proxy (`no_proxy`).
 //!
-//! There is no standard for it. This is what curl, Go and most others have come to agree on, as described by
-//! [`Proxy::except`](super::Proxy::except).
+//! No standard defines the syntax. This is what curl, Go and most others have come to agree on, as
+//! described by [`Proxy::except`](super::Proxy::except).
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ pub(super) struct Exceptions(Vec<Exception>);
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Exception {
     hosts: Hosts,
-    /// All ports without.
+    /// The only port that the exception is for; all if `None`.
     port: Option<u16>,
 }
 

@@ -21,7 +21,7 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Whom the proxy is to connect to.
+/// The destination that the proxy is asked to connect to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target<'a> {
     Address(SocketAddr),

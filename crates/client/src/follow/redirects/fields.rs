@@ -1,4 +1,4 @@
-//! Which fields of a request do not go along when it is redirected.
+//! The fields of a request that are removed when it is redirected.
 
 use alula_fields::{Field, FieldError, FieldSection, KnownName};
 use url::Url;

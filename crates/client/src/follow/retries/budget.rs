@@ -1,9 +1,8 @@
-//! How many retries a client may still make: an origin that fails gets a tenth more requests, and no storm of
-//! them.
+//! The budget for retries: an origin that fails gets a tenth more requests, not a storm of them.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// In tenths of a retry. The orders do not matter: only the number does.
+/// The retries that are left, in tenths. Relaxed orders suffice, since only the number matters.
 pub(crate) struct Budget(AtomicU32);
 
 /// The cost of one retry, of which each call brings one.

@@ -242,7 +242,7 @@ impl Pool {
     }
 }
 
-/// One row for each situation and input.
+/// Returns the table of transitions, with one row for each situation and input.
 fn table() -> String {
     let mut text = String::new();
     for (index, (name, ..)) in SITUATIONS.iter().enumerate() {
@@ -371,7 +371,7 @@ impl Walk {
         effects
     }
 
-    /// All that were called look.
+    /// Lets every caller that was called look for a connection.
     fn settle(&mut self) {
         while !self.called.is_empty() {
             let caller = self.called.remove(0);

@@ -1,4 +1,4 @@
-//! What a request carries, when that is more tha bytes at hand.
+//! The content of requests that is more than bytes at hand: forms, JSON, files and readers.
 
 mod given;
 mod json;

@@ -35,7 +35,7 @@ pub struct Multipart {
     content: Content,
 }
 
-/// One part of a form: its content, and what is said of it.
+/// A part of a form: its content, file name and fields.
 pub struct Part {
     content: Content,
     file_name: Option<String>,

@@ -26,7 +26,7 @@ pub(super) enum Piece {
     Octets(Bytes),
     File {
         path: Arc<Path>,
-        /// There once it was opened.
+        /// Present once it was opened.
         opened: Option<File>,
         length: Option<u64>,
     },
@@ -113,7 +113,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// Nothing of it was sent yet.
+    /// Creates the sink and resets the count of bytes sent.
     pub(super) fn new(writer: BodyWriter, sent: Option<Arc<AtomicU64>>, observer: Option<Observer>) -> Self {
         if let Some(sent) = &sent {
             sent.store(0, Relaxed);

@@ -1,4 +1,4 @@
-//! What a call is told to carry, and to ask.
+//! The builder methods for content and queries.
 
 use std::{fmt, path::PathBuf};
 

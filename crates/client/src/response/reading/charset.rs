@@ -38,7 +38,7 @@ fn unknown(label: &str) -> Error {
     unreadable(format!("its charset {label:?} is not known (RFC 9110 §8.3.2)"))
 }
 
-/// Without the byte order mark; what is no character is replaced.
+/// Returns UTF-8 text without the byte order mark; invalid sequences are replaced.
 fn utf8(mut content: Vec<u8>) -> String {
     if content.starts_with(UTF8_MARK) {
         content.drain(..UTF8_MARK.len());

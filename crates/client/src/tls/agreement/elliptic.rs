@@ -14,7 +14,8 @@ use super::random::SystemRandom;
 /// The bytes of the largest private key, that of P-384.
 const PRIVATE_MAX: usize = 48;
 
-/// How many random numbers are tried. P-256 takes all but one of 2³² (FIPS 186-5 §A.2.2), X25519 takes all.
+/// The number of random numbers that are tried. P-256 takes all but one of 2³² (FIPS 186-5 §A.2.2), X25519
+/// takes all.
 const TRIES: usize = 8;
 
 /// A curve as an offer (RFC 8446 §4.2.7).

@@ -74,7 +74,8 @@ impl ActiveKeyExchange for Begun {
         Ok(SharedSecret::from([of_lattice.as_ref(), of_curve.secret_bytes()].concat()))
     }
 
-    /// What a server gets that knows only the curve: its share goes out as well, of the same key pair.
+    /// Returns the share for a server that knows only the curve: it is offered as well, of the same key
+    /// pair.
     fn hybrid_component(&self) -> Option<(NamedGroup, &[u8])> {
         Some((self.curve.group(), self.curve.pub_key()))
     }

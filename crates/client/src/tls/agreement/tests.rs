@@ -103,7 +103,7 @@ fn both_sides_have_the_same_secret() {
     assert_eq!(secret.secret_bytes(), theirs.secret.secret_bytes());
 }
 
-/// Those of aws-lc cost 25 ms the first time.
+/// Checks that the random bytes come from the system: those of aws-lc cost 25 ms the first time.
 #[test]
 fn all_random_octets_are_the_systems() {
     let provider = provider();
@@ -146,7 +146,7 @@ fn shares_that_are_none_are_refused() {
     }
 }
 
-/// No number above the order of a curve is a private key.
+/// Uses a number above the order of the curve, which is no private key.
 #[test]
 fn without_random_octets_there_is_no_share() {
     let failed = Some(Error::FailedToGetRandomBytes);

@@ -18,7 +18,7 @@ use rustls::{
 #[derive(Debug)]
 pub(super) struct Verifier {
     pub(super) algorithms: WebPkiSupportedAlgorithms,
-    /// None trusts any certificate.
+    /// The trusted roots; `None` accepts any certificate.
     pub(super) rooted: Option<Rooted>,
 }
 
