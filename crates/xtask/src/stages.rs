@@ -12,7 +12,7 @@ use crate::{costs, package, peers, tools};
 
 /// Runs everything; `with_peers` says whether other programs may be installed and tested against.
 pub(crate) fn test(with_peers: bool) -> ExitCode {
-    let mut report = Report::default();
+    let mut report = Report::new();
     if with_peers {
         report.stage("peers", |_| peers::install());
     }
