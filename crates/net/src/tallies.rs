@@ -20,7 +20,7 @@ impl Conn {
         }
     }
 
-    /// How far an exchange came whose handler has ended. Nothing is known of it where tallies are not kept.
+    /// Takes the tally of an exchange whose handler has ended. It is empty where tallies are not kept.
     pub fn take_tally(self: &Arc<Self>, name: StreamName) -> Tally {
         let mut connection = self.lock();
         if let Some(slot) = connection.slots.get(name.at()) {

@@ -60,12 +60,13 @@ pub(crate) struct Idleness {
 /// The next look of the task.
 #[derive(Clone, Copy, Default)]
 enum Look {
-    /// Nothing has happened since it looked last, and nothing is to end.
+    /// The absence of a plan: nothing has happened since the last look, and no idle time or life bounds the
+    /// connection.
     #[default]
     Never,
-    /// Something has happened.
+    /// The time of the next look after something has happened.
     Soon(Time),
-    /// Nothing has happened; then the connection is to end.
+    /// The time at which the connection is to end, if nothing happens before.
     Late(Time),
 }
 
@@ -118,8 +119,8 @@ impl Idleness {
         often.min(least.max(LOOK_AFTER / 100))
     }
 
-    /// Notes a look at which the connection was in use, if it was: if `is_quiet`, nothing holds it. Returns
-    /// true if nothing has happened since the look before.
+    /// Records whether the connection was used since the last look; `is_quiet` says that nothing holds it now.
+    /// Returns true if nothing has happened since the look before.
     pub(crate) fn look(&mut self, now: Time, is_quiet: bool, often: Duration) -> bool {
         let is_idle = is_quiet && self.opened == self.seen;
         if !is_idle {
@@ -139,14 +140,14 @@ impl Idleness {
         begins
     }
 
-    /// Tells who observes the connection that it is idle.
+    /// Tells the observer that the connection is idle.
     pub(crate) fn tell_idle(&self) {
         if let Some(observer) = &self.observer {
             observer.idle();
         }
     }
 
-    /// Tells who observes the connection how much it holds.
+    /// Tells the observer how much the connection holds.
     pub(crate) fn tell_held(&self, octets: u64, is_scarce: bool) {
         if let Some(observer) = &self.observer {
             observer.holds(octets, is_scarce);
@@ -163,7 +164,7 @@ impl Idleness {
         self.is_idle
     }
 
-    /// The time of the next look, unless nothing has happened since the last one.
+    /// Returns the time of the next look, if one is planned.
     pub(crate) fn look_at(&self) -> Option<Time> {
         match self.next {
             Look::Never => None,
@@ -198,7 +199,8 @@ mod tests {
         Time::ZERO.saturating_add(SECOND * seconds)
     }
 
-    /// One that is used at the start and looked at every second until then.
+    /// Returns the verdict of each second for a connection that is used at the start and looked at every
+    /// second.
     fn looked_at(idleness: &mut Idleness, seconds: u32) -> Vec<bool> {
         (1..=seconds)
             .map(|second| idleness.look(at(second), true, SECOND) && idleness.rest(at(second)))

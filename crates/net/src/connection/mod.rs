@@ -414,7 +414,8 @@ impl Connection {
 
 /// The end.
 impl Connection {
-    /// No new streams: the connection ends with its last. Callers that wait to open one are told.
+    /// Refuses new streams, so that the connection ends with its last one, and tells callers that wait to
+    /// open one.
     pub(crate) fn stop_taking_streams(&mut self) {
         self.life.close();
         self.wake_queue();

@@ -202,8 +202,7 @@ impl Connection {
         }
     }
 
-    /// As [`Self::stow_input`], for a place that every exchange passes with one buffer in hand and nothing
-    /// unread.
+    /// Does what [`Self::stow_input`] does, for the usual case: one buffer in hand and nothing unread.
     #[inline(always)]
     pub(crate) fn stow_usual_input(&mut self) {
         self.input.give_back_used();

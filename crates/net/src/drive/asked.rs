@@ -14,7 +14,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Of a method, an origin such as `https://a.example:8443`, and a path with its query.
+    /// Creates one from a method, an origin such as `https://a.example:8443`, and a path with its query.
     pub fn new(method: &str, origin: &str, path: &str) -> Self {
         Self { method: method.into(), origin: origin.into(), path: masked_target(path).to_string().into() }
     }

@@ -30,9 +30,9 @@ use crate::{
 /// The time that nobody may take a turn before this task does.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long a connection of HTTP/2 that we close is still read, so that what the peer sends with its last
-/// answer is answered too: a PING met by a closed socket looks like a failure there. Nothing follows the last
-/// answer over HTTP/1.1.
+/// The time for which an HTTP/2 connection that we close is still read, so that frames behind the peer's last
+/// answer are answered too: a PING met by a closed socket looks like a failure there. Nothing follows the
+/// last answer over HTTP/1.1.
 const LINGER: Duration = Duration::from_millis(20);
 
 pin_project! {
@@ -48,7 +48,7 @@ pin_project! {
 struct Watch {
     conn: Arc<Conn>,
     turns: u64,
-    /// Until when a connection that we close is still read; `Time::FAR` before.
+    /// The end of the time for which a connection that we close is still read; `Time::FAR` before.
     leaves_at: Time,
     at_end: Option<AtEnd>,
 }
@@ -169,7 +169,7 @@ fn read_on<'a>(conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) 
 }
 
 impl Connection {
-    /// How long the standby task may sleep.
+    /// Returns the longest time that the standby task may sleep.
     fn standby_wait(&self, now: Time) -> Duration {
         let far = Duration::from_secs(3600);
         let tick = if self.hand_over.task_reads() { far } else { TICK };

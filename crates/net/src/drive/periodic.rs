@@ -99,7 +99,7 @@ impl Connection {
         self.look_soon();
     }
 
-    /// There is something to look after.
+    /// Plans a periodic check, unless one is due already.
     #[inline]
     pub(crate) fn look_soon(&mut self) {
         if !self.idleness.looks_soon() {

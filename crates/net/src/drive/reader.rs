@@ -1,27 +1,27 @@
-//! Who reads a connection for all who wait on it, and how that passes from hand to hand.
+//! Chooses which waiting caller reads the socket, and passes that role on.
 //!
-//! On a client the callers read themselves: whoever was polled last and still waits is the *reader*, and its
-//! waker is with the reactor. Nobody else hears of the socket. So whoever the others count on must not go
-//! without passing that on:
+//! On a client the callers read themselves: the caller that was polled last and still waits is the *reader*,
+//! and its waker is with the reactor. No other caller hears of the socket, and the others count on the reader,
+//! which must not go without passing the role on:
 //!
-//! Rule 1: who takes the half out is the reader from then on; there is one half, so there is one reader at a
-//! time.
-//! Rule 2: who takes the reading from the connection's task wakes it, since its waker is not with the reactor
-//! any more.
+//! Rule 1: the caller that takes the half out is the reader from then on; there is one half, so there is one
+//! reader at a time.
+//! Rule 2: a caller that takes the reading from the connection's task wakes the task, since the task's waker
+//! is not with the reactor any more.
 //! Rule 3: a caller that leaves, with its answer or without, passes the reading on to a caller that waits,
 //! and wakes it.
 //! Rule 4: a caller counts as woken from when its waker is taken until it runs or leaves; the waker goes off
 //! in between.
 //!
-//! Memory work only, under the connection's lock: no system call, no clock, no waking; who is to be woken is
-//! appended to a list. Nothing here knows what is read, so that a model of threads can run it as it is
-//! (`crates/simulation/tests/hand_over.rs`).
+//! All of this is memory work under the connection's lock: no system call, no clock, no waking; wakers are
+//! appended to a list. The content that is read plays no part here, so that a model of threads can run the
+//! code as it is (`crates/simulation/tests/hand_over.rs`).
 
 use std::task::Waker;
 
 use super::wakers::Wakes;
 
-/// What a handle waits for.
+/// The direction that a handle waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Side {
     /// A head, content or trailers.
@@ -30,7 +30,7 @@ pub(crate) enum Side {
     Write,
 }
 
-/// Who reads the socket.
+/// The party that reads the socket.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Reader {
     /// The connection's own task: a server's owner, a client's standby, which then sleeps without a tick.
@@ -108,25 +108,25 @@ pub(crate) trait Waits {
     fn wait(&mut self, slot: usize, side: Side) -> &mut Wait;
 }
 
-/// What a caller does that still waits.
+/// The next step of a caller that still waits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Part {
-    /// It returns, and is woken.
+    /// The caller returns, and is woken later.
     Rests,
-    /// It takes a turn for all.
+    /// The caller takes a turn for all.
     Turns,
 }
 
 /// The reading half of a socket, `H`, and who has it.
 pub(crate) struct HandOver<H> {
-    /// Unless somebody reads.
+    /// The reading half; `None` while somebody reads.
     half: Option<H>,
     reader: Reader,
-    /// Where the search for the next reader goes on.
+    /// The slot at which the search for the next reader goes on.
     last_reader: usize,
     /// Callers that were woken and have not run since.
     woken: usize,
-    /// How many of them had their chance: somebody let them go first, and they did not come.
+    /// Woken callers that had their chance: a caller let them go first, and they did not run.
     late: usize,
     /// The caller that lets the woken ones run before it writes for all.
     yielding: Option<Reader>,
@@ -153,7 +153,7 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Somebody is reading.
+    /// Returns true if somebody is reading.
     #[inline]
     pub(crate) fn in_turn(&self) -> bool {
         self.half.is_none()
@@ -174,13 +174,13 @@ impl<H> HandOver<H> {
         self.task_runs
     }
 
-    /// Callers that were woken and have not run since: none, once all rest.
+    /// Returns how many callers were woken and have not run since: none, once all rest.
     #[allow(dead_code, reason = "tests and simulations ask")]
     pub(crate) fn woken(&self) -> usize {
         self.woken
     }
 
-    /// A turn begins.
+    /// Counts a turn that begins.
     #[inline]
     pub(crate) fn count_turn(&mut self) {
         self.turns += 1;
@@ -204,12 +204,12 @@ impl<H> HandOver<H> {
         self.half = Some(half);
     }
 
-    /// The half, for who reads when all is over.
+    /// Takes the half out for the last reads, when the connection is over.
     pub(crate) fn take_half(&mut self) -> Option<H> {
         self.half.take()
     }
 
-    /// The waker of a caller that waits goes to the list, if there is one here.
+    /// Moves the waker of a caller that waits to the list, if there is one.
     #[inline]
     pub(crate) fn wake_caller(&mut self, wait: &mut Wait, wake: &mut Wakes) {
         if let Some(waker) = wait.wake() {
@@ -218,14 +218,14 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// So many of those who were woken have run, or are gone.
+    /// Counts callers off that were woken and have run, or are gone.
     #[inline]
     pub(crate) fn count_arrived(&mut self, callers: usize) {
         self.woken -= callers;
         self.late = self.late.min(self.woken);
     }
 
-    /// The reader itself needs no waking: it looks at its slot next.
+    /// Counts the reader as arrived: it needs no waking, since it looks at its slot next.
     pub(crate) fn arrive(&mut self, me: Reader, waits: &mut impl Waits) {
         if let Reader::Caller(slot, side) = me
             && waits.wait(slot as usize, side).end()
@@ -234,7 +234,7 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// What a client's caller does that has noted that it waits.
+    /// Decides whether a client's caller that has registered to wait rests or takes a turn.
     pub(crate) fn part(&mut self, me: Reader, waker: &Waker, wake: &mut Wakes) -> Part {
         if self.in_turn() {
             // Whoever reads writes as well: nobody has to wait for this caller to do it.
@@ -244,9 +244,10 @@ impl<H> HandOver<H> {
         if self.lets_others_run(me, waker, wake) { Part::Rests } else { Part::Turns }
     }
 
-    /// Callers that were woken are about to run and may have something to send: the first that comes to wait
-    /// runs again after them and writes once for all. Who has not run by then is not waited for again: a task
-    /// may do something else, and one that polls two callers in turns would let them go first for ever.
+    /// Returns true if this caller lets the woken ones run first: they are about to run and may have bytes to
+    /// send, so the first caller that comes to wait runs again after them and writes once for all. A caller
+    /// that has not run by then is not waited for again: a task may do something else, and a task that polls
+    /// two callers in turns would let them go first for ever.
     fn lets_others_run(&mut self, me: Reader, waker: &Waker, wake: &mut Wakes) -> bool {
         if self.yielding == Some(me) {
             self.late = self.woken;
@@ -307,7 +308,7 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Whether a server's task is within a run, in which it needs no waking.
+    /// Notes whether a server's task is within a run, in which it needs no waking.
     pub(crate) fn set_task_runs(&mut self, runs: bool) {
         self.task_runs = runs;
     }

@@ -1,17 +1,16 @@
-//! What came on a client's connection while nobody read it, which is looked at before a request is sent on
-//! it.
+//! A check of the socket before a request is sent on a client's connection that nobody has read for a while.
 //!
 //! A server may have closed the connection, or have sent what would be taken for the answer to the next
 //! request. The connection's task finds out when the reactor wakes it, which may be after the next request: a
 //! task that reads a response and sends at once again does not let it run.
 //!
-//! Rule 1: the look is a system call. Tokio answers from what its reactor has seen last, and that is older
-//! than this task's run.
+//! Rule 1: the check is a system call. Tokio answers from the last state that its reactor saw, and that is
+//! older than this task's run.
 //! Rule 2: no lock is held during the system call.
-//! Rule 3: a quiet socket says nothing while another thread reads: it may have what came, and not yet have
-//! fed the machine.
-//! Rule 4: nothing is judged here. The machine gets what came, and says whether it still takes a request:
-//! after a record of TLS without content it does.
+//! Rule 3: a quiet socket proves nothing while another thread reads: that thread may hold bytes with which it
+//! has not yet fed the machine.
+//! Rule 4: the check judges nothing. The machine is fed with the bytes, and says whether it still takes a
+//! request: after a TLS record without content it does.
 
 use std::{io, thread, time::Duration};
 

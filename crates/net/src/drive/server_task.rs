@@ -104,26 +104,26 @@ impl StreamName {
     }
 }
 
-/// What a server's turn has come to.
+/// The outcome of a turn on a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Turn {
-    /// Something was read; there may be more.
+    /// Bytes were read; there may be more.
     Progress,
-    /// Nothing more for now; the task is woken when there is.
+    /// The turn is at its end for now; the task is woken when there is more to do.
     Idle,
     /// The connection has ended.
     Ended,
 }
 
-/// How a server's connection goes to sleep.
+/// The plan with which a server's connection goes to sleep.
 pub struct Rest {
-    /// When the task has to run again although nothing arrives; [`Time::FAR`] is never.
+    /// The time at which the task has to run again although nothing arrives; [`Time::FAR`] is never.
     pub wakes_at: Time,
     /// The connection drains, its last stream has ended, and all of the output is with the socket.
     pub is_drained: bool,
     /// It has given back the memory that the next request needs.
     pub is_lean: bool,
-    /// There is more to do at once: bytes that had to wait may be taken now.
+    /// True if there is more to do at once: bytes that had to wait may be taken now.
     pub goes_on: bool,
 }
 

@@ -1,14 +1,14 @@
-//! One connection over a socket, of either version: its lock, its facts, and who is woken when the lock is
-//! released.
+//! A connection over a socket, of either version: its lock, its facts, and the wakers that are called when
+//! the lock is released.
 //!
 //! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake (`turn.rs`). On a client
-//! the callers take the turns themselves: whoever was polled last and still waits reads for all (the
-//! *reader*). It leaves a waker with the reactor; when it has its answer it wakes another waiting caller to
+//! the callers take the turns themselves: the one that was polled last and still waits reads for all (the
+//! *reader*). The reader leaves a waker with the reactor; when it has its answer it wakes another waiting caller to
 //! read on (`reader.rs`). The standby task (`client_task.rs`) reads whenever no caller does. On a server the
 //! connection's task takes every turn (`server_task.rs`).
 //!
 //! Rule 1: the lock is held for memory work only; system calls happen and wakers wake after it is released.
-//! Rule 2: who reads takes the reading half out, so there is no second reader; `Output` keeps a second writer
+//! Rule 2: the reader takes the reading half out, so there is no second one; `Output` keeps a second writer
 //! out.
 //! Rule 3: a handle registers its waker before it takes a turn, so nothing that happens meanwhile is lost.
 
@@ -48,13 +48,13 @@ pub struct Conn {
     /// The bytes of one content that are gathered unless another limit is named.
     content_max: u32,
     observer: Option<FrameObserver>,
-    /// When a client opened it.
+    /// The times at which a client opened it.
     pub(crate) opened: OnceLock<Opened>,
     /// The origin that a client asks here.
     origin: OnceLock<Arc<str>>,
     /// The program that a server runs here.
     app: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// Whether a request may have been let go of unanswered (`orphaned.rs`).
+    /// True if a request may have been dropped unanswered (`orphaned.rs`).
     pub(crate) has_left: AtomicBool,
     /// The pool of a client that it is one of.
     pool: OnceLock<(Arc<dyn ConnectionPool>, Weak<Conn>)>,
@@ -63,7 +63,7 @@ pub struct Conn {
 
 /// The time at which the first bytes of a connection were here.
 pub(crate) enum Arrival {
-    /// When the connection's time began.
+    /// The instant at which the connection's clock began.
     AtOnce,
     Now,
     /// A while ago: more of them was waited for.
@@ -190,7 +190,7 @@ impl Conn {
         self.content_max
     }
 
-    /// What it speaks.
+    /// Returns the version of HTTP that it speaks.
     pub fn version(&self) -> Version {
         self.version
     }
@@ -227,8 +227,8 @@ impl Conn {
         !self.lock().life.is_closing()
     }
 
-    /// How many more requests would be sent at once. When there is no room, those who wait for the origin's
-    /// connections hear of it as soon as there is.
+    /// Returns how many more requests would be sent at once. When there is no room, callers that wait for the
+    /// origin's connections are told as soon as there is.
     pub fn room(&self) -> usize {
         let mut connection = self.lock();
         if connection.life.takes_streams() { connection.machine.await_slot() } else { 0 }

@@ -102,7 +102,8 @@ impl Conn {
 
 /// Turns.
 impl Conn {
-    /// One turn: write, read once, feed. True when there was something to feed or the connection ended.
+    /// Takes a turn: write, read once, feed. Returns true if there was something to feed or the connection
+    /// ended.
     pub(crate) fn turn<'a>(
         &'a self,
         mut connection: Guard<'a>,

@@ -1,4 +1,4 @@
-//! What went wrong, and whose fault it was.
+//! The causes of a failure, and the party at fault.
 
 use std::{fmt, io, sync::Arc};
 

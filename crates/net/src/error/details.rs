@@ -1,4 +1,4 @@
-//! What else is known about a failure: whose fault it was, by which rule, and whom was tried.
+//! The details of a failure: the party at fault, the rule that was broken, and the addresses that were tried.
 
 use std::{io, net::SocketAddr};
 
@@ -25,7 +25,7 @@ pub struct Attempt {
 }
 
 impl Error {
-    /// Whose fault it was, as far as this side can tell. Allocates nothing.
+    /// Returns the party at fault, as far as this side can tell. Allocates nothing.
     pub fn fault(&self) -> Fault {
         match self.cause() {
             Cause::RuntimeEnded

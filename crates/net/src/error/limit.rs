@@ -50,14 +50,14 @@ impl Overrun {
 
 macro_rules! overruns {
     ($($name:ident: $limit:literal;)*) => {
-        /// One constant per limit; each one's text is its documentation.
+        /// The limits, one constant each; the text of a limit is its documentation.
         impl Overrun {
             $(
                 #[doc = concat!($limit, ".")]
                 pub const $name: Self = Self { name: stringify!($name), limit: $limit };
             )*
 
-            /// Every limit, in the order of the table.
+            /// The limits, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
         }
     };

@@ -50,7 +50,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Error(Arc<Facts>);
 
-/// All that is known of a failure.
+/// The facts known of a failure.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) phase: Phase,

@@ -1,4 +1,4 @@
-//! What holds the connections of an origin: an error about a wait for one says so.
+//! The requests and connections that occupy an origin: an error about a wait for a connection names them.
 
 use std::{fmt, iter::Sum};
 

@@ -37,8 +37,8 @@ pub struct Accept {
     /// True if clear text is taken beside TLS.
     #[cfg(feature = "tls")]
     pub clear_text: bool,
-    /// What is spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear text it
-    /// begins in HTTP/2, or does not.
+    /// The versions spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear
+    /// text it shows the version by its first bytes.
     pub speaks: Speaks,
     /// The settings of HTTP/1.1 machines, but for the scheme; see [`http1_of`](Self::http1_of).
     pub http1: Arc<h1::Config>,

@@ -1,5 +1,5 @@
-//! What makes a connection of a transport that leads to the peer: TLS where asked for, then HTTP/1.1 or
-//! HTTP/2 with its standby task. How there comes to be a transport is the client's business.
+//! Makes a connection of a transport that leads to the peer: TLS where asked for, then HTTP/1.1 or HTTP/2
+//! with its standby task. The client opens the transport.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ pub struct Connect {
     /// for clear text.
     #[cfg(feature = "tls")]
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    /// What this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless only HTTP/2 is
-    /// spoken: that is prior knowledge (RFC 9113 §3.3).
+    /// The versions that this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless
+    /// only HTTP/2 is spoken: that is prior knowledge (RFC 9113 §3.3).
     pub speaks: Speaks,
     /// The settings of HTTP/1.1 machines.
     pub http1: Arc<h1::Config>,

@@ -1,4 +1,4 @@
-//! Which version of HTTP a connection speaks, and how the two sides agree on it.
+//! The version of HTTP that a connection speaks, and how the two sides agree on it.
 
 /// A version of HTTP.
 ///
@@ -16,7 +16,7 @@ pub enum Version {
 }
 
 impl std::fmt::Display for Version {
-    /// As start lines name it, and people do.
+    /// Writes the version as start lines name it: `HTTP/1.1`, `HTTP/2`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
             Self::Http1 => "HTTP/1.1",

@@ -10,13 +10,13 @@ use crate::{connection::stream::deadlines::StreamDeadlines, handle::stream::Stre
 /// The time that an exchange may take, in all and in its parts; without bound where there is nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deadlines {
-    /// When the response is to be whole.
+    /// The time by which the response has to be complete.
     pub ends_at: Option<Instant>,
     /// The time that the call was given for that, which is only told.
     pub total: Option<Duration>,
     /// The time that from now on its head may take.
     pub head: Option<Duration>,
-    /// How long none of the content may move that is waited for, either way.
+    /// The longest time without progress on content that is waited for, in either direction.
     pub idle: Option<Duration>,
 }
 

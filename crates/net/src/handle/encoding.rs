@@ -31,7 +31,7 @@ struct Parts {
     sent: usize,
     /// The bytes that one encoder has left for the next.
     between: Vec<u8>,
-    /// All was made.
+    /// True once the encoders have produced all of their output.
     is_finished: bool,
 }
 
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// All that is made of content, and in how many steps.
+    /// Returns all that the encoders produce of this content, and in how many steps.
     fn made(encoding: &mut Encoding, content: &[u8], ends: bool) -> (Vec<u8>, usize) {
         let (mut out, mut taken, mut steps) = (Vec::new(), 0, 0);
         while encoding.step(content, &mut taken, ends).unwrap() {

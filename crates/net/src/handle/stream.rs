@@ -32,7 +32,7 @@ use crate::{
 const DECLINED: &str =
     "the answer was begun without asking for the content, which the client keeps back (RFC 9110 §10.1.1)";
 
-/// One stream of a connection, seen from one side.
+/// A stream of a connection, seen from one side.
 ///
 /// Dropping it before its messages are whole resets the stream (RST_STREAM) and gives the windows back.
 pub struct Stream {
@@ -119,7 +119,7 @@ impl Stream {
         BodyWriter::new(self)
     }
 
-    /// As [`into_writer`](Self::into_writer), through these encoders.
+    /// Does what [`into_writer`](Self::into_writer) does, through these encoders.
     pub fn into_encoding_writer(self, encoding: Encoding) -> BodyWriter {
         BodyWriter::encoding(self, encoding)
     }
@@ -434,8 +434,8 @@ impl Stream {
         result
     }
 
-    /// As [`answer`](Self::answer), with content in several pieces; `sent` counts the bytes of all of them
-    /// together.
+    /// Does what [`answer`](Self::answer) does, with content in several pieces; `sent` counts the bytes of
+    /// all of them together.
     ///
     /// # Errors
     /// As [`begin_answer`](Self::begin_answer).
@@ -563,7 +563,7 @@ impl Drop for Stream {
 /// The end of [`Stream::write_until_answered`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Written {
-    /// All of the content was sent, or the response is whole.
+    /// The whole content was sent, or the response is complete.
     Whole,
     /// The response has begun, and there is content left to be sent.
     Answered,
@@ -575,7 +575,7 @@ pub enum Written {
 pub struct Received {
     /// The control data and the field section; give it back with [`Stream::give_head`].
     pub head: Box<Head>,
-    /// No content and no trailers follow.
+    /// True if no content and no trailers follow.
     pub ended: bool,
 }
 

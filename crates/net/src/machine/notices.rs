@@ -17,7 +17,7 @@ pub(crate) enum Notice {
     },
     /// A new stream may be opened.
     Room,
-    /// No new streams; with the code, if the peer named one.
+    /// The connection takes no new streams; with the code, if the peer named one.
     Last(Option<ErrorCode>),
     /// The peer broke a rule that brought down one stream.
     Breach(h2::Violation),

@@ -19,13 +19,13 @@ pub(crate) struct Content(Option<Box<Held>>);
 
 #[derive(Default)]
 struct Held {
-    /// All that is initialised, which is kept so: what is no content is between the parts.
+    /// The initialised memory, which is kept so. Between the parts lie bytes that are not content.
     octets: Vec<u8>,
-    /// What is to be read next.
+    /// The range that is read next.
     now: Range<u32>,
-    /// What follows, in order.
+    /// The ranges that follow, in order.
     more: Vec<Range<u32>>,
-    /// So many of those were read.
+    /// The number of bytes that were read.
     read: usize,
     /// Bytes of content, read or not.
     len: u32,
@@ -52,13 +52,13 @@ impl Content {
         self.len() == 0
     }
 
-    /// What its memory could hold.
+    /// Returns the capacity of its memory in bytes.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.0.as_ref().map_or(0, |held| held.octets.capacity())
     }
 
-    /// What is initialised of its memory.
+    /// Returns how many bytes of its memory are initialised.
     pub(crate) fn initialised(&self) -> usize {
         self.0.as_ref().map_or(0, |held| held.octets.len())
     }
@@ -86,7 +86,7 @@ impl Content {
         (held.octets, held.now, held.len) = (octets, first, len as u32);
     }
 
-    /// What can be read at once; nothing once all was read.
+    /// Returns the bytes that can be read at once; empty once everything was read.
     #[inline]
     pub(crate) fn unread(&self) -> &[u8] {
         self.0.as_ref().map_or(&[], |held| held.at(&held.now))
@@ -113,7 +113,7 @@ impl Content {
         self.0.as_mut().map(|held| std::mem::take(&mut held.octets)).unwrap_or_default()
     }
 
-    /// All of it, which was not read, in one piece; only how long it was is still known.
+    /// Takes the whole content, of which nothing was read, in one piece; only its length is still known.
     pub(crate) fn take_whole(&mut self) -> Vec<u8> {
         self.0.as_mut().map(|held| held.take_whole()).unwrap_or_default()
     }

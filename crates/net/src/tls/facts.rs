@@ -1,4 +1,4 @@
-//! What two peers have agreed on by TLS, for those who want to know.
+//! The facts of a TLS session: what the two peers agreed on.
 
 /// The version, cipher and names that TLS has agreed on for a connection, and the certificate of the peer.
 #[derive(Clone, Debug, Eq, PartialEq)]

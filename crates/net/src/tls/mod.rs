@@ -31,7 +31,7 @@ const READ_OCTETS: usize = 4 * 1024;
 /// §5.2) and the next read. It is given back with the first read that is short.
 const RECORD_OCTETS: usize = 18 * 1024;
 
-/// One TLS session.
+/// A TLS session with its buffers.
 pub(crate) struct Tls {
     pub(crate) session: rustls::Connection,
     /// Long records came last.
@@ -99,7 +99,7 @@ impl Tls {
         self.session.send_close_notify();
     }
 
-    /// What was agreed on.
+    /// Returns what was agreed on.
     pub(crate) fn facts(&self) -> TlsFacts {
         let kind = match &self.session {
             rustls::Connection::Client(session) => session.handshake_kind(),

@@ -1,11 +1,13 @@
-//! Whatever reads and writes, as a link: a tunnel through a proxy, a pipe in memory, a user's own transport.
+//! Any type that reads and writes, as a link: a tunnel through a proxy, a pipe in memory, a user's own
+//! transport.
 //!
 //! The loops write without a waker and wait for room apart from that, as sockets allow; an
-//! [`AsyncWrite`](tokio::io::AsyncWrite) knows only writing with a waker. So it is always polled with the
-//! same waker, [`Room`], which notes that there may be room and wakes who waits for it.
+//! [`AsyncWrite`](tokio::io::AsyncWrite) knows only writing with a waker. The transport is
+//! therefore always polled with the same waker, [`Room`], which notes that there may be room and wakes the
+//! writer that waits for it.
 //!
 //! Rule: bytes count as written once they are flushed. A transport may keep what it takes (TLS does), and
-//! nobody would come back to flush it; so who writes is told to wait, and flushes by trying again.
+//! nobody would come back to flush it; so the writer is told to wait, and flushes by trying again.
 
 use std::{
     future::poll_fn,
@@ -28,18 +30,18 @@ pub(crate) struct Boxed {
     ends: Arc<Mutex<Ends>>,
     room: Arc<Room>,
     waker: Waker,
-    /// Where it is shut when that takes a while.
+    /// The runtime on which the transport is shut down when that takes a while.
     runtime: Option<Handle>,
 }
 
-/// Both directions of the transport.
+/// The transport, for both directions.
 struct Ends {
     transport: Box<dyn Transport>,
     /// Bytes that the transport has taken and not flushed yet.
     taken: usize,
 }
 
-/// Whether there may be room to write, and who waits for it.
+/// The room of the transport: true if there may be room to write, and the waker of the writer that waits.
 struct Room(Mutex<(bool, Option<Waker>)>);
 
 impl Boxed {
@@ -86,7 +88,7 @@ impl Link for Boxed {
         Poll::Pending
     }
 
-    /// At once if the transport can, else by a task of its own.
+    /// Shuts the transport down: at once if it can, else by a task of its own.
     fn shut(&self) {
         let shut = lock(&self.ends).poll_shutdown(&mut Context::from_waker(&self.waker));
         if shut.is_pending()

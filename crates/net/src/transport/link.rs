@@ -1,5 +1,5 @@
-//! One end of a connection that is neither TCP nor a Unix socket, as the loops use it: reading with a waker,
-//! writing without.
+//! The links of a connection that is neither TCP nor a Unix socket, as the loops use them: reading with a
+//! waker, writing without.
 
 #[cfg(feature = "simulation")]
 use std::{any::Any, sync::Weak};
@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll},
 };
 
-/// One end of a connection. It is closed when it is dropped.
+/// A link: one end of a connection, which closes when it is dropped.
 ///
 /// A waker is kept until it is woken, or another takes its place; it is woken when something changes, and
 /// only then.

@@ -1,4 +1,4 @@
-//! What a connection moves its bytes over: TCP, a Unix socket, or whatever reads and writes.
+//! The transports of a connection: TCP, a Unix socket, or any type that reads and writes.
 //!
 //! Rule: sockets are tokio's own types, and a branch is all that is paid for there being others.
 
@@ -38,7 +38,7 @@ use tokio::{
 
 use crate::transport::{boxed::Boxed, facts::TransportFacts, link::Link};
 
-/// Whatever can stand in for a socket: it reads and writes, and may be moved to another thread.
+/// A type that can stand in for a socket: it reads and writes, and may be moved to another thread.
 ///
 /// Every such type has it; there is nothing to implement.
 ///
@@ -187,7 +187,7 @@ impl AsyncWrite for Socket {
         }
     }
 
-    /// All that counts as written has been flushed.
+    /// Returns at once: all that counts as written has been flushed.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -25,7 +25,7 @@ pub fn pipe(there: Wire, back: Wire) -> (PipeEnd, PipeEnd) {
     (near, PipeEnd { reads: there, writes: back })
 }
 
-/// One end of a connection in memory. Dropping it without shutting it down is an abort: the other end reads
+/// An end of a connection in memory. Dropping it without shutting it down is an abort: the other end reads
 /// what was written, and then an error.
 ///
 /// It reads and writes as any transport does, by the traits of tokio.
@@ -35,7 +35,7 @@ pub struct PipeEnd {
     writes: Arc<Mutex<Lane>>,
 }
 
-/// One direction: bytes on their way, and who waits for them.
+/// A direction of the pipe: bytes on their way, and the wakers of both ends.
 #[derive(Debug)]
 struct Lane {
     wire: Wire,
@@ -58,7 +58,7 @@ enum State {
     Left,
     /// The reader has gone.
     Unread,
-    /// All that is written is lost, since the reader was told of an end.
+    /// The reader was told of an end: further bytes are dropped.
     Lost,
     Reset,
 }

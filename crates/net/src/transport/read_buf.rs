@@ -1,4 +1,4 @@
-//! What was read and not used yet.
+//! The read buffer: bytes that were read and not used yet.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ pub(crate) struct ReadBuf {
 }
 
 impl ReadBuf {
-    /// Nothing, on memory that was used before; what is initialised of it stays so.
+    /// Creates an empty one on memory that was used before; what is initialised of it stays so.
     pub(crate) fn on(memory: Vec<u8>) -> Self {
         Self { bytes: memory, start: 0, end: 0 }
     }
 
-    /// These bytes, unread.
+    /// Creates one that holds these bytes, unread.
     pub(crate) fn of(octets: Vec<u8>) -> Self {
         Self { start: 0, end: octets.len(), bytes: octets }
     }
@@ -31,14 +31,14 @@ impl ReadBuf {
         self.bytes
     }
 
-    /// Where these bytes of it are in its memory.
+    /// Returns where these bytes, which are a part of it, lie in its memory.
     pub(crate) fn place_of(&self, octets: &[u8]) -> Range<u32> {
         let start = octets.as_ptr().addr() - self.bytes.as_ptr().addr();
         debug_assert!(start >= self.start && start + octets.len() <= self.end);
         start as u32..(start + octets.len()) as u32
     }
 
-    /// At least `at_least` bytes of room after what is filled.
+    /// Returns at least `at_least` bytes of room behind those that are filled.
     pub(crate) fn space(&mut self, at_least: usize) -> &mut [u8] {
         if self.is_empty() {
             (self.start, self.end) = (0, 0);

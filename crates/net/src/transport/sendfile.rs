@@ -35,7 +35,7 @@ impl Stream {
         }
     }
 
-    /// As [`BodyWriter::try_send_file`](crate::BodyWriter::try_send_file).
+    /// Does what [`BodyWriter::try_send_file`](crate::BodyWriter::try_send_file) does.
     pub(crate) fn try_send_file(&self, file: &File, part: Range<u64>) -> Result<Option<usize>, Error> {
         let conn = self.conn();
         let (mut connection, sent) = conn.send_file(conn.lock(), self.at(), file, part);

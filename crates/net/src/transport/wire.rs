@@ -1,4 +1,4 @@
-//! One direction of a pipe in memory: into which pieces it cuts what is written, and where it breaks.
+//! The wire: one direction of a pipe in memory, the pieces it cuts bytes into, and where it breaks.
 
 /// The bytes that a direction holds unless set: as much as a socket on loopback takes at least.
 const CAPACITY: usize = 64 * 1024;
@@ -6,7 +6,7 @@ const CAPACITY: usize = 64 * 1024;
 /// The longest of random pieces, in bytes: short enough to cut each head and each frame.
 const RANDOM_PIECE_MAX: u64 = 64;
 
-/// One direction of a connection in memory. The default carries what is written whole, holds up to 64 KiB of
+/// A direction of a connection in memory. The default carries what is written whole, holds up to 64 KiB of
 /// it, and never breaks.
 ///
 /// ```
@@ -46,7 +46,7 @@ pub(crate) enum Fault {
 /// The bytes that a reader may have next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
-    /// At most so many bytes; never 0.
+    /// The most bytes that are passed at a time; never 0.
     Octets(usize),
     Fault(Fault),
 }

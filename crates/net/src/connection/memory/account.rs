@@ -26,7 +26,7 @@ pub(crate) struct Held {
     handlers: u64,
     /// The buffers of input and output, and the heads, when they were looked at last.
     buffers: usize,
-    /// Something else than the buffers has changed since.
+    /// True if anything but the buffers has changed since the last charge.
     has_moved: bool,
     /// It was heavy when that was looked at last.
     was_heavy: bool,

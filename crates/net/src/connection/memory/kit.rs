@@ -71,8 +71,8 @@ impl Kit {
 
 /// The kits of one version that a thread keeps.
 struct Shelf {
-    /// Each with its bytes. Behind those that have memory lie others without: the places for those that are
-    /// left next.
+    /// The kits with their bytes. Behind those that have memory lie empty ones: the places for the kits that
+    /// are left next.
     kits: Vec<(Kit, usize)>,
     /// The number of those that have memory.
     full: usize,

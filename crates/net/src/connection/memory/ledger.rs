@@ -1,5 +1,5 @@
-//! What all connections of a server, or of a client, keep together: how much memory they hold, and how often
-//! peers broke which rule or ran into which limit.
+//! The ledger that all connections of a server, or of a client, share: how much memory they hold, and how
+//! often peers broke which rule or ran into which limit.
 
 use std::sync::{
     Arc,
@@ -94,14 +94,14 @@ impl Ledger {
         self.memory.is_used_up()
     }
 
-    /// How often this happened: the name of a rule ([`Violation::ALL`], [`h1::Violation::ALL`]), of a limit
-    /// ([`Overrun::ALL`]), or of another end, as
-    /// [`Self::counts`] lists them. Zero for a name that is none of them. Allocates nothing.
+    /// Returns how often this happened: the name of a rule ([`Violation::ALL`], [`h1::Violation::ALL`]), of a
+    /// limit ([`Overrun::ALL`]), or of another end, as [`Self::counts`] lists them. Zero for any other name.
+    /// Allocates nothing.
     pub fn count(&self, name: &str) -> u64 {
         self.counter(name).map_or(0, |count| count.load(Relaxed))
     }
 
-    /// Every name with its count, zeros included. Allocates nothing.
+    /// Returns every name with its count, zeros included. Allocates nothing.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         names().zip(self.counts.iter().map(|count| count.load(Relaxed)))
     }

@@ -18,7 +18,7 @@ pub(crate) const LENT_OCTETS: usize = 64 * 1024;
 /// lead through another.
 const KEPT_MAX: usize = 4;
 
-/// Of those, the ones behind the next one.
+/// The kept buffers that wait behind the next one.
 const BEHIND_MAX: usize = KEPT_MAX - 1;
 
 /// A larger buffer, which content has left behind, is not kept.

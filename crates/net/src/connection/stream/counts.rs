@@ -7,7 +7,7 @@ use crate::error::Error;
 pub(crate) struct Counts {
     received: u64,
     sent: u64,
-    /// Both as they were when the stream began.
+    /// The two counts at the start of the stream.
     began_at: [u64; 2],
     /// The bound on what is received, where there is one however it is read, and the bytes of content that
     /// this allows.

@@ -1,4 +1,4 @@
-//! One stream above the machine: received content, waiting callers, and how it ended.
+//! A stream above the machine: received content, waiting callers, and how it ended.
 //!
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.

@@ -9,7 +9,7 @@ use crate::{
 
 #[derive(Default)]
 pub(crate) struct StreamPace {
-    /// To receive from it, and to send to it.
+    /// The pace at which the peer sends to us, and the pace at which it takes what we send.
     paces: [Pace; 2],
     /// The handler allows a slow peer, from when it has accepted the request.
     may_be_slow: bool,

@@ -18,7 +18,7 @@ use crate::{
 /// Slots that are passed on to another connection, at most.
 pub(crate) const PASSED_ON_MAX: usize = 32;
 
-/// No slot has this number.
+/// The number that no slot has.
 const NO_SLOT: u32 = u32::MAX;
 
 pub(crate) struct Slots {

@@ -1,4 +1,4 @@
-//! How an exchange of a server went.
+//! The tally of an exchange on a server: its status, the bytes both ways, and its failure.
 
 use std::{sync::Arc, time::Duration};
 

@@ -120,7 +120,7 @@ impl Body {
         Ok(Some(self.take(self.unread().len())))
     }
 
-    /// As [`chunk`](Self::chunk), for those who write futures and streams by hand.
+    /// Polls for the next chunk: [`chunk`](Self::chunk) for hand-written futures and streams.
     ///
     /// # Errors
     /// As [`Self::chunk`].

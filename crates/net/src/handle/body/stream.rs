@@ -15,7 +15,7 @@ use crate::error::Error;
 ///
 /// Dropping it before its end resets the stream of the message. An error ends it.
 pub struct BodyStream {
-    /// None after the end.
+    /// The body; `None` after its end.
     body: Option<Body>,
 }
 
