@@ -1,4 +1,4 @@
-//! How a connection is set up.
+//! The configuration of a connection.
 
 use alloc::string::String;
 use core::fmt;
@@ -6,24 +6,24 @@ use core::fmt;
 use alula_fields::masked_field;
 use alula_machine::Limits;
 
-/// What a machine is given when it is made.
+/// The configuration that a machine is made with.
 ///
 /// `Debug` does not show `proxy_authorization`.
 #[derive(Clone)]
 pub struct Config {
-    /// What the peer may make this side hold or do.
+    /// The limits on what the peer may make this side hold or do.
     pub limits: Limits,
-    /// What the peer is forgiven; nothing by default.
+    /// The faults that the peer is forgiven; none by default.
     pub leniency: Leniency,
-    /// How field names are spelled in what is sent.
+    /// The spelling of field names in what is sent.
     pub spelling: Spelling,
     /// True if the names of what is received keep their spelling; costs their bytes. Off by default.
     pub keep_spelling: bool,
     /// True if requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2).
     /// Clients only.
     pub absolute_targets: bool,
-    /// What requests say to the proxy of who asks: the value of `proxy-authorization` (RFC 9110 §11.7.2),
-    /// which is written beside the fields given; empty for nothing. Clients only.
+    /// The credentials for a proxy: the value of `proxy-authorization` (RFC 9110 §11.7.2) that is written
+    /// into each request beside the fields given; empty for none. Clients only.
     pub proxy_authorization: String,
     /// The scheme of requests that do not say it: `http`, or `https` over TLS. Servers only.
     pub scheme: &'static str,
@@ -75,7 +75,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// What a peer is forgiven, one by one; nothing by default.
+/// The faults that a peer is forgiven, one by one; none by default.
 ///
 /// Each of these has been used to smuggle requests past one reader to another: allow what a peer that you
 /// know needs, and never on a server behind a proxy.
@@ -97,14 +97,15 @@ pub struct Leniency {
     pub repeated_length: bool,
 }
 
-/// How field names are spelled in what is sent; they mean the same in any case (RFC 9110 §5.1).
+/// The spelling of field names in what is sent; they mean the same in any case (RFC 9110 §5.1).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Spelling {
-    /// As they were given with `append_spelled`, the others in their usual spelling: `Content-Type`.
+    /// Names spelled with `append_spelled` keep that spelling, the others get their usual one:
+    /// `Content-Type`.
     #[default]
     Given,
-    /// All in their usual spelling.
+    /// The usual spelling for every name.
     Canonical,
-    /// All in lower case, as HTTP/2 has them.
+    /// Lower case for every name, as in HTTP/2.
     Lower,
 }

@@ -156,7 +156,7 @@ fn check_origin(is_absolute: bool, has_authority: bool) -> Result<(), SendError>
     if is_absolute && !has_authority { Err(SendError::Control(Violation::TARGET_INVALID)) } else { Ok(()) }
 }
 
-/// What a request will be.
+/// The plan for a request: the fields that the machine adds, and how its content is sent.
 pub(crate) struct Plan {
     extra: Extra,
     sending: Sending,
@@ -229,7 +229,7 @@ impl Connection {
         }
     }
 
-    /// Who asks, if the proxy is to know.
+    /// Writes `proxy-authorization`, if credentials are configured.
     #[inline]
     fn tell_proxy(&self, out: &mut OutBuf) {
         if !self.config.proxy_authorization.is_empty() {
@@ -253,7 +253,7 @@ impl Connection {
         self.key()
     }
 
-    /// How the content of an answer ends.
+    /// Decides how the content of an answer ends.
     #[inline]
     fn answer_of(
         &self,
@@ -308,7 +308,7 @@ impl Connection {
         }
     }
 
-    /// What follows CONNECT is a tunnel's, or nobody's.
+    /// Decides the fate of the bytes after CONNECT: they belong to the tunnel, or are read by nobody.
     fn decide_tunnel(&mut self, opens_tunnel: bool) {
         if self.receiving == Receiving::Undecided {
             self.is_tunnel = opens_tunnel;

@@ -1,4 +1,4 @@
-//! How exchanges end, and how a connection does.
+//! The end of exchanges, and the end of a connection.
 
 use core::time::Duration;
 
@@ -78,8 +78,8 @@ impl Connection {
         }
     }
 
-    /// What is left of the peer's message is dropped, up to so many bytes of it, for as long as another
-    /// request is waited for.
+    /// Drops the rest of the peer's message, up to so many bytes, for as long as another request is waited
+    /// for.
     fn discard(&mut self, most: u64) {
         self.discards = Some(most.saturating_add(1));
         let timeout = self.config.limits.idle_timeout;
@@ -117,7 +117,7 @@ impl Connection {
     }
 }
 
-/// What the driver has to do.
+/// The driver's side: notices, output and deadlines.
 impl Connection {
     /// Returns true if [`poll_notice`](Self::poll_notice) has something.
     #[inline]
@@ -126,7 +126,7 @@ impl Connection {
         idle | last | writable | closed
     }
 
-    /// What happened beside the events, the oldest first; `None` when there is nothing more.
+    /// Returns the oldest pending notice; `None` if there is none.
     #[inline]
     pub fn poll_notice(&mut self) -> Option<Notice> {
         let take = core::mem::take::<bool>;
@@ -167,7 +167,7 @@ impl Connection {
         !self.pending.is_empty()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called, if nothing happens before.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due, if nothing happens before.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         (self.due != Time::FAR && self.error.is_none()).then_some(self.due)
@@ -320,7 +320,7 @@ impl Connection {
     }
 }
 
-/// What a peer is told that is waited for no longer.
+/// Returns the status with which a peer is answered that is not waited for any longer.
 fn status_of(error: ConnectionError) -> Option<Status> {
     match error {
         ConnectionError::Peer(violation) => Some(violation.status),

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection without sockets or clocks.
+//! An HTTP/1.1 connection without sockets or clocks.
 //!
 //! There is one exchange at a time: a request and its responses. What a client sends ahead (pipelining, RFC
 //! 9112 §9.3.2) waits unread in the driver's buffer until the answer before it is whole, so answers are in
@@ -30,7 +30,7 @@ use crate::head::head_in::{HeadIn, Kind};
 use crate::head::keep_alive::KeepAlive;
 use crate::head::repeated::Repeated;
 
-/// One HTTP/1.1 connection without sockets or clocks, for either role.
+/// An HTTP/1.1 connection without sockets or clocks, for either role.
 ///
 /// A driver gives [`receive`](Self::receive) what it has read, and again what was not consumed, until nothing
 /// comes of it; when the peer has closed its side it calls [`receive_end`](Self::receive_end). After every
@@ -82,12 +82,12 @@ pub struct Connection {
     sending: Sending,
     /// Names the exchange under way, or the last one.
     generation: u32,
-    /// There was an exchange, and it is over.
+    /// True if there was an exchange, and it is over.
     is_over: bool,
     asked: Asked,
     /// The request asked for another protocol (RFC 9110 §7.8).
     asked_upgrade: bool,
-    /// Both sides have left HTTP behind.
+    /// True once both sides have left HTTP behind.
     is_tunnel: bool,
     /// The peer's message is of HTTP/1.0.
     is_peer_old: bool,
@@ -95,9 +95,10 @@ pub struct Connection {
     persists: bool,
     /// The terms on which the server keeps the connection.
     keep_alive: KeepAlive,
-    /// No further exchange is to begin.
+    /// True if no further exchange is to begin.
     is_going: bool,
-    /// What arrives of the message under way is dropped; so many more bytes of it are read.
+    /// The number of bytes of the message under way that are still read, in order to be dropped; `None` if
+    /// its content is wanted.
     discards: Option<u64>,
     /// Bytes of content that were dropped so far, over all exchanges; what frames content is not counted.
     discarded: u64,
@@ -113,15 +114,15 @@ pub struct Connection {
     awaits_continue: bool,
     /// The peer has closed its side.
     is_peer_done: bool,
-    /// It did without saying that nothing more would come.
+    /// The peer closed without saying that nothing more would come (TLS without `close_notify`).
     is_truncated: bool,
-    /// What the machine itself has to say.
+    /// Bytes that the machine itself has to send.
     pending: OutBuf,
     /// The latest time it was told.
     now: Time,
     /// A head has begun and is not whole.
     awaits_head: bool,
-    /// Until when the peer has to have finished what it began, or begun something; far when it need not.
+    /// The deadline for the peer's current or next message; `Time::FAR` if there is none.
     due: Time,
     error: Option<ConnectionError>,
     notices: Notices,
@@ -132,39 +133,39 @@ pub struct Connection {
 /// The message that comes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Receiving {
-    /// Nothing may come: a client has asked nothing.
+    /// The peer may send nothing: no request of this client is open.
     Idle,
     /// A head, or the rest of it.
     Head,
-    /// So many bytes of content.
+    /// The number of bytes of content that are still to come.
     Length(u64),
     Chunks,
     Trailers,
     /// Content, or another protocol, until the peer closes.
     UntilClose,
-    /// What comes is another protocol's if our answer to CONNECT allows it.
+    /// The bytes that come belong to another protocol if our answer to CONNECT allows it.
     Undecided,
-    /// All of it is here.
+    /// The message is complete.
     Ended,
 }
 
 /// The message that goes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Sending {
-    /// Nothing is to be sent: a client may ask, a server is not asked.
+    /// A client may send a request; a server waits for one.
     Idle,
     /// A server's answer is due.
     Head,
-    /// So many bytes of content.
+    /// The number of bytes of content that are still to be sent.
     Length(u64),
     Chunks,
     /// Content, or another protocol, until we close.
     UntilClose,
-    /// Nothing, until the peer has agreed to another protocol.
+    /// Content waits until the peer has agreed to another protocol.
     Undecided,
-    /// No more bytes, but the end is still to be said.
+    /// The message has no more bytes, but its end is still to be said.
     Nothing,
-    /// All of it is out.
+    /// The message is sent to its end.
     Ended,
 }
 
@@ -237,14 +238,14 @@ impl Connection {
 
 /// Facts that are agreed on below.
 impl Connection {
-    /// Says the scheme of requests that do not say it, such as `https` over TLS, in place of
+    /// Sets the scheme of requests that do not name one, such as `https` over TLS, in place of
     /// [`Config::scheme`]. Servers only.
     pub fn assume_scheme(&mut self, scheme: &'static str) {
         self.head_in.assume_scheme(scheme);
     }
 }
 
-/// What was received.
+/// The received side: heads, trailers and what was not taken yet.
 impl Connection {
     /// Swaps the head that the last event announced into `into`, which is to be cleared.
     ///
@@ -256,8 +257,8 @@ impl Connection {
         Ok(())
     }
 
-    /// As [`take_head`](Self::take_head), by exchanging boxes: the next head is read into the one that `into`
-    /// held, which is cleared, or into a new one if that was none.
+    /// Takes the head as [`take_head`](Self::take_head) does, by exchanging boxes: the next head is read into
+    /// the box that `into` held, which is cleared, or into a new one if `into` was `None`.
     ///
     /// # Errors
     /// As `take_head`.
@@ -288,9 +289,9 @@ impl Connection {
     }
 }
 
-/// How things stand.
+/// The state of the connection and of its exchange.
 impl Connection {
-    /// Returns true if this is the side that asks.
+    /// Returns true if this side is the client.
     #[inline]
     pub const fn is_client(&self) -> bool {
         self.is_client
@@ -311,8 +312,8 @@ impl Connection {
         !matches!(self.receiving, Receiving::Ended | Receiving::Undecided) && self.error.is_none()
     }
 
-    /// Returns true if nothing would come of these bytes if they were received now: the peer's message is
-    /// over, or there is nothing to begin another. False does not say that something would.
+    /// Returns true if `receive` would make no progress on `input` now: the peer's message is over, or no byte
+    /// of another is here. False does not promise progress.
     #[inline]
     pub fn rests(&self, input: &[u8]) -> bool {
         match self.receiving {
@@ -322,12 +323,12 @@ impl Connection {
         }
     }
 
-    /// Whether the peer has ended its message; `None` when the stream is gone.
+    /// Returns whether the peer has ended its message; `None` when the stream is gone.
     pub fn has_received_all(&self, stream: StreamKey) -> Option<bool> {
         self.is_current(stream).then_some(self.is_over || self.receiving == Receiving::Ended)
     }
 
-    /// Whether we have ended our message; `None` when the stream is gone.
+    /// Returns whether we have ended our message; `None` when the stream is gone.
     pub fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
         self.is_current(stream).then_some(self.is_over || self.sending == Sending::Ended)
     }
@@ -426,7 +427,7 @@ impl Connection {
         self.error
     }
 
-    /// What the peer may make this side hold or do.
+    /// Returns the limits on what the peer may make this side hold or do.
     pub fn limits(&self) -> &Limits {
         &self.config.limits
     }

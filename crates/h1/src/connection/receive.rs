@@ -1,4 +1,4 @@
-//! What comes: heads, content, and the end of the connection.
+//! The receiving side: heads, content, and the end of the connection.
 
 use alula_fields::{KnownName, RequestForm, octets};
 use alula_machine::Time;
@@ -12,7 +12,7 @@ use crate::guard::facts::Facts;
 use crate::guard::violation::Violation;
 use crate::head::head_in::Kind;
 
-/// Nothing came of the input, and none of it was used.
+/// The result when no input was used and no event came of it.
 const NOTHING: Received<'static> = Received { consumed: 0, event: None };
 
 /// Bytes of a request line that is refused of which method and target are read.
@@ -84,7 +84,7 @@ impl Connection {
         self.receive_end(now)
     }
 
-    /// What it means that the peer closes instead of sending a head, or the rest of it.
+    /// Returns the error for a peer that closes instead of sending a head, or the rest of one.
     fn cut_head(&self) -> ConnectionError {
         match self.is_client {
             _ if self.head_in.has_begun() || self.interim > 0 => Violation::CUT_HEAD.into(),
@@ -247,7 +247,7 @@ impl Connection {
         }
     }
 
-    /// What waited for the peer's agreement goes on, or will never.
+    /// Lets content that waited for the peer's agreement go on, or ends it.
     fn decide(&mut self) {
         if self.sending == Sending::Undecided {
             self.sending = if self.is_tunnel { Sending::UntilClose } else { Sending::Ended };
@@ -360,7 +360,7 @@ impl Connection {
     }
 }
 
-/// How a request was written, for those who hand it on so.
+/// Returns the form in which a request was written, for a proxy that forwards it in the same form.
 #[inline]
 fn form_of(facts: &Facts, asked: Asked) -> RequestForm {
     let is_absolute = facts.is_authority_in_target && asked != Asked::Connect;

@@ -5,7 +5,7 @@ use alula_fields::octets;
 use crate::guard::violation::Violation;
 use crate::head::line;
 
-/// What comes next.
+/// The part of the chunked coding that comes next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum ChunkState {
     Size,
@@ -18,13 +18,13 @@ enum ChunkState {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunked {
     place: ChunkState,
-    /// How many bytes of an unfinished line were looked at, and are good.
+    /// The number of bytes of an unfinished line that were checked.
     seen: usize,
     extension_bytes: usize,
     bare_lf: bool,
 }
 
-/// What a step has come to.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Piece<'i> {
     /// More is wanted.
@@ -76,8 +76,8 @@ impl Chunked {
         }
     }
 
-    /// Whether the rest of the message is just what nearly always ends it, and how many bytes that is: the
-    /// end of the data, the last chunk, no trailers.
+    /// Returns the length of the usual end of a message, if `input` begins with it: the end of the data, the
+    /// last chunk, no trailers.
     #[inline]
     pub(crate) fn plain_end(&self, input: &[u8]) -> Option<usize> {
         const END: &[u8] = b"\r\n0\r\n\r\n";
@@ -112,7 +112,7 @@ impl Chunked {
         Ok(Some((at + end, size)))
     }
 
-    /// What is wrong with the end of a line.
+    /// Returns the rule that the end of a line breaks, if it breaks one.
     #[cold]
     fn end_error(&self, input: &[u8], at: usize) -> Option<Violation> {
         line::end(input, at, self.bare_lf).err().map(|rule| match rule {
@@ -121,7 +121,7 @@ impl Chunked {
         })
     }
 
-    /// What there is of a line is good, and not too long.
+    /// Checks the bytes of an unfinished line: they are valid, and not too many.
     fn check_unfinished(&self, line: &[u8]) -> Result<(), Violation> {
         if line.is_empty() {
             return Ok(());

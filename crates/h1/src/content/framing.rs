@@ -1,21 +1,21 @@
-//! Where the content of a message ends (RFC 9112 §6.3).
+//! The framing of content: where a message ends (RFC 9112 §6.3).
 
 use alula_fields::Status;
 
 use crate::guard::facts::Facts;
 
-/// How content is told from what follows it.
+/// The way in which content is told from the bytes behind it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Content {
-    /// There is none.
+    /// The message has no content.
     None,
-    /// So many bytes are still to come; never zero.
+    /// The number of bytes that are still to come; never zero.
     Length(u64),
     /// It comes in chunks.
     Chunked,
     /// It lasts as long as the connection.
     UntilClose,
-    /// What follows is no HTTP.
+    /// The bytes that follow are not HTTP.
     Tunnel,
 }
 
@@ -24,7 +24,7 @@ impl Content {
         if octets == 0 { Self::None } else { Self::Length(octets) }
     }
 
-    /// What follows the head of a request.
+    /// Returns the framing of the content after the head of a request.
     pub(crate) fn of_request(facts: &Facts) -> Self {
         match facts.content_length {
             _ if facts.is_chunked => Self::Chunked,
@@ -33,7 +33,8 @@ impl Content {
         }
     }
 
-    /// What follows the head of a final response, or of 101, to a request that was `asked`.
+    /// Returns the framing of the content after the head of a final response, or of 101, to a request that
+    /// was `asked`.
     pub(crate) fn of_response(facts: &Facts, status: Status, asked: Asked) -> Self {
         match facts.content_length {
             _ if status == Status::SWITCHING_PROTOCOLS
@@ -49,7 +50,7 @@ impl Content {
     }
 }
 
-/// What a response depends on beside its own head.
+/// The properties of a request on which the framing of its response depends.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Asked {
     /// The head only.

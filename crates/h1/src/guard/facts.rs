@@ -1,4 +1,4 @@
-//! What the fields of a head say about the connection and about where the content ends.
+//! The facts that the fields of a head state about the connection and about where the content ends.
 //!
 //! Rule 1: whatever could be read in two ways is refused (RFC 9112 §11.2), unless the configuration forgives
 //! it by name.
@@ -9,7 +9,7 @@ use alula_fields::{KnownName, octets};
 use crate::guard::violation::Violation;
 use crate::head::list;
 
-/// What a head has said so far.
+/// The facts of a head, as far as it was read.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Facts {
     /// The version is 1.0, not 1.1.
@@ -38,7 +38,7 @@ pub(crate) const HAS_RULES: [bool; 256] = {
     table
 };
 
-/// What becomes of a field.
+/// The verdict on a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Verdict {
     /// It is kept with the others.
@@ -103,7 +103,7 @@ impl Facts {
         }
     }
 
-    /// Only `chunked`, and only once: what else a list could say has no reader that all agree on.
+    /// Notes a transfer coding: only `chunked`, and only once, since recipients disagree on any other list.
     fn note_coding(&mut self, value: &[u8]) -> Result<(), Violation> {
         if self.is_chunked {
             return Err(Violation::CODING_REPEATED);

@@ -22,14 +22,14 @@ use alula_machine::{Rule, Scope};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Violation {
-    /// What a server answers; a client has nobody to tell.
+    /// The status that a server answers with; a client sends none.
     pub status: Status,
     /// The rule in words, ending in its section.
     pub rule: &'static str,
 }
 
 impl Rule for Violation {
-    /// There are no numbers beside the status.
+    /// A type without a value, since HTTP/1.1 has no error codes beside the status.
     type Code = Infallible;
 
     const PROTOCOL: &'static str = "HTTP/1.1";
@@ -62,15 +62,15 @@ impl core::error::Error for Violation {}
 
 macro_rules! violations {
     ($($name:ident: $status:ident $rule:literal;)*) => {
-        /// One constant per rule; each one's text is its documentation.
+        /// The rules, one constant each; the text of a rule is its documentation.
         impl Violation {
             $(
                 #[doc = concat!($rule, ".")]
                 pub const $name: Self = Self { status: Status::$status, rule: $rule };
             )*
 
-            /// Every rule with the name under which it is counted, that of its constant with `H1_` before it,
-            /// in the order of the table.
+            /// The rules with the names under which they are counted, that of the constant with `H1_` before
+            /// it, in the order of the table.
             pub const ALL: &'static [(&'static str, Self)] = &[$((concat!("H1_", stringify!($name)), Self::$name)),*];
         }
     };

@@ -22,7 +22,7 @@ use crate::head::known_head::KnownHead;
 use crate::head::line;
 use crate::head::start_line::{self, RequestLine};
 
-/// What begins with the next byte.
+/// The part that begins with the next byte.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
     Request,
@@ -38,9 +38,9 @@ pub(crate) struct HeadIn {
     has_started: bool,
     /// An empty line came before it.
     has_skipped: bool,
-    /// How many bytes of an unfinished line were looked at, and are good.
+    /// The number of bytes of an unfinished line that were checked.
     seen: usize,
-    /// Where its colon is, plus one; zero until that is here.
+    /// The position of its colon, plus one; zero until the colon is here.
     colon: usize,
     /// The number of bytes that the lines before had, without an empty one before a request.
     octets: usize,
@@ -53,7 +53,7 @@ pub(crate) struct HeadIn {
     /// The last host that was found good.
     host: Vec<u8>,
     pub(crate) known: KnownHead,
-    /// Where the head began that is to be remembered: one that is all here, and is read line by line.
+    /// The start of a head that is to be remembered: one that is all here, and is read line by line.
     began: Option<Began>,
     pub(crate) facts: Facts,
     /// The response is one to CONNECT: with a status of 2xx what it says about its content is ignored (RFC
@@ -61,7 +61,7 @@ pub(crate) struct HeadIn {
     pub(crate) answers_connect: bool,
 }
 
-/// What of the configuration concerns heads.
+/// The part of the configuration that concerns heads.
 struct Rules {
     lenient: Leniency,
     keep_spelling: bool,
@@ -74,7 +74,7 @@ struct Rules {
     crumbs: u32,
 }
 
-/// What was made of the input.
+/// The outcome of reading some input.
 pub(crate) struct Step {
     pub(crate) consumed: usize,
     /// The head is all here.
@@ -344,8 +344,8 @@ impl HeadIn {
         Ok(())
     }
 
-    /// One empty line before a request is what some clients send after the content of the one before (RFC
-    /// 9112 §2.2).
+    /// Accepts one empty line before a request, which some clients send after the content of the request
+    /// before (RFC 9112 §2.2).
     fn empty_line(&mut self) -> Result<(), Violation> {
         match self.kind {
             Kind::Response => Err(Violation::STATUS_LINE),
@@ -449,7 +449,7 @@ impl Rules {
     }
 }
 
-/// Where in the input a head began, and how long its start line is.
+/// The position in the input at which a head began, and the length of its start line.
 #[derive(Clone, Copy)]
 struct Began {
     at: usize,
@@ -475,7 +475,8 @@ fn trimmed(value: &[u8]) -> &[u8] {
     }
 }
 
-/// What is wrong with a name, or with a line that has no colon: its first byte that is in no name says it.
+/// Returns the rule that a name breaks, or a line without a colon: its first byte that no name may hold
+/// decides.
 #[cold]
 fn name_error(line: &[u8]) -> Violation {
     match line.iter().find(|octet| !octets::is_token(&[**octet])) {

@@ -6,7 +6,7 @@ use alula_machine::OutBuf;
 
 use crate::config::Spelling;
 
-/// What is written beside the fields that were given.
+/// The fields that are written beside those that were given.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Extra {
     /// `content-length`.

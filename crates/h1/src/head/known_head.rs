@@ -30,7 +30,7 @@ const LINES_MAX: usize = 32;
 /// The last head that was found good.
 #[derive(Default)]
 pub(crate) struct KnownHead {
-    /// In a box, since a connection to which one head comes has none.
+    /// The remembered head, in a box, since a connection to which one head comes has none.
     last: Option<Box<Remembered>>,
     luck: RepeatOdds,
 }
@@ -40,7 +40,7 @@ pub(crate) struct KnownHead {
 struct Remembered {
     /// Its bytes, up to the empty line and with it; none while there is no such head.
     octets: Vec<u8>,
-    /// How many of them are the start line.
+    /// The length of the start line in bytes, which is a part of them.
     start_bytes: usize,
     head: Head,
     facts: Facts,

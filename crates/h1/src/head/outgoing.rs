@@ -90,7 +90,7 @@ fn host(head: &RequestHead<'_>) -> Result<(), SendError> {
     check(is_valid || value.is_empty(), Violation::HOST_INVALID)
 }
 
-/// What stands after content says nothing about the message (RFC 9110 §6.5.1).
+/// Checks trailers: fields behind content must not state anything about the message (RFC 9110 §6.5.1).
 pub(crate) fn trailers(fields: &FieldSection) -> Result<(), SendError> {
     for (at, field) in fields.iter().enumerate() {
         let rule = match field.known() {

@@ -47,16 +47,16 @@ pub struct Prepared {
     method: String,
     /// Scheme and authority, which come before the path when a proxy is asked.
     origin: String,
-    /// All bytes that do not change, one after the other.
+    /// The bytes that do not change, one part after the other.
     octets: Vec<u8>,
-    /// Where the target begins in them.
+    /// The position of the target in these bytes.
     target_at: usize,
-    /// Where the holes are in them, in their order.
+    /// The positions of the holes in these bytes, in order.
     holes: Vec<(usize, Rule)>,
     facts: Facts,
 }
 
-/// What a value must keep to.
+/// The rule that a value has to keep.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Rule {
     Path,

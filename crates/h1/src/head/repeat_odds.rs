@@ -1,12 +1,13 @@
-//! Whether it is worth remembering something on the chance that it comes again.
+//! The odds that a remembered head or section comes again, from which it follows whether to remember one.
 
-/// After so many in a row that did not come again, few are remembered.
+/// The number of misses in a row after which few items are remembered.
 const TRIES: u8 = 4;
-/// One in so many, then.
+/// The number of misses after which one is remembered again.
 const STRIDE: u8 = 16;
 
-/// How often in a row what was remembered did not come again: to remember costs a copy, and some peers never
-/// repeat themselves. The first of a connection is not remembered, since many connections have no second.
+/// Counts how often in a row a remembered item did not come again: to remember costs a copy, and some peers
+/// never repeat themselves. The first item of a connection is not remembered, since many connections have no
+/// second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RepeatOdds {
     misses: u8,
@@ -14,13 +15,13 @@ pub(crate) struct RepeatOdds {
 }
 
 impl RepeatOdds {
-    /// What was remembered has come again.
+    /// Notes that the remembered item has come again.
     #[inline]
     pub(crate) fn was_good(&mut self) {
         self.misses = 0;
     }
 
-    /// What was remembered has not come again; whether to remember what came instead.
+    /// Notes that the remembered item has not come again. Returns true if the new one is to be remembered.
     #[inline]
     pub(crate) fn tries(&mut self) -> bool {
         if !core::mem::replace(&mut self.has_begun, true) {

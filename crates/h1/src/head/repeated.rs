@@ -21,7 +21,7 @@ const LINES_BYTES_MAX: usize = 2 * 1024;
 /// The last section that went with a head, if it is remembered.
 #[derive(Default)]
 pub(crate) struct Repeated {
-    /// In a box, since a connection that sends one head has none.
+    /// The remembered section, in a box, since a connection that sends one head has none.
     last: Option<Box<Last>>,
     luck: RepeatOdds,
 }
@@ -35,7 +35,7 @@ struct Last {
     length: Option<Length>,
 }
 
-/// Where `content-length` is.
+/// The place of `content-length`.
 #[derive(Clone, Copy)]
 struct Length {
     /// The number of the field.
@@ -45,7 +45,7 @@ struct Length {
 }
 
 impl Repeated {
-    /// What a section says, if it is the remembered one, or becomes it by another `content-length`.
+    /// Returns the facts of a section if it is the remembered one, or becomes it by another `content-length`.
     #[inline]
     pub(crate) fn find(&mut self, fields: &FieldSection) -> Option<Facts> {
         let last = self.last.as_mut()?;
@@ -65,7 +65,7 @@ impl Repeated {
         }
     }
 
-    /// What the remembered section, which is sent again, is written as.
+    /// Returns the lines of the remembered section, which is sent again.
     #[inline]
     pub(crate) fn lines(&mut self) -> &[u8] {
         self.luck.was_good();

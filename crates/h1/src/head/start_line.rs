@@ -137,8 +137,9 @@ pub(crate) fn status(line: &[u8]) -> Result<(Status, bool), Violation> {
     Ok((status, is_old))
 }
 
-/// Whether a line, or what is here of it, may be a status line or a request line by its first word: what
-/// speaks something else is not waited for, and is told the same however it is cut.
+/// Checks by its first word that a line, or the part of it that is here, may be a status line or a request
+/// line: a peer that speaks another protocol is not waited for, and is told the same however its bytes are
+/// cut.
 #[inline]
 pub(crate) fn may_begin(line: &[u8], is_response: bool) -> Result<(), Violation> {
     const VERSION: &[u8] = b"HTTP/";
@@ -155,7 +156,7 @@ fn may_be_method(line: &[u8]) -> bool {
     line.is_empty() || octets::is_token(word)
 }
 
-/// Whether a version is 1.0; a later minor version is taken for 1.1 (RFC 9110 §2.5).
+/// Returns true if a version is 1.0; a later minor version is taken for 1.1 (RFC 9110 §2.5).
 #[cold]
 fn is_old(version: &[u8]) -> Result<bool, Violation> {
     match version {

@@ -1,5 +1,5 @@
-//! What the fields of heads say as they come: which of them are kept, and what they say about the message and
-//! its host.
+//! The fields of heads as they come: which of them are kept, and what they state about the message and its
+//! host.
 
 use alula_fields::{Authority, FieldFlags, Head, KnownName, Status};
 
@@ -154,7 +154,7 @@ impl HeadIn {
     }
 }
 
-/// What a whole head means beside its lines.
+/// The checks of a whole head, beside those of its lines.
 impl HeadIn {
     /// Checks what the fields of a request say together, and completes its control data.
     #[inline]
