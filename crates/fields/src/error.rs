@@ -25,7 +25,7 @@ pub struct FieldError {
     quote: Quote,
 }
 
-/// What was wrong.
+/// The rule that a name or value breaks.
 #[derive(Copy, Clone, Debug, Eq, PartialEq, Hash)]
 #[non_exhaustive]
 pub enum FieldErrorKind {
@@ -54,7 +54,7 @@ pub enum FieldErrorKind {
 }
 
 impl FieldError {
-    /// What was wrong.
+    /// Returns the rule that the name or value breaks.
     #[inline]
     pub const fn kind(&self) -> FieldErrorKind {
         self.kind
@@ -67,7 +67,7 @@ impl FieldError {
         self.quote.octets()
     }
 
-    /// Where the first bad byte is in the name or value, for the kinds that have one.
+    /// Returns the position of the first bad byte in the name or value, for the kinds that have one.
     pub const fn position(&self) -> Option<usize> {
         match self.kind {
             FieldErrorKind::EmptyName | FieldErrorKind::PseudoName | FieldErrorKind::TooLarge => None,

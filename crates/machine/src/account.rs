@@ -1,4 +1,4 @@
-//! What memory is charged to: one account per connection, one budget for all of them.
+//! The accounts of memory: one per connection, and one budget for all of them.
 //!
 //! Rule 1: what is charged is what is really held, capacities and not lengths.
 //! Rule 2: an account gives back what it has charged to the budget when it is dropped.
@@ -12,9 +12,9 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct MemoryBudget {
     held: AtomicU64,
     bytes_max: u64,
-    /// With this much no new work is to be begun.
+    /// The bytes held from which no new work is begun.
     bytes_soft: u64,
-    /// With this much strangers find less room.
+    /// The bytes held from which strangers find less room.
     bytes_crowded: u64,
 }
 

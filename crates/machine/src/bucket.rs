@@ -18,7 +18,7 @@ use crate::time::Time;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
-    /// In thousand-millionths of a token, so that a nanosecond at one token per second counts.
+    /// The level in thousand-millionths of a token, so that a nanosecond at one token per second counts.
     level: u64,
     level_max: u64,
     per_second: u32,

@@ -1,4 +1,4 @@
-//! What a peer has gone over: which limit, how much was seen, and the bound.
+//! A limit that a peer has exceeded: which limit, how much was seen, and the bound.
 
 use core::fmt;
 
@@ -53,7 +53,7 @@ impl Measure {
 
 macro_rules! measures {
     ($($name:ident $limit:literal: $before:literal $after:literal;)*) => {
-        /// One constant per limit.
+        /// The measures, one constant per limit.
         impl Exceeded {
             $(
                 #[doc = concat!("Of `Limits::", $limit, "`.")]

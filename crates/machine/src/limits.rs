@@ -1,4 +1,5 @@
-//! What a peer may make us hold or do. Every limit is on by default, for clients and servers alike.
+//! The limits on what a peer may make us hold or do. Every limit is on by default, for clients and servers
+//! alike.
 
 use core::time::Duration;
 

@@ -46,7 +46,7 @@ pub struct Farewell<C> {
 pub struct Reset<R: Rule> {
     /// The code that one side told the other.
     pub code: R::Code,
-    /// Which side it was, and over what.
+    /// The side that reset the stream, and the rule that the peer broke, if it was us.
     pub origin: Origin<R>,
     /// True if the peer has certainly not acted on the request: it is safe to send it again (RFC 9113 §8.7).
     pub unprocessed: bool,
@@ -67,7 +67,7 @@ pub enum Origin<R> {
 /// for them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reason {
-    /// Nothing is wrong: the rest is not wanted.
+    /// The rest of the message is not wanted; no rule is broken.
     NotWanted,
     /// A client gives up.
     Cancelled,

@@ -32,7 +32,7 @@ const OCTETS_MIN: usize = 128;
 /// ```
 #[derive(Default, Clone)]
 pub struct OutBuf {
-    /// As long as the room there is; all of it initialised.
+    /// The initialised memory: the bytes, and the room behind them.
     octets: Vec<u8>,
     sent: usize,
     end: usize,
@@ -101,7 +101,8 @@ impl OutBuf {
         self.end += octets.len();
     }
 
-    /// As [`extend`](Self::extend), for bytes that are few as a rule: up to 32 are copied without a call.
+    /// Appends bytes as [`extend`](Self::extend) does, where they are few as a rule: up to 32 are copied
+    /// without a call.
     #[inline]
     pub fn extend_short(&mut self, octets: &[u8]) {
         match self.octets.get_mut(self.end..).and_then(|room| room.first_chunk_mut()) {

@@ -17,7 +17,7 @@ use crate::{
     time::Time,
 };
 
-/// One end of a connection as a machine: bytes in, events out; commands in, bytes out. It has no socket and
+/// A machine for one end of a connection: bytes in, events out; commands in, bytes out. It has no socket and
 /// no clock.
 ///
 /// The methods that have a body are those of which not every version has a notion; the answer is then as if

@@ -8,7 +8,7 @@ use core::{
 /// The part of a connection that a broken rule brings down.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Scope {
-    /// One stream; the connection goes on.
+    /// The stream alone; the connection goes on.
     Stream,
     /// The connection, which is closed.
     Connection,

@@ -11,13 +11,14 @@ use crate::stream_key::UnknownStream;
 pub enum SendError<R> {
     /// The connection has ended.
     Closed,
-    /// One of the two ends goes away: no new requests here, but another connection may take them.
+    /// The connection goes away, by the will of either end: it takes no new requests, but another connection
+    /// may.
     GoingAway,
     /// A request is under way, and there is one at a time (HTTP/1.1); `Notice::Room` says when it is over.
     Busy,
-    /// As many streams are open as the peer allows; `Notice::Room` says when to try again.
+    /// The peer allows no more open streams; `Notice::Room` says when to try again.
     StreamLimit,
-    /// All 2^30 stream identifiers of this connection are used up (RFC 9113 §5.1.1).
+    /// The connection has used up its 2^30 stream identifiers (RFC 9113 §5.1.1).
     IdsExhausted,
     /// The stream is not known any more.
     UnknownStream,
@@ -56,7 +57,7 @@ pub enum SendError<R> {
     Control(R),
     /// A field cannot be sent; its place in the section, from 0.
     Field {
-        /// Which field.
+        /// The place of the field in the section, from 0.
         at: usize,
         /// The rule.
         rule: R,
@@ -74,7 +75,8 @@ pub enum SendError<R> {
     Setting,
     /// A ping of ours is still unanswered.
     PingPending,
-    /// Not as many values as a prepared request has holes, or a hole for the path that is not the first.
+    /// The number of values is not that of the holes of the prepared request, or a hole for the path is not
+    /// the first.
     Holes,
 }
 

@@ -1,4 +1,4 @@
-//! How drivers and machines name a stream to each other.
+//! The key by which drivers and machines name a stream to each other.
 
 use core::fmt;
 

@@ -46,13 +46,13 @@ pub use counts::Counts;
 pub use side::{Side, SideGuard, enter, set_side};
 pub use trace::{stacks, watch};
 
-/// What the calling thread has done since it started. Allocates nothing.
+/// Returns the counts of the calling thread since it started. Allocates nothing.
 #[inline]
 pub fn thread() -> Counts {
     local::counts()
 }
 
-/// What all threads with this label have done while they had it. Allocates nothing.
+/// Returns the counts of all threads with this label, for the time in which they had it. Allocates nothing.
 ///
 /// Threads still running may be counted up to any moment; ordered with what is known to have happened before.
 #[inline]
@@ -60,7 +60,7 @@ pub fn side(side: Side) -> Counts {
     side::counts(side)
 }
 
-/// What the whole process has done since it started: the sum over all sides. Allocates nothing.
+/// Returns the counts of the whole process since it started: the sum over all sides. Allocates nothing.
 pub fn process() -> Counts {
     Side::all().map(side::counts).fold(Counts::default(), |sum, counts| sum + counts)
 }

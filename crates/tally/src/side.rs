@@ -18,14 +18,14 @@ const SIDES: usize = 9;
 static COUNTS: [Shared; SIDES] = [const { Shared::new() }; SIDES];
 
 impl Side {
-    /// No label: threads that were given none.
+    /// The label of threads that were given none.
     pub const NONE: Self = Self(0);
     /// The client's threads.
     pub const CLIENT: Self = Self(1);
     /// The server's threads.
     pub const SERVER: Self = Self(2);
 
-    /// One of the six labels that have no meaning of their own, counted from zero.
+    /// Returns a label of the six that have no meaning of their own, counted from zero.
     pub const fn other(index: u8) -> Option<Self> {
         if (index as usize) < SIDES - 3 { Some(Self(index + 3)) } else { None }
     }

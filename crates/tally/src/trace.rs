@@ -17,7 +17,7 @@ use crate::side::Side;
 
 /// The stacks that are kept at most. More would say no more.
 const STACKS_MAX: usize = 4_096;
-/// No side has this index.
+/// The index that no side has.
 const NOBODY: u8 = u8::MAX;
 
 static WATCHED: AtomicU8 = AtomicU8::new(NOBODY);

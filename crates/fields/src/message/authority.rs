@@ -166,7 +166,7 @@ fn host_len(text: &str) -> Result<usize, FieldError> {
     }
 }
 
-/// One to five digits, no more than 65535.
+/// Parses a port: one to five digits, no more than 65535.
 fn port(digits: &[u8]) -> Option<u16> {
     if digits.len() > 5 || !octets::all_in(digits, octets::DIGIT) {
         return None;

@@ -14,7 +14,7 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// None.
+    /// The empty set of captures.
     pub const NONE: Self = Self { spans: [(0, 0); CAPTURES_MAX], len: 0 };
 
     /// Adds one; those beyond the most are left out, and patterns with more are not built.

@@ -319,8 +319,8 @@ impl Head {
         }
     }
 
-    /// As [`put_pseudo`](Self::put_pseudo), unless the control data is there already; says whether it was
-    /// not.
+    /// Sets control data as [`put_pseudo`](Self::put_pseudo) does, unless it is set already. Returns true if
+    /// it was not.
     #[inline(always)]
     pub fn add_pseudo(&mut self, name: KnownName, value: &[u8]) -> bool {
         debug_assert!(name.is_pseudo() && value.is_ascii());

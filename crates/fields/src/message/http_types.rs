@@ -1,4 +1,4 @@
-//! To and from the types of the `http` crate; feature `http`.
+//! Conversions to and from the types of the `http` crate; feature `http`.
 //!
 //! A `HeaderMap` keeps the values of a name together but forgets how the names were mixed, so a section that
 //! went there and back has the same values per name, in the same order, and perhaps another order of names.

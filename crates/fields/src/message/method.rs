@@ -26,7 +26,7 @@ use crate::{
 pub enum Method<'a> {
     /// Fetch a representation.
     Get,
-    /// As GET, and the answer has no content.
+    /// The method HEAD: as GET, but the answer has no content.
     Head,
     /// Process the content as the resource sees fit.
     Post,

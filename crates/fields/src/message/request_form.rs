@@ -1,4 +1,4 @@
-//! How a request of HTTP/1 was written, where its control data is the same either way.
+//! The form in which an HTTP/1 request was written, where its control data does not show it.
 
 use core::fmt;
 
@@ -17,7 +17,7 @@ impl RequestForm {
     pub const ABSOLUTE: Self = Self(1);
     /// The version is 1.0.
     pub const HTTP_10: Self = Self(2);
-    /// There is a field `host`; its value is the authority.
+    /// The request has a field `host`; its value is the authority.
     pub const HOST: Self = Self(4);
 
     /// Returns true if all of these facts hold.
@@ -26,7 +26,7 @@ impl RequestForm {
         self.0 & form.0 == form.0
     }
 
-    /// Both sets of facts.
+    /// Returns the union of two sets of facts.
     #[inline]
     #[must_use]
     pub const fn with(self, form: Self) -> Self {

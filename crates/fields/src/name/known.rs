@@ -123,7 +123,7 @@ impl KnownName {
         self.has(LIST)
     }
 
-    /// Every known name, in the order of their ids.
+    /// Returns all known names, in the order of their ids.
     pub fn all() -> impl ExactSizeIterator<Item = Self> + Clone {
         (0..Self::COUNT).map(|before| Self::row(before as u8 + 1))
     }
@@ -162,7 +162,7 @@ static LENGTHS: [u8; 256] = {
     lengths
 };
 
-/// What finding compares with: the words of a name and its length. Unused rows have length zero and match
+/// The words of a name and its length, which a search compares. Unused rows have length zero and match
 /// nothing.
 #[derive(Copy, Clone)]
 struct Words {
@@ -183,7 +183,7 @@ static WORDS: [Words; 256] = {
 
 const SLOT_BITS: u32 = 11;
 
-/// Where the search for a seed starts; a table that has changed searches on from here while it is compiled.
+/// The start of the search for a seed; a table that has changed searches on from here while it is compiled.
 const SEED_HINT: u64 = 0x7d37_a532_9aa4_4b4f;
 
 // One row more or less makes the search start, which takes a second or two.

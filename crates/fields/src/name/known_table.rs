@@ -13,7 +13,7 @@ macro_rules! known_names {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         enum Row { $($constant,)* End }
 
-        /// Every known name.
+        /// The known names.
         impl KnownName {
             /// The number of names that are known; ids run from 1 to this.
             pub const COUNT: usize = Row::End as usize;
@@ -195,8 +195,8 @@ known_names! {
 /// The bytes of [`STARTS`] that a line may begin with.
 pub(crate) const START_BYTES_MAX: usize = 32;
 
-/// Each canonical spelling with the colon and the space behind it in a line of HTTP/1, filled up with zeros;
-/// zeros alone where that is too long.
+/// The canonical spellings with the colon and the space behind them in a line of HTTP/1, filled up with
+/// zeros; zeros alone where a spelling is too long.
 pub(crate) static STARTS: [[u8; START_BYTES_MAX]; 256] = {
     let mut starts = [[0; START_BYTES_MAX]; 256];
     let mut id = 1;

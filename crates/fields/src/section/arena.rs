@@ -16,7 +16,7 @@ const OCTETS_MIN: usize = 256;
 /// size.
 #[derive(Default)]
 pub(crate) struct Arena {
-    /// As long as the room there is; all of it initialised.
+    /// The initialised memory: the bytes, and the room behind them.
     room: Vec<u8>,
     end: usize,
 }
@@ -74,8 +74,8 @@ impl Arena {
         self.end += octets;
     }
 
-    /// As [`append`](Self::append), for strings of any length or without room. Every call in it is the last
-    /// thing it does, so that no register is saved.
+    /// Appends bytes as [`append`](Self::append) does, for strings of any length or without room. Every call
+    /// in it is the last thing it does, so that no register is saved.
     #[inline(never)]
     fn append_long(&mut self, octets: &[u8]) {
         match self.room[self.end..].get_mut(..octets.len()) {
@@ -94,7 +94,7 @@ impl Arena {
         self.append_long(octets);
     }
 
-    /// As [`append`](Self::append), where many bytes are the rule.
+    /// Appends bytes as [`append`](Self::append) does, where many are the rule.
     #[inline(always)]
     pub(crate) fn extend(&mut self, octets: &[u8]) {
         let end = self.end + octets.len();

@@ -140,7 +140,7 @@ impl FieldSection {
     }
 }
 
-/// What is in the section.
+/// Lookups and iteration.
 impl FieldSection {
     /// The number of fields.
     #[inline]
@@ -199,7 +199,7 @@ impl FieldSection {
         core::str::from_utf8(self.get(name)?).ok()
     }
 
-    /// Every value of this name, in order.
+    /// Returns all values of this name, in order.
     #[inline]
     pub fn get_all<'s, 'n, N: IntoName<'n>>(&'s self, name: N) -> impl Iterator<Item = &'s [u8]> + Clone {
         let name = name.given();
@@ -305,7 +305,7 @@ impl FieldSection {
         self.store(name.given(), value.as_ref(), FieldFlags::NONE)
     }
 
-    /// As [`append`](Self::append), for a secret: HPACK never indexes it, `Debug` hides it.
+    /// Appends a secret as [`append`](Self::append) does: HPACK never indexes it, and `Debug` hides it.
     ///
     /// # Errors
     /// As `append`.
@@ -318,7 +318,7 @@ impl FieldSection {
         self.store(name.given(), value.as_ref(), FieldFlags::SENSITIVE)
     }
 
-    /// As [`append`](Self::append), and HTTP/1 sends the name just as it is spelled here.
+    /// Appends a field as [`append`](Self::append) does; HTTP/1 sends its name just as it is spelled here.
     ///
     /// # Errors
     /// As `append`.
@@ -478,7 +478,8 @@ impl FieldSection {
         }
     }
 
-    /// As [`push_known`](Self::push_known), and keeps the name as it is spelled: the known one in any case.
+    /// Appends a field as [`push_known`](Self::push_known) does, and keeps the spelling: the known name in
+    /// any case.
     pub fn push_known_spelled(&mut self, name: KnownName, spelling: &[u8], value: &[u8]) {
         debug_assert!(spelling.eq_ignore_ascii_case(name.as_str().as_bytes()));
         self.push_known(name, value, FieldFlags::NONE);
@@ -530,8 +531,8 @@ impl FieldSection {
         self.store_known_slowly(name, value, flags)
     }
 
-    /// As [`store_known`](Self::store_known), for less than sixteen bytes: apart, as more registers are
-    /// needed.
+    /// Stores a field as [`store_known`](Self::store_known) does, for less than sixteen bytes: out of line,
+    /// since it needs more registers.
     #[inline(never)]
     fn store_known_small(
         &mut self,

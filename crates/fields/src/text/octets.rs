@@ -1,4 +1,4 @@
-//! What single bytes may be part of: one table of classes, and checks of whole strings built on it.
+//! The classes of single bytes: one table, and checks of whole strings built on it.
 //!
 //! The checks look at sixteen bytes a step, by a loop without branches that the compiler makes vector code
 //! of. Of shorter strings they look at eight: a word is loaded, and each class is a few additions in which no

@@ -1,4 +1,4 @@
-//! One field of a section: sixteen bytes of bookkeeping, and the view of it that is handed out.
+//! A field of a section: sixteen bytes of bookkeeping, and the view of it that is handed out.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -13,7 +13,7 @@ use crate::{
 pub struct FieldFlags(u8);
 
 impl FieldFlags {
-    /// Nothing special.
+    /// The empty set of flags.
     pub const NONE: Self = Self(0);
     /// The value is secret: never indexed by HPACK (RFC 7541 §7.1.3), and hidden by `Debug`.
     pub const SENSITIVE: Self = Self(1);
@@ -26,7 +26,7 @@ impl FieldFlags {
         self.0 & flags.0 == flags.0
     }
 
-    /// Both sets of flags.
+    /// Returns the union of two sets of flags.
     #[inline]
     pub const fn with(self, flags: Self) -> Self {
         Self(self.0 | flags.0)
@@ -86,7 +86,7 @@ impl Entry {
     }
 }
 
-/// One field: a view into its section, cheap to copy.
+/// A field: a view into its section, cheap to copy.
 ///
 /// `Debug` shows `name: "value"`, with the value as [`shown`](Self::shown) returns it.
 #[derive(Copy, Clone)]

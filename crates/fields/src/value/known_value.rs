@@ -29,7 +29,7 @@ macro_rules! known_values {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         enum Row { $($($constant,)*)* End }
 
-        /// Every known value.
+        /// The known values.
         impl KnownValue {
             /// The number of values that are known; ids run from 1 to this.
             pub const COUNT: usize = Row::End as usize;

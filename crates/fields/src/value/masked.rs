@@ -252,7 +252,7 @@ fn cookie_part(place: usize, part: &str) -> String {
     }
 }
 
-/// Each URL of `link`, which stands between angle brackets (RFC 8288 §3).
+/// Masks the URLs of `link`, which stand between angle brackets (RFC 8288 §3).
 fn link(value: &str) -> String {
     let shown = |(place, piece): (usize, &str)| match piece.split_once('>') {
         Some((url, rest)) if place > 0 => format!("<{}>{rest}", masked_url(url)),
