@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use alula::fields::{EscapedDebug, OneLine};
 
-/// The reason for which a [`Fjall`](super::Fjall) does not open.
+/// The reason for which a [`Fjall`](crate::engine::fjall::Fjall) does not open.
 ///
 /// `Display` gives one line, in which whatever a terminal would obey is escaped, as in `Debug`.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use crate::engine::fjall::event::FjallEvent;
 
-/// The bounds of a [`Fjall`](super::Fjall): its queue of writes, its batches and its memory.
+/// The bounds of a [`Fjall`](crate::engine::fjall::Fjall): its queue of writes, its batches and its memory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FjallOptions {
