@@ -1,4 +1,4 @@
-//! How a connection is set up.
+//! The configuration of a connection.
 
 use core::time::Duration;
 
@@ -19,9 +19,9 @@ use crate::frame::settings::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, Settings};
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Config {
-    /// What the peer may make us hold or do.
+    /// The limits on what the peer may make us hold or do.
     pub limits: Limits,
-    /// How fields are compressed; the table is as large as this, the limits' `encoder_table_bytes` and the
+    /// The compression of fields; the table is as large as this, the limits' `encoder_table_bytes` and the
     /// peer allow. By default the limit decides.
     pub encoder: EncoderConfig,
     /// True if a server takes extended CONNECT (RFC 8441); without effect on a client.
@@ -33,7 +33,8 @@ pub struct Config {
     /// 100, which is usual. Whoever knows the server knows better: streams beyond what it allows are refused.
     /// Without effect on a server.
     pub streams_expected: u32,
-    /// How long the peer may be silent, while streams are open, before it is pinged; `None` is never.
+    /// The time for which the peer may be silent, while streams are open, before it is pinged; `None` is
+    /// never.
     pub keep_alive: Option<Duration>,
     /// The time that the peer may take to answer a ping of ours; default 20 s.
     pub ping_timeout: Duration,
@@ -84,7 +85,7 @@ impl Config {
         EncoderConfig { table_bytes_max, ..self.encoder }
     }
 
-    /// What we tell the peer first; limits beyond what SETTINGS can say are cut to that.
+    /// Returns the SETTINGS that we send first; limits beyond what SETTINGS can say are cut to that.
     pub(crate) fn settings(&self, client: bool) -> Settings {
         Settings {
             table_bytes: self.limits.table_bytes,

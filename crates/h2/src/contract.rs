@@ -83,7 +83,7 @@ impl ProtocolMachine for Connection {
         self.receive(input, now)
     }
 
-    /// There is always more to come: an end that nobody announced is the end of the connection.
+    /// Ends the connection: HTTP/2 has no message that the end of the input completes.
     fn receive_end(
         &mut self,
         is_truncated: bool,

@@ -1,5 +1,5 @@
-//! One line per frame, both directions, and the head that was sent last, for those who want to watch; nothing
-//! is kept when nobody does.
+//! A trace for observers: one line per frame, in both directions, and the head that was sent last; nothing is
+//! kept without an observer.
 
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -34,7 +34,7 @@ pub struct FrameSummary {
     pub stream: u32,
     /// The length of its payload in bytes.
     pub length: u32,
-    /// What a small frame says.
+    /// The content of a small frame.
     pub detail: Detail,
 }
 
@@ -58,11 +58,11 @@ impl FrameSummary {
     }
 }
 
-/// What a small frame says.
+/// The content of a small frame.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Detail {
-    /// Nothing, or too much to show.
+    /// The frame has no detail, or too much to show.
     None,
     /// RST_STREAM: why.
     Code(ErrorCode),
@@ -138,7 +138,7 @@ impl Trace {
         }
     }
 
-    /// As [`record`](Self::record), where the payload was read elsewhere.
+    /// Records a frame as [`record`](Self::record) does, where the payload was read elsewhere.
     pub(crate) fn record_with(&mut self, sent: bool, header: FrameHeader, detail: impl FnOnce() -> Detail) {
         if self.enabled {
             self.keep_with(sent, header, detail());

@@ -96,7 +96,7 @@ impl Connection {
         }
     }
 
-    /// Every open stream's window moves by the difference, below zero if need be (RFC 9113 §6.9.2).
+    /// Moves the send window of each open stream by the difference, below zero if need be (RFC 9113 §6.9.2).
     fn shift_send_windows(&mut self, before: &Settings) -> Result<(), ConnectionError> {
         let delta = i64::from(self.peer.stream_window) - i64::from(before.stream_window);
         for slot in 0..self.streams.slots() {

@@ -72,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// What both windows allow, without what others were promised.
+    /// Returns how many bytes both windows allow, without those that were promised to others.
     #[inline]
     pub(super) fn capacity(&self, stream: StreamKey, entry: &Stream) -> u32 {
         let shared = if self.turns.is_on() {

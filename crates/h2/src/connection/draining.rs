@@ -20,9 +20,9 @@ use crate::stream::half::Incoming;
 #[derive(Debug)]
 pub(super) struct Draining {
     streams: Vec<Drained>,
-    /// One of them has no deadline yet.
+    /// True if one of the streams has no deadline yet.
     is_untimed: bool,
-    /// None of the deadlines is earlier.
+    /// A time that is no later than any of the deadlines.
     due: Time,
 }
 

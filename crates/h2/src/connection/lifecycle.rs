@@ -1,4 +1,4 @@
-//! How streams open and close, and how a connection ends.
+//! The opening and closing of streams, and the end of a connection.
 
 use alula_machine::{Exceeded, StreamKey, Time};
 
@@ -84,7 +84,7 @@ impl Connection {
         !self.streams.nobody_waits() || self.notices.is_any()
     }
 
-    /// What has happened beside the events, oldest first for each kind. Cheap when there is nothing.
+    /// Returns the oldest pending notice of its kind; `None` if there is none. Cheap when there is none.
     #[inline]
     pub fn poll_notice(&mut self) -> Option<Notice> {
         if self.has_notice() { self.next_notice() } else { None }
@@ -162,7 +162,7 @@ impl Connection {
         self.peer.streams_max.unwrap_or(silent)
     }
 
-    /// Whether a client may open a stream now, and if not, why.
+    /// Checks that a client may open a stream now.
     #[inline]
     pub(super) fn check_open(&mut self) -> Result<(), SendError> {
         if self.can_open() && self.is_client && self.open < self.stream_limit() {

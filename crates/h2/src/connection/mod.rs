@@ -1,4 +1,4 @@
-//! One HTTP/2 connection without sockets or clocks.
+//! An HTTP/2 connection without sockets or clocks.
 //!
 //! How the files share the work: `receive` turns bytes into frames; `blocks_in`, `data_in` and `control_in`
 //! say what the frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams
@@ -64,7 +64,7 @@ use self::timers::Timers;
 use crate::flow::grants::Turns;
 use crate::frame::priority_updates::PriorityUpdates;
 
-/// One HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
+/// An HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:
 ///
 /// 1. handles what [`poll_notice`](Self::poll_notice) tells, until it tells nothing;
 /// 2. writes what [`poll_transmit`](Self::poll_transmit) appends, and closes once
@@ -141,7 +141,7 @@ pub struct Connection {
     repeated: Repeated,
     /// Control frames that wait for `poll_transmit`.
     pending: OutBuf,
-    /// How many of them are acknowledgments.
+    /// The number of acknowledgments among them.
     acks: u32,
 
     // Both.
@@ -157,9 +157,9 @@ pub struct Connection {
     // Streams.
     streams: Streams,
     closed: ClosedIds,
-    /// How many are open.
+    /// The number of open streams.
     open: u32,
-    /// How many were reset and are still held by the application.
+    /// The number of streams that were reset and are still held by the application.
     reset_held: u32,
     /// The next identifier we open a stream with (client).
     next_id: u32,
@@ -180,9 +180,9 @@ pub struct Connection {
     resets: Resets,
     /// The streams that the peer made us reset.
     resets_made: Resets,
-    /// How many WINDOW_UPDATE frames the peer may send before they count as glitches.
+    /// The number of WINDOW_UPDATE frames that the peer may send before they count as glitches.
     updates_allowed: u32,
-    /// What the overhead of DATA frames may still cost before it counts as a glitch, in bytes.
+    /// The overhead of DATA frames, in bytes, that is still allowed before it counts as a glitch.
     frame_budget: u32,
     ping: Option<[u8; 8]>,
     timers: Timers,
@@ -190,14 +190,14 @@ pub struct Connection {
     trace: Trace,
 }
 
-/// Who goes away, and how far that has got (RFC 9113 §6.8).
+/// The state of a connection that goes away, on either side (RFC 9113 §6.8).
 #[derive(Clone, Copy, Debug, Default)]
 struct Going {
     /// We have said that we go.
     is_announced: bool,
     /// We have said which stream is the last.
     last_sent: Option<u32>,
-    /// What the peer said last.
+    /// The last GOAWAY of the peer.
     peer: Option<(u32, ErrorCode)>,
 }
 
@@ -209,7 +209,7 @@ struct Notices {
     /// A request was refused for want of a slot.
     wants_slot: bool,
     closed: bool,
-    /// As many as the bucket of glitches lets pass between two calls.
+    /// The breaches that were noted: as many as the bucket of glitches lets pass between two calls.
     breaches: VecDeque<Breach>,
     /// The control data of the request that was told of last.
     refused_head: Option<Box<Head>>,
@@ -238,7 +238,7 @@ impl Connection {
         Self::new(config.into(), false)
     }
 
-    /// As [`server`](Self::server), moved once only, into the memory that it stays in.
+    /// Creates a server as [`server`](Self::server) does, moved once only, into the memory that it stays in.
     pub fn boxed_server(config: Arc<Config>) -> Box<Self> {
         let settings = config.settings(false);
         let mut connection = Box::write(Box::new_uninit(), Self::silent(config, false));
@@ -253,7 +253,7 @@ impl Connection {
         connection
     }
 
-    /// One that has queued nothing yet. Inline, so that a box is filled in its place.
+    /// Creates a connection that has queued nothing yet. Inline, so that a box is filled in its place.
     #[inline(always)]
     fn silent(config: Arc<Config>, is_client: bool) -> Self {
         Self {
@@ -336,7 +336,7 @@ impl Connection {
     }
 }
 
-/// What has arrived and is to be taken.
+/// The received side: heads, trailers and windows.
 impl Connection {
     /// Swaps the head of a stream, announced by [`Event::Head`](crate::Event::Head) or
     /// [`Event::Interim`](crate::Event::Interim), with `into`, whose memory is used again. Allocates nothing. Without a head to
@@ -357,8 +357,9 @@ impl Connection {
         Ok(())
     }
 
-    /// As [`take_head`](Self::take_head), by exchanging boxes, which costs a tenth of exchanging heads: what
-    /// `into` held is used for another head, and `None` does for who has no box to give.
+    /// Takes the head as [`take_head`](Self::take_head) does, by exchanging boxes, which costs a tenth of
+    /// exchanging heads: the box in `into` is used for another head; `None` is fine for a caller that has
+    /// none.
     ///
     /// # Errors
     /// When the stream is gone.
@@ -468,12 +469,12 @@ impl Connection {
         self.streams.get(stream).map(|entry| entry.id)
     }
 
-    /// Whether the peer has ended its half of the stream; `None` when the stream is gone.
+    /// Returns whether the peer has ended its half of the stream; `None` when the stream is gone.
     pub fn has_received_all(&self, stream: StreamKey) -> Option<bool> {
         self.streams.get(stream).map(|entry| entry.state.has_received_all())
     }
 
-    /// Whether we have ended our half of the stream; `None` when the stream is gone.
+    /// Returns whether we have ended our half of the stream; `None` when the stream is gone.
     pub fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
         self.streams.get(stream).map(|entry| entry.state.has_sent_all())
     }
@@ -489,8 +490,8 @@ impl Connection {
         self.streams.get(stream).and_then(|entry| entry.content_in.left()).map(|left| left + of_frame)
     }
 
-    /// How many bytes of DATA can be sent on a stream now: what both windows allow. Zero when the stream is
-    /// gone.
+    /// Returns how many bytes of DATA can be sent on a stream now: the bytes that both windows allow. Zero
+    /// when the stream is gone.
     #[inline]
     pub fn send_capacity(&self, stream: StreamKey) -> usize {
         self.streams.get(stream).map_or(0, |entry| self.capacity(stream, entry) as usize)
@@ -516,18 +517,19 @@ impl Connection {
         self.streams.get(stream).is_some_and(is_shut)
     }
 
-    /// How many bytes of DATA of a stream were received and not given back yet. Zero when the stream is
-    /// gone.
+    /// Returns how many bytes of DATA of a stream were received and not given back yet. Zero when the stream
+    /// is gone.
     pub fn unreleased(&self, stream: StreamKey) -> u32 {
         self.streams.get(stream).map_or(0, |entry| entry.window_in.held())
     }
 
-    /// How many bytes of DATA the connection's window lets us send; a stream's own window may allow less.
+    /// Returns how many bytes of DATA the connection's window lets us send; a stream's own window may allow
+    /// less.
     pub fn send_window(&self) -> i64 {
         self.window_out.octets()
     }
 
-    /// How many bytes of DATA the connection's window lets the peer send, as far as we have told it.
+    /// Returns how many bytes of DATA the connection's window lets the peer send, as far as we have told it.
     pub fn peers_window(&self) -> i64 {
         self.window_in.available()
     }
@@ -538,7 +540,7 @@ impl Connection {
         self.open as usize
     }
 
-    /// How many more requests a client can send now.
+    /// Returns how many more requests a client can send now.
     pub fn available_slots(&self) -> usize {
         if self.is_client && self.can_open() {
             self.stream_limit().saturating_sub(self.open) as usize
@@ -547,8 +549,8 @@ impl Connection {
         }
     }
 
-    /// As [`available_slots`](Self::available_slots); when there are none,
-    /// [`Notice::Room`](crate::Notice::Room) tells of the next.
+    /// Returns the same as [`available_slots`](Self::available_slots); when that is zero,
+    /// [`Notice::Room`](crate::Notice::Room) announces the next.
     pub fn await_slot(&mut self) -> usize {
         let slots = self.available_slots();
         self.notices.wants_slot |= slots == 0;
@@ -587,7 +589,7 @@ impl Connection {
         self.error
     }
 
-    /// What the peer's SETTINGS say; what RFC 9113 §6.5.2 presumes until they are here.
+    /// Returns the SETTINGS of the peer, or the initial values of RFC 9113 §6.5.2 until they are here.
     #[inline]
     pub fn peer_settings(&self) -> &Settings {
         &self.peer
@@ -614,12 +616,12 @@ impl Connection {
         &self.goaway_debug
     }
 
-    /// What the peer may make this side hold or do.
+    /// Returns the limits on what the peer may make this side hold or do.
     pub fn limits(&self) -> &Limits {
         &self.config.limits
     }
 
-    /// What the connection has seen.
+    /// Returns the counters of the connection.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -695,8 +697,8 @@ const PENDING_KEPT_BYTES_MAX: usize = 64;
 /// answer.
 const FIRST_OUTPUT: usize = 384;
 
-/// How many closed streams are remembered at most: what may still be on its way for streams that we reset at
-/// once.
+/// The most closed streams that are remembered: frames may still be on their way for as many streams as we
+/// reset at once.
 const CLOSED_IDS_MAX: usize = 1024;
 
 /// WINDOW_UPDATE frames a peer may send for each DATA frame of ours, on top of those in the bucket: one for

@@ -1,4 +1,5 @@
-//! What the driver writes and waits for: control frames in a queue, and deadlines.
+//! The output of the machine and its deadlines: control frames in a queue, and the times at which it has to
+//! be called.
 
 use core::time::Duration;
 
@@ -43,8 +44,8 @@ impl Connection {
         !self.pending.is_empty() || self.growth.is_due() || self.draining.is_untimed()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due; it may move with every frame. Earlier calls do
-    /// no harm.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is due; it may move with every
+    /// frame. Earlier calls do no harm.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         if self.error.is_some() {

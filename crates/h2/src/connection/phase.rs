@@ -9,35 +9,35 @@ use crate::frame::error_code::ErrorCode;
 /// The place in the input at which we are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
-    /// In the client's magic (server only).
+    /// The client's magic, of which some bytes have come (server only).
     Magic { matched: usize },
-    /// At the start of a frame, or in its header.
+    /// The start of a frame, or its header.
     Header,
-    /// At the payload of a frame that is small and of known length.
+    /// The payload of a frame that is small and of known length.
     Small(FrameHeader),
-    /// At an entry of SETTINGS.
+    /// The entries of SETTINGS.
     Settings { left: u32 },
-    /// In the debug data of GOAWAY, which takes effect after it.
+    /// The debug data of GOAWAY, which takes effect after it.
     GoAwayDebug { left: u32, last: u32, code: ErrorCode },
     /// Before the field block fragment of HEADERS, at what its flags announce.
     HeadersPrefix(FrameHeader),
-    /// In a field block fragment.
+    /// A field block fragment.
     Fragment { left: u32, padding: u32, is_last: bool },
-    /// At the length of the padding of DATA.
+    /// The length of the padding of DATA.
     DataPrefix(FrameHeader),
-    /// In the content of DATA.
+    /// The content of DATA.
     Data { stream: StreamKey, left: u32, padding: u32, end: bool },
-    /// In the value of PRIORITY_UPDATE.
+    /// The value of PRIORITY_UPDATE.
     PriorityValue { header: FrameHeader, left: u32 },
-    /// In bytes nobody wants.
+    /// Bytes that are dropped.
     Skip { left: u32 },
 }
 
 /// The end of a step.
 pub(super) enum Step<'i> {
-    /// With more to do.
+    /// The step has more to do.
     More,
-    /// For want of input.
+    /// The step needs more input.
     Starved,
     Event(Event<'i>),
 }

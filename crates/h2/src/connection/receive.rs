@@ -1,4 +1,5 @@
-//! From bytes to frames: where in a frame the input stands, and which frames may come at all.
+//! Cuts bytes into frames: the place in a frame at which the input stands, and the frames that may come there
+//! at all.
 //!
 //! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as
 //! they come. Each step ends with an event, with more to do, or for want of input.

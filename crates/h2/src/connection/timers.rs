@@ -17,7 +17,7 @@ pub(super) struct Timers {
     settings: Time,
     /// A head or frame that the peer has begun must be whole.
     head: Time,
-    /// When a frame came last.
+    /// The time of the last frame.
     heard: Time,
     /// A keep-alive PING is out since then, and must be answered or followed by other frames until `pong`.
     pinged: Time,

@@ -1,4 +1,5 @@
-//! Whose turn it is to send DATA when there is not enough for all (RFC 9218 §10), on a server that schedules.
+//! The order in which streams send DATA when there is not enough for all (RFC 9218 §10), on a server that
+//! schedules.
 //!
 //! Who could not send all it had waits in a queue. Whoever ranks first there is told to go on, and what there
 //! is of the connection's window and of the driver's room is promised to it; until its turn ends, those who
@@ -22,7 +23,7 @@ use crate::stream::streams::Queue;
 /// The least that a stream that shares gets at a time.
 const SHARE_BYTES: u32 = 16 * 1024;
 
-/// For drivers whose output is bounded.
+/// Turns, for drivers whose output is bounded.
 impl Connection {
     /// Says that the driver takes no more bytes of this stream for now, which has some to send:
     /// [`Notice::Writable`](crate::Notice::Writable) follows when it is the stream's turn, after
@@ -67,8 +68,8 @@ impl Connection {
         self.turns.end();
     }
 
-    /// What the client has said last about how soon it wants this response; `None` if nothing, or if the
-    /// stream is gone.
+    /// Returns the priority that the client stated last for this response; `None` if it stated none, or if
+    /// the stream is gone.
     pub fn priority(&self, stream: StreamKey) -> Option<Priority> {
         self.streams.get(stream)?.priority
     }
@@ -118,8 +119,8 @@ impl Connection {
         None
     }
 
-    /// Of those that wait, and of equals the one that has waited longest; its rank, and how many have the
-    /// same.
+    /// Returns the stream that ranks first among those that wait, and of equals the one that has waited
+    /// longest; with its rank, and how many have the same.
     fn first_in_rank(&self) -> Option<(StreamKey, Rank, u32)> {
         let waiting = self.streams.waiting(Queue::Writable);
         let mut ranks = waiting.filter_map(|stream| Some((stream, rank(self.streams.get(stream)?))));

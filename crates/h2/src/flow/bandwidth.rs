@@ -1,4 +1,4 @@
-//! What a path carries in one round trip, and how large a window has to be so that it is not what limits it.
+//! An estimate of the bandwidth-delay product of a path, and of the window with which it is used up.
 //!
 //! A sample begins with a WINDOW_UPDATE. A PING that goes out with it gives the round trip, but its answer
 //! does not end the sample: a peer answers before it sends what the WINDOW_UPDATE has allowed, so that
@@ -12,7 +12,7 @@
 
 use core::time::Duration;
 
-/// What was measured so far on one connection.
+/// The measurements on one connection so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bandwidth {
     /// The round trip in nanoseconds: a shorter one counts at once, a longer one by an eighth (RFC 6298 §2),

@@ -12,7 +12,7 @@
 use crate::frame::MAX_31;
 use crate::guard::violation::Violation;
 
-/// How much we may send: may be negative after the peer's SETTINGS (RFC 9113 §6.9.2).
+/// The window in which we may send: it may be negative after the peer's SETTINGS (RFC 9113 §6.9.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct SendWindow(i64);
 
@@ -22,13 +22,13 @@ impl SendWindow {
         Self(octets as i64)
     }
 
-    /// What may be sent now; zero when the window is negative.
+    /// Returns how many bytes may be sent now; zero when the window is negative.
     #[inline]
     pub(crate) const fn available(self) -> u32 {
         if self.0 > 0 { self.0 as u32 } else { 0 }
     }
 
-    /// What is left of it; negative after the peer made it smaller.
+    /// Returns the window in bytes; negative after the peer made it smaller.
     pub(crate) const fn octets(self) -> i64 {
         self.0
     }
@@ -74,10 +74,10 @@ const fn worth_company(size: u32) -> u32 {
     }
 }
 
-/// How much the peer may send, and what becomes of what it has sent.
+/// The window in which the peer may send, and the account of the bytes that it has sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ReceiveWindow {
-    /// What the peer may still send; negative after we made the window smaller.
+    /// The bytes that the peer may still send; negative after we made the window smaller.
     available: i64,
     /// Arrived and not consumed yet.
     held: u32,
@@ -85,7 +85,7 @@ pub(crate) struct ReceiveWindow {
     owed: u32,
     /// The sum of the three.
     size: u32,
-    /// What is owed goes along with other frames from here on.
+    /// The bytes owed from which on WINDOW_UPDATE goes along with other frames.
     company_at: u32,
 }
 
@@ -175,7 +175,7 @@ impl ReceiveWindow {
         self.held
     }
 
-    /// What the peer may still send; negative after we made the window smaller.
+    /// Returns how many bytes the peer may still send; negative after we made the window smaller.
     pub(crate) const fn available(self) -> i64 {
         self.available
     }

@@ -1,7 +1,7 @@
 //! Dictionaries of structured fields (RFC 9651 §4.2.2), as far as a reader needs who knows the keys it wants:
 //! all of the syntax is checked, and integers and booleans have values.
 
-/// What a member says.
+/// The value of a member.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Member {
     Integer(i64),
@@ -38,7 +38,7 @@ pub(crate) fn parse(text: &[u8], mut member: impl FnMut(&[u8], Member)) -> Optio
     Some(())
 }
 
-/// What is left of the text.
+/// The rest of the text.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// As many bytes as are fit, at least one.
+    /// Takes the longest prefix of bytes that are fit, at least one.
     fn span(&mut self, is_fit: impl Fn(&u8) -> bool) -> Option<&'a [u8]> {
         let len = self.0.iter().position(|octet| !is_fit(octet)).unwrap_or(self.0.len());
         let (span, rest) = self.0.split_at(len);

@@ -14,7 +14,7 @@ use core::fmt;
 pub struct ErrorCode(pub u32);
 
 impl ErrorCode {
-    /// Nothing went wrong.
+    /// The code for an end without an error.
     pub const NO_ERROR: Self = Self(0x0);
     /// A rule was broken that has no code of its own.
     pub const PROTOCOL_ERROR: Self = Self(0x1);
@@ -64,7 +64,7 @@ impl fmt::Debug for ErrorCode {
     }
 }
 
-/// In the order of the registry, from 0x0.
+/// The names in the order of the registry, from 0x0.
 static NAMES: [&str; 14] = [
     "NO_ERROR",
     "PROTOCOL_ERROR",

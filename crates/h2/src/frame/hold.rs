@@ -19,7 +19,7 @@ impl Hold {
         self.read(rest, |octets| *octets)
     }
 
-    /// As [`gather`](Self::gather), and reads them where they lie.
+    /// Takes bytes as [`gather`](Self::gather) does, and parses them where they lie.
     #[inline]
     pub(crate) fn read<const N: usize, T>(
         &mut self,

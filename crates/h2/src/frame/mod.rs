@@ -19,12 +19,12 @@ use crate::frame::error_code::ErrorCode;
 
 /// The length of every frame header (RFC 9113 §4.1).
 pub(crate) const HEADER_BYTES: usize = 9;
-/// What the client sends first (RFC 9113 §3.4).
+/// The first bytes that a client sends (RFC 9113 §3.4).
 pub(crate) const MAGIC: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The largest value of a stream identifier, a window or an increment: 31 bits (RFC 9113 §4.1, §6.9.1).
 pub(crate) const MAX_31: u32 = 0x7fff_ffff;
 
-/// What kind of frame (RFC 9113 §6), as a number with names: unknown ones are ignored, not refused.
+/// The type of a frame (RFC 9113 §6), as a number with names: unknown ones are ignored, not refused.
 #[derive(Clone, Copy, Eq, Hash, PartialEq)]
 pub struct FrameKind(pub u8);
 
@@ -52,7 +52,7 @@ impl FrameKind {
     /// Says how soon a response is wanted (RFC 9218 §7.1).
     pub const PRIORITY_UPDATE: Self = Self(0x10);
 
-    /// How many kinds RFC 9113 defines; their numbers are below this.
+    /// The number of frame types that RFC 9113 defines; their numbers are below this.
     pub const KNOWN: usize = 10;
 
     /// The name in RFC 9113 or RFC 9218, or `None` for a kind they do not define.

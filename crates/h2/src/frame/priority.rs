@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::frame::dictionary::{self, Member};
 
-/// How soon a response is wanted, and whether parts of it are of use (RFC 9218 §4).
+/// The priority of a response: how soon it is wanted, and whether parts of it are of use (RFC 9218 §4).
 ///
 /// ```
 /// use alula::h2::Priority;
@@ -15,7 +15,7 @@ use crate::frame::dictionary::{self, Member};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Priority {
-    /// From 0, the most urgent, to 7; 3 unless it is said.
+    /// The urgency, from 0, the most urgent, to 7; 3 by default.
     pub urgency: u8,
     /// True if the client can use the response piece by piece; not unless it is said.
     pub incremental: bool,

@@ -29,7 +29,7 @@ pub(crate) const FRAME_BYTES_MIN: u32 = 1 << 14;
 pub(crate) const FRAME_BYTES_MAX: u32 = (1 << 24) - 1;
 /// The initial value of SETTINGS_INITIAL_WINDOW_SIZE, and of the connection's window (RFC 9113 §6.9.2).
 pub(crate) const WINDOW_INITIAL: u32 = 65_535;
-/// How long one entry is on the wire.
+/// The bytes of an entry on the wire.
 pub(crate) const ENTRY_BYTES: usize = 6;
 
 /// The values of one side. `Default` is what holds before any SETTINGS (RFC 9113 §6.5.2).
@@ -176,7 +176,7 @@ pub(crate) struct LocalSettings {
     acknowledged: Settings,
     /// The last of those that wait, or those in force: asked for with every request.
     newest: Settings,
-    /// Those that wait before the newest. Mostly there are none ever.
+    /// The SETTINGS that wait for an acknowledgment before the newest; mostly none.
     earlier: Vec<Settings>,
     /// The newest wait for their acknowledgment.
     await_ack: bool,
@@ -188,19 +188,19 @@ impl LocalSettings {
         Self { acknowledged: settings, newest: settings, earlier: Vec::new(), await_ack: false }
     }
 
-    /// What the peer is known to follow.
+    /// Returns the SETTINGS that the peer is known to follow.
     #[inline]
     pub(crate) const fn acknowledged(&self) -> &Settings {
         &self.acknowledged
     }
 
-    /// What was sent last.
+    /// Returns the SETTINGS that were sent last.
     #[inline]
     pub(crate) const fn newest(&self) -> &Settings {
         &self.newest
     }
 
-    /// How far the windows of streams may still rise above what the peer is known to follow.
+    /// Returns by how much the windows of streams may still rise above the acknowledged ones.
     pub(crate) fn window_rise(&self) -> u32 {
         let waiting = self.earlier.iter().chain(self.await_ack.then_some(&self.newest));
         let highest = waiting.map(|settings| settings.stream_window).max().unwrap_or(0);

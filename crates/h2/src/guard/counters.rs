@@ -1,4 +1,4 @@
-//! What a connection has seen, for metrics and for the defences' tests.
+//! The counters of a connection, for metrics and for the defences' tests.
 
 use crate::frame::FrameKind;
 

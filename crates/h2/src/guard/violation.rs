@@ -22,9 +22,9 @@ use crate::frame::error_code::ErrorCode;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Violation {
-    /// What the peer is told (RFC 9113 §7).
+    /// The error code that the peer is told (RFC 9113 §7).
     pub code: ErrorCode,
-    /// What it brings down: the stream or the connection (RFC 9113 §5.4).
+    /// The scope of the error: the stream or the connection (RFC 9113 §5.4).
     pub scope: Scope,
     /// The rule in words, ending in its section.
     pub rule: &'static str,
@@ -78,14 +78,14 @@ impl core::error::Error for Violation {}
 
 macro_rules! violations {
     ($($name:ident: $scope:ident $code:ident $rule:literal;)*) => {
-        /// One constant per rule; each one's text is its documentation.
+        /// The rules, one constant each; the text of a rule is its documentation.
         impl Violation {
             $(
                 #[doc = concat!($rule, ".")]
                 pub const $name: Self = Self::$scope(ErrorCode::$code, $rule);
             )*
 
-            /// Every rule with the name of its constant, in the order of the table.
+            /// The rules with the names of their constants, in the order of the table.
             pub const ALL: &'static [(&'static str, Self)] = &[$((stringify!($name), Self::$name)),*];
         }
     };

@@ -16,17 +16,17 @@ use crate::guard::violation::Violation;
 use crate::head::last_authority::LastAuthority;
 use crate::stream::content;
 
-/// What a block is the field section of.
+/// The kind of field section that a block holds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Section {
     Request,
     Response,
     Trailers,
-    /// Of nothing that matters any more: only the decoder's table and the size count.
+    /// A section that is dropped: only the decoder's table and the size count.
     Discarded,
 }
 
-/// How much of a section is kept.
+/// The limits on the part of a section that is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SectionLimits {
     pub(crate) bytes: usize,
@@ -34,7 +34,7 @@ pub(crate) struct SectionLimits {
     pub(crate) cookie_crumbs: u32,
 }
 
-/// What is known of a section so far, beside the fields themselves.
+/// The facts known of a section so far, beside the fields themselves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldCheck {
     section: Section,
@@ -51,18 +51,18 @@ pub(crate) struct FieldCheck {
     pub(crate) fields: u32,
     pub(crate) crumbs: u32,
     pub(crate) content_length: Option<u64>,
-    /// What the field `priority` says, if there is one that can be read.
+    /// The value of the field `priority`, if there is one that can be read.
     pub(crate) priority: Option<Priority>,
 }
 
-/// What the machine needs to know of a request.
+/// The facts of a request that the machine needs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct RequestFacts {
     pub(crate) is_head: bool,
     pub(crate) is_connect: bool,
 }
 
-/// What the verdict on a request needs of its pseudo-fields, noted as they come.
+/// The facts of a request's pseudo-fields on which its verdict depends, noted as they come.
 #[derive(Clone, Copy, Debug)]
 struct TargetFacts {
     method: RequestFacts,

@@ -14,7 +14,7 @@ use crate::head::last_authority::LastAuthority;
 use crate::head::repeated::Known;
 use crate::stream::content;
 
-/// What the machine needs to know of a head it is to send.
+/// The facts of a head to be sent that the machine needs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct HeadFacts {
     pub(crate) is_head: bool,

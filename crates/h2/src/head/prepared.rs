@@ -51,7 +51,7 @@ pub struct Prepared {
     holes: Vec<HoleRule>,
 }
 
-/// What a value must keep to.
+/// The rule that a value has to keep.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum HoleRule {
     Path,

@@ -13,7 +13,7 @@ pub(crate) struct Repeated {
     fields: FieldSection,
     /// A section came twice in a row: from then on the last one is remembered with its fields.
     is_kept: bool,
-    /// What it was sent as; nothing is remembered of discarded ones.
+    /// The section that it was sent as; `Discarded` stands for none.
     section: Section,
     content_length: Option<u64>,
     epoch: u64,
@@ -43,14 +43,14 @@ impl Repeated {
         }
     }
 
-    /// Whether a section is the remembered one, sent as the same.
+    /// Returns the facts of a section if it is the remembered one, sent as the same.
     #[inline]
     pub(crate) fn find(&self, fields: &FieldSection, section: Section) -> Option<Known> {
         let is_known = self.is_kept && self.section == section && self.fields.is_copy_of(fields);
         is_known.then_some(Known { content_length: self.content_length })
     }
 
-    /// What the remembered section was coded as, if an encoder at this epoch would do the same.
+    /// Returns the block of the remembered section, if an encoder at this epoch would code it the same.
     #[inline]
     pub(crate) fn block(&self, epoch: u64) -> Option<&[u8]> {
         if self.epoch == epoch { self.block.get(..self.len) } else { None }

@@ -10,7 +10,7 @@ use crate::stream::closed_ids::Closed;
 /// The fate of a stream that is not open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Absent {
-    /// Nothing yet: its identifier was never used, or is of those that the peer must not use.
+    /// The stream was never opened, or its identifier is one that the peer must not use.
     Idle,
     /// It closed, and is remembered.
     Closed(Closed),
@@ -105,7 +105,7 @@ mod tests {
     const FRAMES: [Frame; 5] =
         [Frame::Request, Frame::Response, Frame::Data, Frame::RstStream, Frame::WindowUpdate];
 
-    /// One row for what became of a stream and each frame.
+    /// Prints the table: a row for each past of a stream and each frame.
     fn table() -> String {
         let mut text = String::new();
         for absent in ABSENT {

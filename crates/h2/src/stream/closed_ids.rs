@@ -1,11 +1,11 @@
-//! What became of the streams that closed last.
+//! The record of the streams that closed last.
 //!
 //! A frame for a closed stream is late, and ignored, if we have reset it; it is an error if both sides had
 //! ended it, or if the peer itself has reset it (RFC 9113 §5.1). Older streams are forgotten.
 
 use alloc::vec::Vec;
 
-/// How a stream closed.
+/// The way in which a stream closed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Closed {
     /// END_STREAM both ways.
@@ -23,7 +23,7 @@ pub(crate) enum Closed {
 pub(crate) struct ClosedIds {
     /// The first that closed, while it is the only one: many connections have one stream.
     only: Entry,
-    /// As many as a power of two, or none.
+    /// The entries: a power of two of them, or none.
     ring: Vec<Entry>,
     /// The number of it that may have.
     count_max: usize,
@@ -40,7 +40,7 @@ struct Entry {
 
 const NOTHING: Entry = Entry { id: 0, how: Closed::Ended };
 
-/// As many are remembered of a connection that has few streams.
+/// The least number of entries that a connection with few streams remembers.
 const COUNT_MIN: usize = 8;
 
 impl ClosedIds {
@@ -87,7 +87,7 @@ impl ClosedIds {
         self.ring.capacity() * size_of::<Entry>()
     }
 
-    /// How a stream closed, the latest entry first; `None` if that was too long ago.
+    /// Returns how a stream closed, by its latest entry; `None` if that was too long ago.
     pub(crate) fn find(&self, id: u32) -> Option<Closed> {
         if self.ring.is_empty() && self.only.id == id && id != NOTHING.id {
             return Some(self.only.how);

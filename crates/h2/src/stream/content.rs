@@ -1,6 +1,6 @@
 //! `content-length` against DATA (RFC 9113 §8.1.1), for one direction of one stream.
 
-/// What is still to come of a content of stated length; unstated is any length.
+/// The number of bytes that are still to come of a content of stated length; unstated is any length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Content(u64);
 
@@ -25,7 +25,7 @@ impl Content {
         if self.0 == u64::MAX { None } else { Some(self.0) }
     }
 
-    /// Whether that much more DATA, the last of it or not, agrees.
+    /// Checks that this much more DATA, the last of it or not, agrees.
     #[inline]
     pub(crate) const fn check(self, octets: u64, end: bool) -> Result<Self, ContentMismatch> {
         if self.0 == u64::MAX {

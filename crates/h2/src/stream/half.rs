@@ -11,7 +11,7 @@ use crate::guard::violation::Violation;
 /// The receiving half: the message that comes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Receiving {
-    /// No final head yet.
+    /// The state before a final head.
     Idle,
     /// The head is here; DATA and trailers may follow.
     Open,
@@ -21,7 +21,7 @@ pub(crate) enum Receiving {
     Ended,
 }
 
-/// What arrives for a receiving half. `Headers` in [`Receiving::Open`] are trailers.
+/// The inputs of a receiving half. `Headers` in [`Receiving::Open`] are trailers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Incoming {
     Interim {
@@ -68,7 +68,7 @@ impl Receiving {
 /// The sending half: the message that goes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Sending {
-    /// No final head yet.
+    /// The state before a final head.
     Idle,
     /// The head is out; DATA and trailers may follow.
     Open,
@@ -76,7 +76,7 @@ pub(crate) enum Sending {
     Ended,
 }
 
-/// What the caller wants to send.
+/// The frames that the caller wants to send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Outgoing {
     Interim,
@@ -109,7 +109,7 @@ mod tests {
     use alloc::format;
     use alloc::string::String;
 
-    /// Both tables, one row per state and input.
+    /// Prints both tables, one row per state and input.
     fn tables() -> String {
         let mut text = String::from("receiving\n");
         let ends = [false, true];

@@ -1,4 +1,5 @@
-//! From stream identifiers to slots: chains through the slots, as many as there may be streams, or more.
+//! A map from stream identifiers to slots: chains through the slots, as many as there may be streams, or
+//! more.
 //!
 //! Identifiers of a connection go up by two, so `id / 2` modulo the number of chains gives those that are
 //! open at the same time chains of their own; a stream that lives long shares its chain with one other now
@@ -11,7 +12,7 @@ use alloc::vec::Vec;
 /// The end of a chain: no slot has this number.
 const NOBODY: u32 = u32::MAX;
 
-/// What a slot is in its chain.
+/// The link of a slot in its chain.
 #[derive(Clone, Copy)]
 struct Link {
     id: u32,
@@ -126,7 +127,7 @@ impl IdTable {
 /// Slots that are found without chains.
 const FEW: usize = 4;
 
-/// No stream has this identifier (RFC 9113 §5.1.1).
+/// The identifier that no stream has (RFC 9113 §5.1.1).
 const NOTHING: u32 = u32::MAX;
 
 /// Enough for a connection with some streams.

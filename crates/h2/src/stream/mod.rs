@@ -1,4 +1,4 @@
-//! What the machine knows of one stream.
+//! The state of a stream in the machine.
 
 pub(crate) mod absent;
 pub(crate) mod closed_ids;
@@ -35,21 +35,21 @@ pub(crate) struct Stream {
     pub(crate) is_connect: bool,
     /// CONNECT was answered with success: DATA is the tunnel's (RFC 9113 §8.5).
     pub(crate) is_tunnel: bool,
-    /// What the client has said about how soon it wants the response.
+    /// The priority that the client has stated.
     pub(crate) priority: Option<Priority>,
-    /// How many interim responses have come.
+    /// The number of interim responses that have come.
     pub(crate) interim: u32,
     /// The sizes of their field sections, added up.
     pub(crate) interim_bytes: u32,
     pub(crate) window_in: ReceiveWindow,
     pub(crate) window_out: SendWindow,
-    /// What is still to come, and to go, by `content-length`.
+    /// The content that is still to come, and to go, by `content-length`.
     pub(crate) content_in: Content,
     pub(crate) content_out: Content,
-    /// How it was reset, if it was.
+    /// The reset of the stream, if it was reset.
     pub(crate) reset: Reset,
-    /// In a box, so that the head of a block changes places with it for a few instructions; none before there
-    /// was one.
+    /// The head, in a box, so that the head of a block changes places with it for a few instructions; `None`
+    /// before there was one.
     pub(crate) head: Option<Box<Head>>,
     pub(crate) trailers: FieldSection,
 }
@@ -105,7 +105,7 @@ impl Stream {
         }
     }
 
-    /// What head and trailers hold.
+    /// Returns the memory of head and trailers in bytes.
     #[inline]
     pub(crate) fn memory_bytes(&self) -> usize {
         let head = self.head.as_ref().map_or(0, |head| size_of::<Head>() + head.capacity_bytes());

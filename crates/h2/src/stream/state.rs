@@ -34,7 +34,7 @@ enum Life {
 /// An end of a stream as a whole.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum End {
-    /// Both halves have ended.
+    /// The state in which both halves have ended.
     Complete,
     /// It is reset, and the application is to hear of it.
     Reset,

@@ -57,7 +57,7 @@ pub(crate) struct Streams {
     /// The slot that was freed last; each free slot names the one that was freed before it, where a used one
     /// has its place in a queue.
     free: u32,
-    /// How many are free.
+    /// The number of free slots.
     free_count: u32,
     ids: IdTable,
     queues: [Ends; QUEUES],
@@ -239,7 +239,8 @@ impl Streams {
         (entry.generation == key.generation()).then_some(&mut entry.stream)
     }
 
-    /// All streams whose slots are in use; for what concerns all of them, never for one request.
+    /// Returns all streams whose slots are in use; for events that concern all of them, never for one
+    /// request.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stream> {
         self.slots.iter().filter(|entry| entry.used).map(|entry| &entry.stream)
     }

@@ -20,10 +20,10 @@ pub(crate) struct Block {
     pub(super) continuations: u32,
     /// The bytes of the block that have gone to the decoder.
     pub(super) wire_bytes: u32,
-    /// Nothing of the block has gone to the decoder yet.
+    /// True as long as no byte of the block has gone to the decoder.
     pub(super) is_fresh: bool,
     pub(super) check: FieldCheck,
-    /// None until a block comes, or after the first one has left with its stream.
+    /// The head that is read; `None` until a block comes, and after the first one has left with its stream.
     pub(super) head: Option<Box<Head>>,
     pub(super) cookies: Vec<u8>,
     pub(super) memo: Memo<KnownHead>,
@@ -42,7 +42,7 @@ pub(super) enum Target {
     Trailers(StreamKey),
     /// A new stream for which there is no place, though the peer keeps to its limit (server).
     Refused,
-    /// Nothing: it is late, or it breaks this rule.
+    /// The block has no effect: it is late, or it breaks this rule.
     Nothing(Option<Violation>),
 }
 

@@ -274,7 +274,7 @@ fn prefix_len(header: FrameHeader) -> u32 {
     padded + priority
 }
 
-/// What a block is for (RFC 9113 §5.1).
+/// The target of a block (RFC 9113 §5.1).
 impl Connection {
     #[inline]
     fn aim(&mut self, header: FrameHeader, now: Time) -> Result<(), ConnectionError> {

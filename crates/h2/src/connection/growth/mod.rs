@@ -25,7 +25,7 @@ pub(super) const MEASURE: [u8; 8] = *b"window?\0";
 /// After so many samples the next PING is sent at the latest.
 const PAUSE_MAX: u32 = 1023;
 
-/// What happens on the connection.
+/// The occasions on which a window may grow.
 impl Connection {
     /// Notes that so much of a window was consumed that it was worth a WINDOW_UPDATE.
     #[cold]
@@ -128,7 +128,7 @@ impl Connection {
     }
 }
 
-/// What is known of streams and windows.
+/// The state of streams and windows that growth depends on.
 impl Connection {
     fn may_grow(&self, stream: Option<StreamKey>) -> bool {
         let of_stream = stream.and_then(|stream| self.streams.get(stream));

@@ -25,7 +25,7 @@ pub(crate) struct Growth {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     Rest,
-    /// There was an occasion, of a stream or of the connection alone; the reader has to catch up.
+    /// A sample is wanted, for a stream or for the connection alone; the reader has to catch up first.
     Wanted(Option<StreamKey>),
     Running(Sample),
 }
@@ -44,7 +44,7 @@ pub(super) struct Sample {
 /// The PING of a sample.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Ping {
-    /// There is none: the round trip is known.
+    /// The sample has no PING: the round trip is known.
     None,
     Out,
     Answered,
