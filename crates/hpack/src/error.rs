@@ -67,7 +67,7 @@ impl fmt::Display for DecodeError {
 
 impl core::error::Error for DecodeError {}
 
-/// Which rule. One byte, and with values to spare.
+/// The rule that was broken. One byte, with values to spare.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Rule {
     IndexZero,

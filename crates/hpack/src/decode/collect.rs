@@ -7,7 +7,7 @@ use crate::decode::visitor::{Decoded, Indexed, Visitor};
 use crate::encode::class::Class;
 use crate::table::dynamic::Stored;
 
-/// How much a list of fields may be.
+/// The limits on a list of fields.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ListLimits {
     /// The sum of name, value and 32 bytes over all fields (RFC 9113 §6.5.2).
@@ -58,7 +58,7 @@ impl From<&Limits> for ListLimits {
 #[derive(Debug)]
 pub struct Collect<'a> {
     target: Target<'a>,
-    /// What is left of the limits.
+    /// The rest of the limits.
     left: ListLimits,
     refusal: Option<Refusal>,
 }
@@ -132,8 +132,8 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// As [`store`](Self::store), for fields that are indexes of one byte: the known ones, which nearly all
-    /// are, in the loop.
+    /// Stores fields as [`store`](Self::store) does, for those that are indexes of one byte: the known ones,
+    /// which nearly all are, in the loop.
     #[inline(always)]
     fn store_indexed(&mut self, fields: &mut Indexed<'_, '_>) -> Result<(), Refusal> {
         while let Some(field) = fields.next_stored() {

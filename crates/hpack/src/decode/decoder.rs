@@ -19,7 +19,7 @@ use crate::table::static_table::{LAST, ROWS, Row};
 use crate::table::view::TableView;
 use crate::wire::integer;
 
-/// What a decoder takes.
+/// The limits of a decoder.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DecoderLimits {
     /// The dynamic table at first, in bytes as RFC 7541 §4.1 counts them. HTTP/2 begins with the default,
@@ -59,19 +59,20 @@ impl Default for DecoderLimits {
 pub struct Decoder {
     limits: DecoderLimits,
     table: Table,
-    /// What the peer may use, by our last acknowledged setting.
+    /// The table size that the peer may use, by our last acknowledged setting.
     table_limit: u32,
     /// The smallest limit since the last block, if it is below the table's maximum: an update must go down to
     /// it.
     owed: Option<u32>,
-    /// No field of the block has come yet; so many size updates have.
+    /// True before the first field of the block, when size updates may come; with the number of those that
+    /// came.
     at_start: bool,
     updates: u8,
     failed: Option<DecodeError>,
     /// The beginning of a field that is not all there, and how long it has to be before it is looked at.
     tail: Vec<u8>,
     tail_needs: usize,
-    /// Where Huffman-coded strings are decoded to.
+    /// The buffers for strings that were Huffman-coded.
     name: Vec<u8>,
     value: Vec<u8>,
 }

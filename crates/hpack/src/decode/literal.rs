@@ -44,20 +44,20 @@ impl Form {
 pub(crate) struct Literal {
     pub(crate) name: Name,
     pub(crate) value: Span,
-    /// Of the whole field, in bytes.
+    /// The length of the whole field in bytes.
     pub(crate) len: usize,
 }
 
 /// The name of a literal.
 #[derive(Clone, Copy)]
 pub(crate) enum Name {
-    /// That of an entry, with this index in both tables, from 1.
+    /// The name of an entry, with this index in both tables, from 1.
     Index(u32),
     /// A string.
     Literal(Span),
 }
 
-/// Where the bytes of a string are.
+/// The place of the bytes of a string.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     pub(crate) start: usize,
@@ -78,7 +78,7 @@ impl Cut {
         Self { needs: input.len() + 1, error: DecodeError::INTEGER_CUT }
     }
 
-    /// How the field at the start of `input` is cut.
+    /// Returns where the field at the start of `input` is cut.
     pub(crate) fn of(input: &[u8], string_bytes_max: u32) -> Self {
         let literal =
             input.first().and_then(|&first| Form::of(first)).filter(|&form| form != Form::SizeUpdate);

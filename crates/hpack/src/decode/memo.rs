@@ -33,7 +33,7 @@ use crate::decode::decoder::Decoder;
 /// ```
 #[derive(Debug)]
 pub struct Memo<T> {
-    /// None before a block came twice in a row.
+    /// The rows; `None` before a block came twice in a row.
     rows: Option<Box<[Row<T>; ROWS]>>,
     /// The first block, in short, as long as there are no rows; zero before it.
     first: u64,
@@ -108,7 +108,7 @@ impl<T: Default> Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// What was kept for this whole block, if the decoder would decode the same from it now.
+    /// Returns the item that was kept for this whole block, if the decoder would decode the same from it now.
     ///
     /// On a hit the block need not be decoded: it leaves the table as it is.
     #[inline]
@@ -126,7 +126,7 @@ impl<T> Memo<T> {
         self.rows.as_ref().map_or(0, |rows| size_of_val(&**rows))
     }
 
-    /// What is kept, whether still of use or not: to give memory back.
+    /// Returns the kept items, whether still of use or not, so that a caller can give their memory back.
     pub fn kept_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.rows.iter_mut().flat_map(|rows| rows.iter_mut()).map(|row| &mut row.kept)
     }

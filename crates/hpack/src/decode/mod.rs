@@ -1,4 +1,4 @@
-//! From blocks to fields.
+//! Decodes blocks to fields.
 
 pub(crate) mod collect;
 pub(crate) mod decoder;

@@ -1,4 +1,4 @@
-//! What a decoder hands out.
+//! The output of a decoder.
 
 use alula_fields::KnownName;
 
@@ -6,21 +6,21 @@ use crate::encode::class::Class;
 use crate::table::dynamic::{Near, Stored};
 use crate::table::static_table::{LAST, ROWS};
 
-/// One decoded field, borrowed from the block or from the table.
+/// A decoded field, borrowed from the block or from the table.
 ///
 /// `Debug` shows what may be shown of the value.
 #[derive(Clone, Copy)]
 pub struct Decoded<'a> {
     /// The name, any bytes.
     pub name: &'a [u8],
-    /// Which known name that is.
+    /// The known name that it is, if any.
     pub known: Option<KnownName>,
     /// The value, any bytes.
     pub value: &'a [u8],
     /// True if it came as a literal that is never to be indexed (RFC 7541 §6.2.3); whoever passes it on must
     /// say so again.
     pub never: bool,
-    /// Which rules of HTTP name and value keep.
+    /// The rules of HTTP that name and value keep.
     pub class: Class,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// What the field counts in a list: name, value and 32 bytes (RFC 9113 §6.5.2).
+    /// Returns the size of the field in a list: name, value and 32 bytes (RFC 9113 §6.5.2).
     #[inline]
     pub const fn list_size(&self) -> usize {
         self.name.len() + self.value.len() + 32

@@ -1,8 +1,8 @@
-//! What a name and a value are fit for, found once and kept with table entries.
+//! The validity of a name and a value, found once and kept with table entries.
 
 use alula_fields::octets::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
 
-/// Which rules of HTTP a name and its value keep.
+/// The rules of HTTP that a name and its value keep.
 ///
 /// The codec carries any bytes; whoever gets them decides by these bits instead of looking at every byte
 /// again. One byte.
@@ -89,14 +89,14 @@ const NAME_PSEUDO: u8 = 2;
 const VALUE_OK: u8 = 4;
 const VALUE_TRIMMED: u8 = 8;
 
-/// What the bytes of a string have in common: a set of two classes.
+/// The classes that all bytes of a string have: a set of two.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Octets(u8);
 
 impl Octets {
-    /// All may be in a field name of HTTP/2.
+    /// The class of bytes that may be in a field name of HTTP/2.
     pub(crate) const NAME: u8 = 1;
-    /// All may be in a field value.
+    /// The class of bytes that may be in a field value.
     pub(crate) const VALUE: u8 = 2;
 
     /// The classes of one byte.
@@ -108,13 +108,13 @@ impl Octets {
         Self(name | value)
     }
 
-    /// As far as a name is concerned: pseudo-field names are looked at by [`Class::name`].
+    /// Returns the classes of a name; pseudo-field names are looked at by [`Class::name`].
     #[inline]
     pub(crate) fn of_name(name: &[u8]) -> Self {
         Self(if octets::is_lower_token(name) { Self::NAME } else { 0 })
     }
 
-    /// As far as a value is concerned.
+    /// Returns the classes of a value.
     #[inline]
     pub(crate) fn of_value(value: &[u8]) -> Self {
         Self(if octets::is_field_value(value) { Self::VALUE } else { 0 })

@@ -1,30 +1,31 @@
-//! How an encoder goes about its work.
+//! The configuration of an encoder.
 
-/// Which fields enter the dynamic table, as far as [`Indexing::Auto`](crate::Indexing::Auto) leaves it open.
+/// The fields that enter the dynamic table, as far as [`Indexing::Auto`](crate::Indexing::Auto) leaves it
+/// open.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// None, not even [`Indexing::Index`](crate::Indexing::Index): the stateless mode. Blocks do not depend
-    /// on each other, so any of them may be dropped, repeated or sent in another order.
+    /// The stateless mode: no field enters, not even with [`Indexing::Index`](crate::Indexing::Index). Blocks
+    /// do not depend on each other, so any of them may be dropped, repeated or sent in another order.
     Static,
-    /// Every field that is not there already and fits.
+    /// Fields enter that are not there already and fit.
     Always,
     /// A field whose name and value were seen before among the last of them, or whose name was if no table
     /// has it. Values that never come back, such as ids and dates, push nothing useful out. The best choice
     /// when nothing is known about the fields.
     #[default]
     Repeat,
-    /// None; every field is a literal that is never indexed on the way either.
+    /// Fields never enter: each is a literal that is never indexed on the way either.
     Never,
 }
 
-/// When strings are Huffman-coded (RFC 7541 §5.2).
+/// The rule by which strings are Huffman-coded (RFC 7541 §5.2).
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Huffman {
     /// Never.
     Never,
-    /// When that makes a string shorter.
+    /// Huffman coding where it makes a string shorter.
     #[default]
     Shorter,
     /// Always but for empty strings, even if it makes them longer.
@@ -34,9 +35,9 @@ pub enum Huffman {
 /// The settings of an [`Encoder`](crate::Encoder).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EncoderConfig {
-    /// Which fields enter the dynamic table.
+    /// The fields that enter the dynamic table.
     pub policy: Policy,
-    /// When strings are Huffman-coded.
+    /// The rule by which strings are Huffman-coded.
     pub huffman: Huffman,
     /// The largest dynamic table we keep, in bytes as RFC 7541 §4.1 counts them, whatever the peer allows.
     /// 4096 by default, which is what the peer allows at first. The memory it takes is about three times as

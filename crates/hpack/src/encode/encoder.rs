@@ -41,7 +41,7 @@ use crate::wire::{integer, string};
 #[derive(Debug)]
 pub struct Encoder {
     config: EncoderConfig,
-    /// What `Indexing::Auto` stands for.
+    /// The treatment that `Indexing::Auto` stands for.
     auto: Treatment,
     /// Below this, an [`Indexing`] allows an index.
     quick_below: u8,
@@ -55,7 +55,7 @@ pub struct Encoder {
     pub(crate) plans: Plans,
 }
 
-/// What a field has become.
+/// The form in which a field was written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Written {
     /// An index of the static table.

@@ -12,11 +12,11 @@ use alula_fields::KnownName;
 pub struct Field<'a> {
     /// The name; if it is a known one, exactly its lower-case form.
     pub name: &'a [u8],
-    /// Which known name that is. With `None` the encoder looks it up, which costs some twenty instructions.
+    /// The known name that it is. With `None` the encoder looks it up, which costs some twenty instructions.
     pub known: Option<KnownName>,
     /// The value.
     pub value: &'a [u8],
-    /// What the encoder may do.
+    /// The indexing that the encoder may do.
     pub indexing: Indexing,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// What the encoder may do with one field (RFC 7541 §6.2, §7.1).
+/// The indexing that an encoder may do with a field (RFC 7541 §6.2, §7.1).
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Indexing {

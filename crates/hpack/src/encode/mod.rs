@@ -1,4 +1,4 @@
-//! From fields to blocks.
+//! Encodes fields to blocks.
 
 pub(crate) mod block;
 pub(crate) mod class;

@@ -1,4 +1,4 @@
-//! What an encoder remembers of prepared blocks.
+//! The plans that an encoder remembers for prepared blocks.
 //!
 //! A plan says for each part what to write: an index, a literal made before, or a field that is new each
 //! time. Indexes of the dynamic table are kept as ids of entries; a plan holds as long as none of them has
@@ -28,7 +28,7 @@ const COUNT_MAX: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Of the prepared block; zero is nobody's.
+    /// The number of the prepared block; no block has zero.
     id: u64,
     ops: Vec<Op>,
     /// The oldest entry named, or [`NONE`].
@@ -40,13 +40,13 @@ pub(crate) struct Plan {
 
 const NONE: u64 = u64::MAX;
 
-/// What to write for one part: a byte that is a sum, or one of the [`Kind`]s.
+/// The instruction for a part: a byte that is a sum, or one of the [`Kind`]s.
 ///
 /// The byte of an entry is the sum of the next id and a number that stays the same; that of a static index
 /// is the number alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Op {
-    /// All ones for an entry, else zero.
+    /// A mask of all ones for an entry, else of zeros.
     mask: u32,
     add: u32,
 }
@@ -98,7 +98,7 @@ impl Op {
         }
     }
 
-    /// How far behind the next id the entry is.
+    /// Returns how far behind the next id the entry is.
     const fn back(self, next: u32) -> Option<u32> {
         if self.mask == 0 { None } else { Some(self.sum(next).wrapping_sub(0x80 + static_table::LAST)) }
     }

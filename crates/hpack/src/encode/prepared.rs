@@ -46,7 +46,7 @@ pub struct PreparedBlock {
     fixed_len_max: usize,
 }
 
-/// What a [`PreparedBlock`] is made of.
+/// A part that a [`PreparedBlock`] is made of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Part<'a> {
@@ -57,7 +57,7 @@ pub enum Part<'a> {
     Hole {
         /// The name, in lower case.
         name: &'a [u8],
-        /// What the encoder may do with it.
+        /// The indexing that the encoder may do with it.
         indexing: Indexing,
     },
 }
@@ -66,13 +66,13 @@ pub enum Part<'a> {
 /// to blame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PrepareError {
-    /// Which part, counted from 0.
+    /// The number of the part, counted from 0.
     pub part: usize,
     /// True if the name is at fault, else the value.
     pub is_name: bool,
 }
 
-/// One part: where its bytes are.
+/// A part: the places of its bytes.
 pub(crate) struct PreparedPart {
     known: Option<KnownName>,
     indexing: Indexing,

@@ -1,10 +1,10 @@
-//! What the encoder does with a field: the policy and what the field itself asks for.
+//! The treatment of a field by the encoder: the policy, and the wish of the field itself.
 
 use alula_fields::KnownName;
 
 use crate::encode::config::Policy;
 
-/// What to do with a field.
+/// The treatment of a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Treatment {
     /// An index if there is one, else a literal.
@@ -20,7 +20,7 @@ pub(crate) enum Treatment {
 }
 
 impl Treatment {
-    /// What is done with a field that asks for nothing.
+    /// Returns the treatment of a field that asks for none.
     pub(crate) const fn auto(policy: Policy) -> Self {
         match policy {
             Policy::Static => Self::Refer,

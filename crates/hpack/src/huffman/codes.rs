@@ -3,7 +3,7 @@
 //! Everything else about the code is derived from this table: the encoder reads it as it stands, the
 //! decoder's tables are built from it in `decode.rs` when the crate is compiled.
 
-/// One code word: its `len` lowest bits, first bit highest.
+/// A code word: its `len` lowest bits, first bit highest.
 #[derive(Clone, Copy)]
 pub(crate) struct Code {
     pub(crate) bits: u32,

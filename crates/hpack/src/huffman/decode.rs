@@ -1,4 +1,4 @@
-//! From Huffman code to bytes.
+//! Decodes Huffman code to bytes.
 //!
 //! A step looks at the next [`STEP`] bits and finds one or two bytes in a table, with the classes both
 //! belong to. Four steps make a round: one word is loaded at the bit where the code has got to, one word is
@@ -124,7 +124,7 @@ fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     u8::try_from(symbol).map(|octet| (octet, len)).map_err(|_| DecodeError::HUFFMAN_EOS)
 }
 
-/// What is wrong with bits before the padding that are no byte.
+/// Returns the rule that bits before the padding break if they code no byte.
 #[cold]
 fn bad_padding(word: u64) -> DecodeError {
     if word == u64::MAX { DecodeError::HUFFMAN_LONG_PADDING } else { DecodeError::HUFFMAN_PADDING }
@@ -169,8 +169,8 @@ fn last_word(coded: &[u8], at: usize) -> u64 {
     }
 }
 
-/// What one step finds: bits 0–7 eight times the number of bytes, 8–13 their length in bits, 14–15 the
-/// classes of all, 16–31 the bytes, the first lowest. Zero: the code word is longer than a step.
+/// A step's finding: bits 0–7 eight times the number of bytes, 8–13 their length in bits, 14–15 the classes
+/// of all, 16–31 the bytes, the first lowest. Zero: the code word is longer than a step.
 ///
 /// The lowest fourteen bits of four of them can be added up: 8 bytes and 48 bits are the most.
 #[derive(Clone, Copy)]
@@ -284,7 +284,7 @@ const BY_LENGTH_AND_LENGTHS: ([u16; 257], [Length; LEN_MAX as usize + 1]) = {
     (symbols, lengths)
 };
 
-/// All symbols, ordered by the length of their code words and then by value.
+/// The symbols, ordered by the length of their code words and then by value.
 static BY_LENGTH: [u16; 257] = BY_LENGTH_AND_LENGTHS.0;
 static LENGTHS: [Length; LEN_MAX as usize + 1] = BY_LENGTH_AND_LENGTHS.1;
 

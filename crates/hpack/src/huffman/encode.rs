@@ -1,10 +1,10 @@
-//! From bytes to Huffman code.
+//! Encodes bytes to Huffman code.
 
 #[cfg(test)]
 use super::codes::CODES;
 use super::codes::TABLE;
 
-/// For tests: how many bytes `plain` takes in Huffman code.
+/// Returns how many bytes `plain` takes in Huffman code; for tests.
 #[cfg(test)]
 pub(crate) fn encoded_len(plain: &[u8]) -> usize {
     let bits: usize = plain.iter().map(|&octet| usize::from(CODES[usize::from(octet)].len)).sum();

@@ -18,19 +18,19 @@ use alula_fields::KnownName;
 use crate::encode::class::Class;
 use crate::table::static_table;
 
-/// What an entry counts beside its bytes (RFC 7541 §4.1).
+/// The size of an entry beside its bytes (RFC 7541 §4.1).
 pub(crate) const ENTRY_OVERHEAD: usize = 32;
 
 /// The dynamic table of one direction.
 pub(crate) struct Table {
     ring: Vec<u8>,
-    /// As many as a power of two, or none; an entry is at its id modulo that.
+    /// The slots: a power of two of them, or none; an entry is at its id modulo that.
     slots: Vec<Slot>,
     /// The id the next entry gets.
     next: u64,
     len: u32,
     near: u32,
-    /// Where in the ring the next entry goes if there is room.
+    /// The position in the ring at which the next entry goes if there is room.
     end: u32,
     /// Bytes of live entries in the ring.
     stored: u32,
@@ -39,13 +39,13 @@ pub(crate) struct Table {
     changes: u64,
     /// The number of slots at first.
     slots_min: u16,
-    /// Where a name is kept while the entry it comes from may be evicted.
+    /// The buffer for a name while the entry that it comes from may be evicted.
     name: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// Where the value is; a name that is not known is before it.
+    /// The position of the value; a name that is not known is before it.
     value_at: u32,
     name_len: u32,
     value_len: u32,
@@ -258,7 +258,7 @@ impl Table {
         self.slots.len()
     }
 
-    /// How long the ring is; entries are in the same place as long as that does not change.
+    /// Returns the length of the ring; entries are in the same place as long as that does not change.
     #[inline]
     pub(crate) fn ring_len(&self) -> usize {
         self.ring.len()
@@ -270,7 +270,7 @@ impl Table {
         self.ring.get(at..at + len)
     }
 
-    /// Where in the ring the value of an entry with a known name is, and the value.
+    /// Returns the position in the ring of the value of an entry with a known name, and the value.
     pub(crate) fn value_of_known(&self, id: u64) -> (usize, &[u8]) {
         (self.slot(id).value_at as usize, self.entry(id).value)
     }

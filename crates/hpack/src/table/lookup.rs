@@ -16,16 +16,16 @@ use crate::table::dynamic::Table;
 use crate::table::hash;
 use crate::table::same::{self, same};
 
-/// How to find entries of one table.
+/// An index by which entries of a table are found.
 #[derive(Debug)]
 pub(crate) struct Lookup {
     /// The newest entry of each known name.
     latest: LatestOfNames,
     /// The newest entry of each hash: of pairs in the first half, of names that are not known in the second.
     heads: Vec<u32>,
-    /// One for each slot of the table.
+    /// The links, one for each slot of the table.
     links: Vec<Link>,
-    /// How long the table's ring was when `latest` was filled; a new ring has its bytes elsewhere.
+    /// The length of the table's ring when `latest` was filled; a new ring has its bytes elsewhere.
     ring_len: usize,
 }
 
@@ -34,7 +34,7 @@ const NAMES: usize = (KnownName::COUNT + 1).next_power_of_two();
 /// The newest entry of each known name, by its id: 2 KiB, which a table without entries does not need.
 #[derive(Debug)]
 enum LatestOfNames {
-    /// None has an entry.
+    /// The state in which no known name has an entry.
     None(&'static [Latest; NAMES]),
     Some(Box<[Latest; NAMES]>),
 }
@@ -269,7 +269,7 @@ impl Lookup {
 }
 
 impl Latest {
-    /// What stands for names that have no entry, and in the place of what is no name.
+    /// The value that stands for names without an entry, and in the place of ids that are no name.
     const NOTHING: Self = Self { id: 0, at: 0, len: u16::MAX };
 
     fn of(table: &Table, id: u64, name: KnownName) -> Self {

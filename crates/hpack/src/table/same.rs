@@ -30,7 +30,7 @@ fn same_last<const COUNT: usize>(one: &[u8], other: &[u8]) -> bool {
     matches!((one.last_chunk::<COUNT>(), other.last_chunk::<COUNT>()), (Some(one), Some(other)) if one == other)
 }
 
-/// What the first and last 32 bytes leave out.
+/// Compares the bytes that the first and last 32 leave out.
 #[inline(always)]
 fn same_middle(one: &[u8], other: &[u8]) -> bool {
     one.len() <= 64 || same_first::<32>(&one[32..], &other[32..])

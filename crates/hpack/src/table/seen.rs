@@ -1,4 +1,4 @@
-//! What was seen lately: the repeat rule of the encoder.
+//! The fields that were seen lately: the repeat rule of the encoder.
 
 /// Fingerprints of the last fields that were not found in a table; the newest takes the place of the oldest.
 #[derive(Debug)]

@@ -117,7 +117,7 @@ pub(crate) fn quick(name: KnownName, value: &[u8]) -> Option<u8> {
     is_it.then_some(index)
 }
 
-/// Where the static table has a name: rows `first .. first + count`; a count of zero says that it has not.
+/// The rows of a name in the static table: `first .. first + count`; a count of zero says that it has none.
 #[derive(Clone, Copy)]
 pub(crate) struct NameRows {
     pub(crate) first: u8,
@@ -127,7 +127,7 @@ pub(crate) struct NameRows {
 }
 
 impl NameRows {
-    /// Where this name is.
+    /// Returns the rows of this name.
     #[inline]
     pub(crate) fn of(name: KnownName) -> Self {
         PLACES[usize::from(name.id())]

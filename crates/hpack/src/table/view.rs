@@ -5,7 +5,7 @@ use core::fmt;
 use crate::shown::Shown;
 use crate::table::dynamic::Table;
 
-/// What a dynamic table holds.
+/// The contents of a dynamic table.
 #[derive(Clone, Copy)]
 pub struct TableView<'a> {
     table: &'a Table,
