@@ -53,12 +53,12 @@ pub struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Referers {
-    /// Those of the server itself.
+    /// Pages of the server itself.
     #[default]
     Own,
-    /// Those of the server and of these origins, such as `https://app.example`.
+    /// Pages of the server and of these origins, such as `https://app.example`.
     OwnAnd(Vec<String>),
-    /// Those of any origin.
+    /// Pages of any origin.
     Any,
 }
 

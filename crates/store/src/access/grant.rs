@@ -6,7 +6,7 @@ use super::permission::{Permission, Permissions};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) bucket_type: &'a [u8],
-    /// None for all buckets of the type.
+    /// The bucket; `None` for all buckets of the type.
     pub(crate) bucket: Option<&'a [u8]>,
 }
 
@@ -20,15 +20,15 @@ pub(super) struct Grant {
 /// A part of the store. Names are compared byte by byte.
 #[derive(Clone, Debug)]
 pub(super) enum Scope {
-    /// All types.
+    /// The whole store: every type.
     Store,
-    /// All buckets of a type.
+    /// The buckets of a type, all of them.
     Type(Box<[u8]>),
     Bucket {
         bucket_type: Box<[u8]>,
         bucket: Box<[u8]>,
     },
-    /// The buckets of a type that begin so.
+    /// The buckets of a type whose names begin with the prefix.
     Prefix {
         bucket_type: Box<[u8]>,
         prefix: Box<[u8]>,
@@ -36,7 +36,7 @@ pub(super) enum Scope {
 }
 
 impl Grant {
-    /// Returns true if it gives a permission in all of a place.
+    /// Returns true if this grant gives the permission in all of the place.
     pub(super) fn gives(&self, permission: Permission, place: Place<'_>) -> bool {
         self.permissions.contains(permission) && self.scope.covers(place)
     }

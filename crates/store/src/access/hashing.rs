@@ -37,7 +37,7 @@ struct State {
     waiting: Turns<Waiter>,
 }
 
-/// One who waits for a turn.
+/// A login that waits for a turn.
 #[derive(Debug)]
 struct Waiter {
     memory_kib: u32,

@@ -54,7 +54,8 @@ struct Shared {
     current: ArcSwap<Current>,
     hashing: Hashing,
     askers: Askers,
-    /// None where all requests come by one proxy, whose peers are not told apart.
+    /// The passwords of peers; `None` where all requests come from one proxy, whose clients are not told
+    /// apart.
     past: Option<Past>,
     takes_clear_text: bool,
     began: Instant,
@@ -127,8 +128,8 @@ impl Access {
         self.0.current.load_full()
     }
 
-    /// As [`new`](Self::new), with slow hashes on so many threads at most and wrong passwords without end:
-    /// for tests.
+    /// Lets users in as [`new`](Self::new) does, with slow hashes on at most `threads` threads and without a
+    /// limit on wrong passwords: for tests.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -138,8 +139,8 @@ impl Access {
         Self::made_of(Hashing::on(threads), users, None, false)
     }
 
-    /// As [`in_clear_text`](Self::in_clear_text), without a thread for slow hashes and a place to wait for
-    /// one: for tests.
+    /// Lets users in as [`in_clear_text`](Self::in_clear_text) does, without a thread for slow hashes and a
+    /// place to wait for one: for tests.
     ///
     /// # Errors
     /// As [`new`](Self::new).

@@ -16,7 +16,7 @@ pub(super) struct Prefixes {
     pub(super) network: u128,
 }
 
-/// Something that is kept of each peer, or of each network.
+/// A table of fixed size with a value for each peer, or for each network.
 pub(super) struct PeerTable<T> {
     hasher: RandomState,
     slots: Box<[Slot<T>]>,

@@ -21,10 +21,10 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// All of them.
+    /// The permissions, all of them.
     pub const ALL: [Self; 6] = [Self::Get, Self::Put, Self::Delete, Self::List, Self::Index, Self::Admin];
 
-    /// The name in a users file.
+    /// Returns the name in a users file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Get => "get",

@@ -16,7 +16,7 @@ const NETWORK_SHARE: u64 = 4;
 /// The peer and the name for which a password is checked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Asker {
-    /// None where peers are not told apart.
+    /// The peer; `None` where peers are not told apart.
     peer: Option<Prefixes>,
     /// The hash of the name, which nobody can foresee.
     name: u64,
@@ -27,9 +27,9 @@ pub(super) struct Asker {
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Standing {
     is_unknown: bool,
-    /// The digits, in base 2, of the number of wrong passwords of its network.
+    /// The number of binary digits of the count of wrong passwords from its network.
     network: u32,
-    /// The digits of that of its own.
+    /// The number of binary digits of the count of wrong passwords from its address.
     own: u32,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Standing {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Askers(RandomState);
 
-/// Those who wait, in the order in which they came.
+/// The logins that wait for a turn, in the order in which they came.
 ///
 /// Among those of one standing, tags give turns (start-time fair queueing). A tag is that of the turn that
 /// was given last, or a step more than that of another who waits from the same address, the same network or

@@ -35,11 +35,11 @@ use super::rate::{Rate, Used};
 pub struct Users {
     pub(super) users: Vec<User>,
     names: HashMap<Arc<str>, usize>,
-    /// Those of certificates, by their SHA-256.
+    /// The users of certificates, by the SHA-256 of each.
     digests: HashMap<[u8; 32], usize>,
-    /// Those of certificates, in lower case.
+    /// The users of the DNS names in certificates, in lower case.
     dns_names: HashMap<Box<str>, usize>,
-    /// The places of those who have a password.
+    /// The places of the users who have a password.
     with_password: Vec<usize>,
 }
 
@@ -98,7 +98,7 @@ impl Users {
         by_digest.copied().or_else(|| certificate::dns_name(der, |name| self.dns_names.get(name).copied()))
     }
 
-    /// The places of those who have a password.
+    /// The places of the users who have a password.
     pub(super) fn with_password(&self) -> &[usize] {
         &self.with_password
     }

@@ -63,11 +63,12 @@ enum Held {
     Room(Budget, Ticket),
 }
 
-/// There is no room for so many bytes, there was none in time, or another had to have it.
+/// The refusal of a share: there is no room for so many bytes, there was none in time, or another request had
+/// to have it.
 #[derive(Debug)]
 pub(crate) struct Spent;
 
-/// A transfer was slow while others waited for its share.
+/// The end of a transfer that was slow while others waited for its share.
 #[derive(Debug)]
 pub(crate) struct TooSlow;
 
@@ -92,7 +93,7 @@ impl Budget {
         self.0.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// As [`share_for`](Self::share_for), on nobody's account.
+    /// Waits for a share as [`share_for`](Self::share_for) does, on nobody's account.
     #[cfg(test)]
     pub(crate) async fn share(&self, octets: u64, deadline: Instant) -> Result<Share, Spent> {
         self.share_for(&Peer::Nobody, octets, deadline).await

@@ -36,9 +36,9 @@ pub(super) struct Room {
     /// The part that is left to peers that hold nothing.
     fair_bytes: u64,
     used: u64,
-    /// The bytes of those that passed others.
+    /// The bytes of the requests that passed others.
     passed: u64,
-    /// The bytes of those that were refused and have not gone yet.
+    /// The bytes of the requests that were refused and have not left yet.
     returning: u64,
     next: Ticket,
     holders: HashMap<Ticket, Holder>,
@@ -49,14 +49,14 @@ pub(super) struct Room {
     places: Vec<Place>,
     /// The numbers of requests in wait that peers have, with the number of peers that have as many.
     crowds: BTreeMap<usize, usize>,
-    /// Nothing has changed since nothing more could be done for those that wait.
+    /// True if no request that waits can be given room until something changes.
     is_settled: bool,
     /// The requests that hold room and do not wait.
     moving: usize,
     /// The bytes that contents that grow lack of their longest, with the number of those that lack as many;
     /// without the owner of the reserve.
     lacking: BTreeMap<u64, usize>,
-    /// The one that has what is left for the first in wait.
+    /// The request that owns the reserve, which is kept for the first in wait.
     owner: Option<Ticket>,
 }
 
@@ -66,7 +66,7 @@ struct Holder {
     bytes: u64,
     /// The most that it will ask for.
     claim: u64,
-    /// It has waited for long.
+    /// True if the request has waited for long.
     is_urgent: bool,
     has_passed: bool,
     state: State,
@@ -341,12 +341,13 @@ impl Room {
         self.give(ticket, claim)
     }
 
-    /// The first of those that wait and are such ones.
+    /// Returns the first waiting request that `is_such` selects.
     fn first_of(&self, is_such: impl Fn(&Holder) -> bool) -> Option<Ticket> {
         self.in_order(is_such).min().map(|(_, ticket)| ticket)
     }
 
-    /// Those that wait and are such ones, with what their peers hold beside them, by which they are ordered.
+    /// Returns the waiting requests that `is_such` selects, each after the bytes of its peer's other
+    /// requests, by which they are ordered.
     fn in_order(&self, is_such: impl Fn(&Holder) -> bool) -> impl Iterator<Item = (u64, Ticket)> {
         self.waiting.iter().filter_map(move |ticket| {
             let holder = self.holders.get(ticket).filter(|holder| is_such(holder))?;
@@ -354,7 +355,7 @@ impl Room {
         })
     }
 
-    /// The youngest request in wait of the peer that has most of them.
+    /// Returns the youngest waiting request of the peer that has most of them.
     fn most_waiting(&self) -> Option<Ticket> {
         let waiting_of = |ticket: &Ticket| self.account_of(*ticket).map_or(0, |account| account.waiting);
         self.waiting.iter().copied().max_by_key(|ticket| (waiting_of(ticket), *ticket))

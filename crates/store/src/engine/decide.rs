@@ -35,9 +35,9 @@ pub struct Mark {
 /// The effect of a write on what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The record that was written out.
+    /// The record that was written out replaces the stored one.
     Write,
-    /// Nothing: the object is removed with all that belongs to it.
+    /// The object is removed with all that belongs to it.
     Remove,
     /// The stored record stays as it is.
     Keep,

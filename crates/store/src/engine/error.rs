@@ -23,7 +23,8 @@ pub enum EngineError {
     /// A write failed before, and no other is taken until the engine has opened what it keeps anew. Nothing
     /// was written.
     WritesRefused,
-    /// There is no room for a write that grows. Nothing was written; deletes and smaller values are taken.
+    /// The engine has no room for a write that grows. Nothing was written; deletes and smaller values are
+    /// taken.
     NoRoom,
     /// A write failed part-way: it may or may not be kept.
     Unknown(Arc<dyn StdError + Send + Sync>),

@@ -124,7 +124,7 @@ pub trait Engine: Send + Sync + 'static {
 
 /// The state of an engine at one moment, read in pages that follow each other.
 pub trait Snapshot: Send + Sync + 'static {
-    /// As [`Engine::Octets`].
+    /// The bytes of a record, as [`Engine::Octets`].
     type Octets: AsRef<[u8]> + Clone + Send + Sync + 'static;
 
     /// Returns the record of an object, or `None` if there is none.

@@ -24,7 +24,7 @@ struct Ends {
     key: usize,
 }
 
-/// One item of a page.
+/// An item of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item<'a> {
     /// The term of an index's entry, as the engine orders terms; empty for keys and buckets.

@@ -31,7 +31,7 @@ pub struct IndexRange<'a> {
 }
 
 impl<'a> KeyRange<'a> {
-    /// All keys of a bucket.
+    /// Returns the range of all keys of a bucket.
     pub const fn all(bucket: BucketName<'a>) -> Self {
         Self { bucket, low: b"", high: None, after: None }
     }

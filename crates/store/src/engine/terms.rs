@@ -10,15 +10,15 @@ pub struct ReadTerms {
     pub n: u32,
     /// The replicas that answer, from 1 to `n`.
     pub r: u32,
-    /// Primary replicas among them.
+    /// The primary replicas among these.
     pub pr: u32,
-    /// Different machines that answer.
+    /// The different machines that answer.
     pub node_confirms: u32,
     /// A replica without the object counts as one that answers.
     pub notfound_ok: bool,
-    /// Without `notfound_ok`: a majority of replicas without the object ends the read.
+    /// A majority of replicas without the object ends the read; heeded only without `notfound_ok`.
     pub basic_quorum: bool,
-    /// The end of the time.
+    /// The time at which the read is given up.
     pub deadline: Instant,
 }
 
@@ -29,7 +29,7 @@ pub struct WriteTerms {
     pub n: u32,
     /// The replicas that take the write, from 1 to `n`.
     pub w: u32,
-    /// Primary replicas among them.
+    /// The primary replicas among these.
     pub pw: u32,
     /// Replicas among them that handed it to their disk.
     pub dw: u32,

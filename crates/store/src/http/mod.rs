@@ -54,7 +54,8 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// All routes. If there are users, each asks first whether its request is allowed.
+/// Builds the router of all resources. If there are users, each route first checks that its request is
+/// allowed.
 fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
     let config = &store.shared().config;
     let (access, object_max) = (config.access.clone(), config.object_octets_max as usize);

@@ -42,7 +42,7 @@ pub(super) enum Resource {
     OldBucket,
 }
 
-/// All paths.
+/// The paths of all resources.
 pub(super) const PATHS: [(&str, Resource); 28] = [
     ("/", Resource::Root),
     ("/ping", Resource::Ping),
@@ -77,11 +77,11 @@ pub(super) const PATHS: [(&str, Resource); 28] = [
 /// The conditions on which a request is let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
-    /// No user.
+    /// The request needs no user.
     Nothing,
-    /// Any user.
+    /// The request needs a user, with whatever permissions.
     User,
-    /// A user who has all of these permissions.
+    /// The request needs a user who has all of these permissions.
     Permissions(Permissions),
 }
 
@@ -150,7 +150,8 @@ impl Resource {
     }
 }
 
-/// Those of a write. One that answers with what is stored, or whose outcome depends on it, reads it as well.
+/// Returns the permissions that a write needs. A write that answers with what is stored, or whose outcome
+/// depends on it, reads it as well.
 fn of_write(request: &Request, permission: Permission) -> Permissions {
     let returns = |name| query::value(request, name).is_some_and(|value| *value != *b"false");
     let reads =
@@ -159,7 +160,8 @@ fn of_write(request: &Request, permission: Permission) -> Permissions {
     if reads { permissions.and(Get) } else { permissions }
 }
 
-/// Those of a bucket on the path of older clients: its keys, its properties, or both.
+/// Returns the permissions that a read of a bucket needs on the path of older clients, which lists its keys,
+/// its properties, or both.
 fn of_old_bucket(request: &Request) -> Permissions {
     let has_no_keys = Asked::read(request, Listed::Keys).is_ok_and(|asked| asked.form().is_none());
     match (has_no_keys, old::shows_properties(request)) {

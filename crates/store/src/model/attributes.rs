@@ -5,7 +5,7 @@
 use super::octets::{Octets, put_counted};
 use super::record::Damaged;
 
-/// One attribute of a content.
+/// An attribute of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Attribute<'a> {

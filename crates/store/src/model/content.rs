@@ -1,4 +1,4 @@
-//! One content of an object.
+//! A content of an object.
 
 use super::{Attributes, Dot, Moment, Vtag};
 

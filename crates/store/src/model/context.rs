@@ -194,7 +194,7 @@ impl<'a> Covered<'a> {
         Self { context, spans }
     }
 
-    /// As [`Context::covers`].
+    /// Returns true if the context covers the dot, as [`Context::covers`] does.
     pub(super) fn covers(&self, dot: Dot) -> bool {
         if self.spans.is_empty() {
             return self.context.covers(dot);

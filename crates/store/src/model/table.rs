@@ -1,11 +1,11 @@
-//! One entry of the table at the start of a record: all of a content but its bytes.
+//! An entry of the table at the start of a record: the metadata of a content and the lengths of its bytes.
 
 use super::octets::{Octets, put_number};
 use super::{Actor, Content, Dot, Moment, Vtag};
 
 const DELETED: u8 = 1;
 
-/// All of a content but its bytes, whose lengths it has.
+/// The metadata of a content, with the lengths of its attributes and its value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     dot: Dot,

@@ -20,11 +20,11 @@ pub struct PropertyError(String);
 /// The reason for which properties are not set.
 #[derive(Debug)]
 pub(crate) enum SetError {
-    /// No type of this name was made.
+    /// The type of this name was not made.
     UnknownType,
     /// A reason for each property that is refused.
     Refused(List),
-    /// As many buckets have properties of their own as may have, or the lists of all are too long.
+    /// The table is full: too many buckets have properties of their own, or the lists of all are too long.
     Full,
     /// The list was not kept.
     Engine(EngineError),

@@ -1,4 +1,4 @@
-//! All types at one moment. A change makes another table, which shares what stays.
+//! The table of all types at one moment. A change makes another table, which shares what stays.
 
 use std::collections::HashMap;
 use std::sync::Arc;

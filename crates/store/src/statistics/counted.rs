@@ -22,7 +22,7 @@ pub(crate) enum Counted {
 }
 
 impl Counted {
-    /// Every operation with the names of its counts: of the last minute and, where Riak has one, since the
+    /// The operations with the names of their counts: of the last minute and, where Riak has one, since the
     /// start.
     pub(crate) const FIGURES: [(Self, &str, Option<&str>); 11] = [
         (Self::IndexQuery, "index_fsm_create", None),

@@ -62,7 +62,7 @@ struct Rate {
     slots: [(u64, u64); SLOTS],
 }
 
-/// One operation on one thread.
+/// The counts of an operation on one thread.
 #[derive(Debug, Default)]
 struct Series {
     total: u64,

@@ -17,7 +17,7 @@ pub(crate) struct Shards<T>(Box<[Shard<T>]>);
 #[repr(align(128))]
 struct Shard<T>(T);
 
-/// As many parts as the machine runs threads at once.
+/// Makes as many parts as the machine runs threads at once.
 impl<T: Default> Default for Shards<T> {
     fn default() -> Self {
         let threads = available_parallelism().map_or(1, usize::from).next_power_of_two();
@@ -31,7 +31,7 @@ impl<T> Shards<T> {
         &self.0[thread_number() % self.0.len()].0
     }
 
-    /// All parts.
+    /// Returns all parts.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|shard| &shard.0)
     }

@@ -20,7 +20,7 @@ pub(super) struct Times {
 pub(crate) struct Summary {
     /// The operations since the start.
     pub(crate) total: u64,
-    /// Those of the last minute, whose times these are.
+    /// The operations of the last minute, to which the times belong.
     pub(crate) count: u64,
     pub(crate) mean: u64,
     pub(crate) median: u64,

@@ -1,4 +1,4 @@
-//! From credentials to a user.
+//! Authenticates credentials as those of a user.
 //!
 //! Rule 1: a name that no user has costs the hash that some user costs, always the same for one name, so that
 //! time tells nothing of names.
@@ -40,15 +40,15 @@ pub(crate) struct Identity {
     place: usize,
 }
 
-/// The way from credentials to a user.
+/// The state of a login.
 pub(crate) enum Login {
-    /// There is nothing to compute: a password was found right before, or there is a certificate.
+    /// The user is known without a computation: by a password that was verified before, or by a certificate.
     Done(Identity),
     /// A slow hash has to be computed.
     Pending(Box<Pending>),
 }
 
-/// Credentials that are not known yet.
+/// A login whose password is not verified yet.
 pub(crate) struct Pending {
     access: Access,
     current: Arc<Current>,

@@ -115,7 +115,7 @@ async fn networks_that_were_wrong_come_last() {
     assert_eq!(held.last(flood, "192.0.2.1", "bob").await.as_deref(), Ok("bob"));
 }
 
-/// One who has mistyped a password comes before networks that have sent many.
+/// A peer with one mistyped password comes before networks that have sent many.
 #[tokio::test]
 async fn one_mistake_weighs_less_than_many() {
     let held = Held::after(&[]).await;

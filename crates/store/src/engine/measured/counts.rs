@@ -65,7 +65,8 @@ impl CallSum {
         })
     }
 
-    /// All calls. It is not less than any bucket, although a thread may count between two reads.
+    /// Returns the number of calls. It is not less than any bucket, although a thread may count between two
+    /// reads.
     pub(super) fn total(&self) -> u64 {
         self.outcomes.iter().sum::<u64>().max(self.buckets.iter().sum())
     }

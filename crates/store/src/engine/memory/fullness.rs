@@ -25,7 +25,7 @@ pub enum MemoryEvent {
         /// The bytes of the bound.
         bound: u64,
     },
-    /// There is room again, and all writes are taken.
+    /// The engine has room again, and all writes are taken.
     HasRoom {
         /// The bytes that are free.
         free: u64,

@@ -102,7 +102,7 @@ impl Cluster {
         merged
     }
 
-    /// All objects that these replicas have together.
+    /// Returns the objects that these replicas have together.
     pub(super) fn objects(&self, replicas: &[usize]) -> Result<Objects, Damaged> {
         let names = replicas.iter().flat_map(|replica| self.replicas[*replica].objects.keys());
         let names: BTreeSet<_> = names.collect();

@@ -22,16 +22,16 @@ pub struct FaultRates {
 }
 
 impl FaultRates {
-    /// No fault: every message arrives at once.
+    /// The rates without a fault: every message arrives at once.
     pub const NONE: Self = Self { down: 0, delayed: 0, lost: 0, timed_out: 0, unknown: 0, restarted: 0 };
 
-    /// Messages arrive late, in another order or not at all, and coordinators start anew, but every call is
-    /// answered.
+    /// The rates at which messages arrive late, in another order or not at all, and coordinators start anew,
+    /// but every call is answered.
     pub const MESSAGES: Self = Self { delayed: 3, lost: 8, restarted: 60, ..Self::NONE };
 }
 
 impl Default for FaultRates {
-    /// Every kind of fault, each often enough for a test of some hundred calls.
+    /// Returns rates of every kind of fault, each often enough for a test of some hundred calls.
     fn default() -> Self {
         Self { down: 25, timed_out: 40, unknown: 20, ..Self::MESSAGES }
     }

@@ -45,7 +45,7 @@ impl Fail {
         Self::text(Status::NOT_FOUND, "not found\n")
     }
 
-    /// No type of this name was made.
+    /// Returns the 404 for a bucket type that was not made.
     pub(in crate::http) fn unknown_type(bucket_type: &[u8]) -> Self {
         let text = format!("Unknown bucket type: {}\n", Cut(bucket_type));
         Self::text(Status::NOT_FOUND, text)

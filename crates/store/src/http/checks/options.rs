@@ -36,7 +36,7 @@ pub(in crate::http) struct Options<'r> {
     pub(in crate::http) returnvalue: bool,
     /// The context of a data type is part of the answer; true unless said otherwise.
     pub(in crate::http) include_context: bool,
-    /// One of several siblings.
+    /// The vtag of the sibling that is asked for.
     pub(in crate::http) vtag: Option<Cow<'r, [u8]>>,
 }
 
@@ -145,7 +145,7 @@ impl<'r> Options<'r> {
         Ok(WriteTerms { n, w: w.max(1), dw: dw.max(1), pw, node_confirms, durability, deadline })
     }
 
-    /// As for a write; `rw` stands for `r` and `w` where neither is given.
+    /// Returns the terms of a delete: those of a write, with `rw` for `r` and `w` where neither is given.
     pub(in crate::http) fn delete_terms(
         &self,
         properties: &Properties,

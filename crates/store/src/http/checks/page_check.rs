@@ -6,12 +6,11 @@ use alula::{Answer, Begun, Hook, IntoAnswer, KnownName, OriginGuard, Status};
 use crate::config::Referers;
 use crate::http::answer::fail::Fail;
 
-/// Answers 403 to a request with `origin: null`, to one whose `referer` is a page that is not among those
-/// which are
-/// taken, and to one that writes and that a browser calls one of another page.
+/// Answers 403 to a request with `origin: null`, to one whose `referer` is not a page that is taken, and to a
+/// write that the browser marks as one of another page.
 #[derive(Clone, Debug)]
 pub(in crate::http) struct PageCheck {
-    /// None takes pages of any origin.
+    /// The check of origins; `None` takes pages of any origin.
     guard: Option<OriginGuard>,
 }
 

@@ -24,7 +24,7 @@ pub(in crate::http) fn value<'r>(request: &'r Request, name: &str) -> Option<Cow
     pairs(request).find(|(other, _)| **other == *name.as_bytes()).map(|(_, value)| value)
 }
 
-/// With `+` as a space and percent escapes decoded; an escape that is none stays as it is.
+/// Decodes `+` into a space, and percent escapes; a malformed escape stays as it is.
 pub(in crate::http) fn decoded(octets: &[u8]) -> Cow<'_, [u8]> {
     if !octets.iter().any(|octet| matches!(octet, b'%' | b'+')) {
         return Cow::Borrowed(octets);

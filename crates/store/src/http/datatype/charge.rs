@@ -71,7 +71,7 @@ pub(super) fn of_change(record: Record<'_>, is_shown: bool) -> u64 {
     decoded(record, octets) + 2 * octets + shown
 }
 
-/// As [`of_change`], of a record of which only the length is known.
+/// The bytes that a change takes at most, as [`of_change`], by the length of the record alone.
 pub(super) const fn of_change_of(octets: u64, is_shown: bool) -> u64 {
     let shown = if is_shown { JSON_FACTOR * octets } else { 0 };
     (2 * State::DECODED_FACTOR + 2) * octets + shown

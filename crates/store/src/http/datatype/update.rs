@@ -54,7 +54,7 @@ struct Room {
 #[derive(Debug)]
 enum Refusal {
     Undecided,
-    /// There is no room for so many bytes now. The change can be made when there is.
+    /// The budget has no room for so many bytes now. The change can be made when it has.
     NoRoom(u64),
     Unfit(Unfit),
     Refused(Refused),
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(object.record, before);
     }
 
-    /// Those who ask for the object of a data type are shown the value in JSON.
+    /// A read of a data type through the resource of objects is shown its value in JSON.
     #[test]
     fn the_value_of_an_object_is_shown_if_all_of_it_is_one_data_type() {
         let shown = |object: &Object| {

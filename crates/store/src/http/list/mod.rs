@@ -47,16 +47,16 @@ pub(super) struct Asked {
 /// The form of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One object.
+    /// A single JSON object.
     Whole,
-    /// A run of objects.
+    /// A run of JSON objects.
     Streamed,
 }
 
 /// The properties of a bucket that come before its keys on the paths of older clients.
 #[derive(Debug)]
 pub(super) enum Before {
-    /// No part of the answer.
+    /// The properties are no part of the answer.
     Nothing,
     /// An empty object before a streamed list.
     EmptyObject,

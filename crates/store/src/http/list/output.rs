@@ -10,9 +10,9 @@ pub(super) const PIECE_OCTETS: usize = 24 * 1024;
 /// Content being made. Dropped before it was [begun](Self::is_begun) it leaves the request to its handler;
 /// afterwards it resets the stream.
 pub(super) struct Output {
-    /// There until the answer is begun.
+    /// The reply; `None` once the answer has begun.
     reply: Option<Reply>,
-    /// There from then on.
+    /// The writer of the content; `None` until the answer has begun.
     writer: Option<BodyWriter>,
     text: Scratch,
 }

@@ -14,9 +14,9 @@ use crate::model::VtagText;
 
 /// The form of the content.
 pub(crate) enum Framing {
-    /// One object.
+    /// A single JSON object.
     Object,
-    /// A run of objects, each with a batch of results. The last one has none.
+    /// A run of JSON objects, each with a batch of results. The last one has none.
     Objects,
     /// Parts of `multipart/mixed` between lines of this boundary, each an object with a batch of results.
     Parts(VtagText),

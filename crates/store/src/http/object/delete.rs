@@ -40,7 +40,7 @@ struct Delete {
     context: Option<Scratch>,
     conditions: Conditions,
     rules: Rules,
-    /// The object is removed at once where nothing else is left of it.
+    /// True if the object is removed at once where nothing else is left of it.
     is_removed_at_once: bool,
     outcome: Outcomes,
 }
@@ -48,7 +48,8 @@ struct Delete {
 /// The outcome of a deletion.
 enum Outcomes {
     Deleted,
-    /// There was nothing to delete, and no context that says more; the context of what was deleted before.
+    /// The object was missing, and the client sent no context; with the context of its last deletion, if it
+    /// is known.
     Missing(Option<Scratch>),
     Refused(Refusal),
 }

@@ -1,4 +1,4 @@
-//! One content as a response: its value, and fields for all that is known of it.
+//! Sends a single content as a response: its value, with fields for all that is known of it.
 
 use std::io::Write as _;
 use std::time::{Duration, UNIX_EPOCH};

@@ -123,12 +123,12 @@ struct WrittenFields {
     attributes: Scratch,
     rows: u64,
     conditions: Conditions,
-    /// None is the empty one.
+    /// The context of the client; `None` is the empty one.
     context: Option<Scratch>,
 }
 
 impl WrittenFields {
-    /// Reads them in the order in which mistakes are told.
+    /// Reads the fields in the order in which mistakes are told.
     fn of(headers: &FieldSection, target: &Target) -> Result<Self, Fail> {
         let Incoming { attributes, rows } = incoming::attributes(headers, target.object())?;
         let conditions = Conditions::of_write(headers)?;

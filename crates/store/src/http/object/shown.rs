@@ -20,9 +20,9 @@ pub(super) enum Shown<'a> {
 /// The form in which siblings are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Their vtags, a line each.
+    /// The vtags of the siblings, a line each.
     Text,
-    /// Each with its fields and its value.
+    /// The siblings with their fields and values, a part each.
     Multipart,
 }
 

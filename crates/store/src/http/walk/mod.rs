@@ -82,7 +82,7 @@ fn segments(path: &str) -> impl Iterator<Item = &[u8]> + Clone {
     path.as_bytes().split(|octet| *octet == b'/').filter(|segment| !segment.is_empty())
 }
 
-/// One step.
+/// A step of a walk.
 struct Step<'a> {
     bucket: Option<Cow<'a, [u8]>>,
     tag: Option<Cow<'a, [u8]>>,

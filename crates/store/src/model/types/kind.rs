@@ -15,12 +15,12 @@ pub enum Kind {
     Distinct,
     /// The bytes that were assigned last. Within maps only.
     Register,
-    /// On or off. Within maps only.
+    /// A flag, on or off. Within maps only.
     Flag,
 }
 
 impl Kind {
-    /// Every kind.
+    /// The kinds, all of them.
     pub const ALL: [Self; 7] =
         [Self::Counter, Self::Set, Self::GrowSet, Self::Map, Self::Distinct, Self::Register, Self::Flag];
 

@@ -130,7 +130,7 @@ fn any_octets_are_a_state_or_damaged() {
     }
 }
 
-/// One state, and the dots of its one actor.
+/// A state, and the dots of its one actor.
 struct One {
     state: State<'static>,
     dots: Dots,

@@ -37,7 +37,7 @@ const READ_OCTETS: usize = 64 * 1024;
 
 static ZEROS: [u8; 4096] = [0; 4096];
 
-/// No byte of a journal: where a read that failed leaves it.
+/// The position of a journal after a failed read: beyond every byte.
 const NOWHERE: u64 = u64::MAX;
 
 /// A journal that is read.

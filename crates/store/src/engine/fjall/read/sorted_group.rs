@@ -20,7 +20,7 @@ pub(in crate::engine::fjall) struct SortedGroup {
     /// The bytes after those in common.
     rows: Vec<Box<[u8]>>,
     has_left_out: bool,
-    /// None for what may not be kept.
+    /// The share of the memory; `None` for rows that may not be kept.
     share: Option<ListShare>,
 }
 

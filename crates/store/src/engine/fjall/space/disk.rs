@@ -12,7 +12,7 @@ const PIECE_OCTETS: usize = 256 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine::fjall) struct Disk {
     pub(in crate::engine::fjall) total: u64,
-    /// Those that this user may still write.
+    /// The bytes that this user may still write.
     pub(in crate::engine::fjall) free: u64,
 }
 

@@ -33,9 +33,9 @@ const COPIES: u64 = 2;
 /// The bytes that a look found, all of them.
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    /// Those for writes that grow.
+    /// The bytes for writes that grow.
     room: u64,
-    /// Those for others.
+    /// The bytes for other writes.
     spare: u64,
 }
 
@@ -44,7 +44,7 @@ pub(in crate::engine::fjall) struct Space {
     folder: PathBuf,
     /// The bytes that writes may still have before the disk is looked at again.
     room: AtomicU64,
-    /// Those that writes may still have that do not grow.
+    /// The bytes that writes which do not grow may still have before the disk is looked at again.
     spare: AtomicU64,
     is_full: AtomicBool,
     /// True once the disk was looked at with the tables open. Nobody knows before whether it was full.
@@ -59,7 +59,7 @@ pub(in crate::engine::fjall) struct Space {
 
 struct State {
     floor: u64,
-    /// None if none is asked for, or none can be made.
+    /// The reserve; `None` if none is asked for, or none can be made.
     reserve: Option<Reserve>,
     /// True if it was said that the disk is full, and nothing since.
     is_told: bool,

@@ -1,4 +1,4 @@
-//! What the upkeep leaves of rows that were removed, on disk and before the rows of a query.
+//! The upkeep beside rows that were removed: those left on disk, and those that a query reads past.
 
 use std::ops::Range;
 use std::time::Duration;

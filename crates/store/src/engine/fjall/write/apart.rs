@@ -15,7 +15,8 @@ use tokio::time::Instant;
 use super::slot::Slot;
 use crate::engine::EngineError;
 
-/// One object has an eighth of the queue for the writes that wait for it, and all objects have half of it.
+/// The parts of the queue for waiting writes: an eighth for those of one object, half for those of all
+/// objects.
 const OF_ONE: usize = 8;
 const OF_ALL: usize = 2;
 
@@ -36,7 +37,7 @@ pub(in crate::engine::fjall) struct Apart {
 }
 
 impl Apart {
-    /// One beside a queue of so many writes.
+    /// Makes the table of such writes beside a queue of at most `writes_max`.
     pub(in crate::engine::fjall) fn new(writes_max: usize) -> Self {
         Self { waiting_max: writes_max, ..Self::default() }
     }

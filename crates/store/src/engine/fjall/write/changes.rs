@@ -20,8 +20,7 @@ use crate::model::{Damaged, Record};
 #[derive(Default)]
 pub(in crate::engine::fjall) struct Changes {
     rows: [BTreeMap<Slice, Option<Slice>>; Table::ALL.len()],
-    /// Those of the entries of indexes, of which there are the most, as they came: each write puts its own in
-    /// order.
+    /// The rows of index entries, which are the most, in the order of their writes: each write sorts its own.
     entries: Vec<(Slice, Option<Slice>)>,
     octets: usize,
 }

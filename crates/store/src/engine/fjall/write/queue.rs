@@ -57,7 +57,7 @@ pub(in crate::engine::fjall) struct Room {
     octets: OwnedSemaphorePermit,
 }
 
-/// One of the writes of a queue.
+/// A write of a queue in the count of them, until this is dropped.
 struct Counted(Arc<AtomicUsize>);
 
 impl Queue {

@@ -102,7 +102,7 @@ pub(in crate::engine::fjall) trait Slot: Send {
     fn durability(&self) -> Durability;
     /// The bytes that its caller holds for it, or those that were decided apart if these are more.
     fn octets(&self) -> usize;
-    /// As those of [`Work`].
+    /// The name of the object, as in [`Work`]; so are the next three.
     fn key(&self) -> Option<&[u8]>;
     fn load(&mut self, stored: &Stored<'_>) -> Result<Loaded, Failure>;
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure>;
@@ -113,9 +113,9 @@ pub(in crate::engine::fjall) trait Slot: Send {
 
 /// A write in the queue.
 pub(in crate::engine::fjall) enum Entry {
-    /// One that is not begun.
+    /// A write that is not begun.
     Waiting(Box<dyn Slot>),
-    /// One that was decided apart.
+    /// A write that was decided by a helper.
     Decided(Decided),
 }
 
