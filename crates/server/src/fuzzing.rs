@@ -108,7 +108,7 @@ pub fn basic_credentials(authorization: &[u8]) -> Option<(String, String)> {
     Some((name.to_owned(), password.to_owned()))
 }
 
-/// The pairs of a query.
+/// Returns the pairs of a query.
 #[cfg(feature = "query")]
 pub fn query_pairs(query: &[u8]) -> Vec<(String, String)> {
     crate::exchange::query::pairs(query)
@@ -121,7 +121,7 @@ fn section(name: &str, value: &[u8]) -> Option<alula_fields::FieldSection> {
     headers.append(name, value).is_ok().then_some(headers)
 }
 
-/// The client that a field names behind proxies, of which `trusts` tells those that are believed.
+/// Returns the client that a field names behind proxies, of which `trusts` tells those that are believed.
 pub fn client_behind_proxies(
     field: crate::exchange::forwarded::ClientAddressField,
     value: &[u8],

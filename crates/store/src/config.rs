@@ -83,7 +83,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The time that a request has which asks for so much. Nothing is the longest, as no limit is.
+    /// Returns the time that a request has which asks for so much. Nothing is the longest, as no limit is.
     pub(crate) fn time(&self, asked: Duration) -> Duration {
         if asked.is_zero() { self.timeout_max } else { asked.min(self.timeout_max) }
     }

@@ -169,7 +169,7 @@ impl Ahead {
     }
 }
 
-/// A removal is nobody's answer: it need not be flushed.
+/// Returns the terms of a removal, which answers nobody and need not be flushed.
 fn terms() -> WriteTerms {
     let (durability, deadline) = (Durability::Buffered, Instant::now() + CALL_MAX);
     WriteTerms { n: 1, w: 1, pw: 0, dw: 1, node_confirms: 0, durability, deadline }

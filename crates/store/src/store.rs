@@ -91,7 +91,7 @@ impl<E: Engine> Store<E> {
         Ok(Self(shared))
     }
 
-    /// The engine.
+    /// Returns the engine.
     pub fn engine(&self) -> &E {
         &self.0.engine
     }

@@ -71,12 +71,12 @@ enum Content {
 )]
 #[doc(alias("IntoResponse", "ResponseError", "Responder"))]
 pub trait IntoAnswer {
-    /// The answer.
+    /// Returns the answer.
     fn into_answer(self) -> Answer;
 }
 
 impl Answer {
-    /// An answer whose content says its status in words.
+    /// Creates an answer whose content says its status in words.
     pub fn new(status: Status) -> Self {
         let parts = Parts { status, headers: FieldSection::new(), content: Content::default(), cause: None };
         Self(Box::new(parts))
@@ -113,17 +113,17 @@ impl Answer {
         self
     }
 
-    /// The status.
+    /// Returns the status.
     pub fn status(&self) -> Status {
         self.0.status
     }
 
-    /// The fields that were added.
+    /// Returns the fields that were added.
     pub fn headers(&self) -> &FieldSection {
         &self.0.headers
     }
 
-    /// The fields, to be changed.
+    /// Returns the fields, to be changed.
     pub fn headers_mut(&mut self) -> &mut FieldSection {
         &mut self.0.headers
     }
@@ -159,7 +159,7 @@ fn in_words(status: Status) -> String {
     }
 }
 
-/// A problem (RFC 9457 §3).
+/// Writes a problem in JSON (RFC 9457 §3).
 fn problem(status: Status, detail: Option<&str>) -> String {
     let mut text = format!("{{\"status\":{status},\"title\":\"{}\"", status.reason().unwrap_or_default());
     if let Some(detail) = detail {
@@ -325,7 +325,7 @@ impl IntoAnswer for Box<dyn StdError + Send + Sync> {
     }
 }
 
-/// The answer to an error, if it is of this type.
+/// Converts an error to its answer, if it is of this type.
 fn unboxed<E: StdError + IntoAnswer + 'static>(
     error: Box<dyn StdError + Send + Sync>,
 ) -> Result<Answer, Box<dyn StdError + Send + Sync>> {

@@ -31,7 +31,7 @@ impl ContentRange {
         Self::written(format_args!("bytes */{length}"))
     }
 
-    /// The value as ASCII.
+    /// Returns the value as ASCII.
     pub fn as_bytes(&self) -> &[u8] {
         &self.text[..self.length]
     }

@@ -84,7 +84,7 @@ fn push(text: &mut Vec<u8>, pieces: &[&[u8]]) {
     pieces.iter().for_each(|piece| text.extend_from_slice(piece));
 }
 
-/// The line that divides parts is chance, so that no content can be made to hold it.
+/// Makes the line that divides parts, of random digits, so that no content can be made to hold it.
 fn boundary() -> Result<[u8; 32], Error> {
     let (mut chance, mut text) = ([0; 16], [0; 32]);
     getrandom::fill(&mut chance).map_err(|_| Error::usage("the system has no random numbers"))?;

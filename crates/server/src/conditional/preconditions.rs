@@ -119,7 +119,8 @@ fn is_named(
     })
 }
 
-/// The one date of this name; several, or what is no date, are as none (RFC 9110 §13.1.3, §13.1.4).
+/// Returns the one date of this name; several dates, or what is no date, count as none (RFC 9110 §13.1.3,
+/// §13.1.4).
 fn date(headers: &FieldSection, name: KnownName) -> Option<SystemTime> {
     let mut given = headers.get_all(name);
     let (value, None) = (given.next()?, given.next()) else { return None };

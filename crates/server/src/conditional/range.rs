@@ -48,7 +48,7 @@ pub(super) fn wanted(field: &[u8], length: u64) -> Wanted {
     if octets >= length { Wanted::Whole } else { Wanted::Many(parts) }
 }
 
-/// The ranges of `bytes=…`; other units are not known here (RFC 9110 §14.1, §14.2).
+/// Returns the ranges of `bytes=…`; other units are not known here (RFC 9110 §14.1, §14.2).
 fn byte_ranges(field: &[u8]) -> Option<&[u8]> {
     let equals = field.iter().position(|octet| *octet == b'=')?;
     let (unit, set) = field.split_at(equals);
@@ -67,14 +67,14 @@ fn is_valid(set: &[u8]) -> bool {
     count > 0
 }
 
-/// The elements of the list, empty ones left out (RFC 9110 §5.6.1.2); `None` stands for one that is not
-/// well-formed.
+/// Returns the elements of the list, empty ones left out (RFC 9110 §5.6.1.2); `None` stands for one that is
+/// not well-formed.
 fn specs(set: &[u8]) -> impl Iterator<Item = Option<Spec>> {
     let elements = set.split(|octet| *octet == b',').map(alula_fields::octets::trim);
     elements.filter(|element| !element.is_empty()).map(Spec::parse)
 }
 
-/// The whole file is no part when it is empty: no `content-range` can name it.
+/// Returns a single part; the whole content if it is empty, since no `content-range` can name an empty part.
 fn one(part: Range<u64>) -> Wanted {
     if part.is_empty() { Wanted::Whole } else { Wanted::One(part) }
 }
@@ -93,7 +93,7 @@ impl Spec {
         }
     }
 
-    /// The bytes it stands for; `None` when it cannot be satisfied.
+    /// Returns the bytes that the range stands for; `None` if it cannot be satisfied.
     fn part(self, length: u64) -> Option<Range<u64>> {
         match self {
             Self::From(first, last) => {

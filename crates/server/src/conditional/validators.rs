@@ -65,7 +65,7 @@ impl<'a> Validators<'a> {
     }
 }
 
-/// A date in any of the three forms of RFC 9110 §5.6.7.
+/// Parses a date in any of the three forms of RFC 9110 §5.6.7.
 pub(super) fn parse_date(value: &[u8]) -> Option<SystemTime> {
     httpdate::parse_http_date(std::str::from_utf8(value).ok()?).ok()
 }

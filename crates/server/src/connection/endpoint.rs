@@ -54,7 +54,8 @@ pub(crate) trait Endpoint: Send + Sync {
         let _ = request;
     }
 
-    /// The program of a connection, which is asked for once, if its exchanges have something in common.
+    /// Returns the program of a connection, which is asked for once, if its exchanges have something in
+    /// common.
     fn app(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         None
     }

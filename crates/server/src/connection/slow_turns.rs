@@ -106,7 +106,7 @@ impl TurnClock {
         self.from = self.from.max(began);
     }
 
-    /// A handler of this route has run, up to now. Returns the route if it is to be told of.
+    /// Records that a handler of this route has run, up to now. Returns the route if it is to be told of.
     pub(crate) fn ran(
         &mut self,
         route: u32,
@@ -125,7 +125,7 @@ impl TurnClock {
         None
     }
 
-    /// The handlers of a turn have run, up to now.
+    /// Ends a turn, whose handlers have run up to now.
     pub(crate) fn end_turn(&mut self, now: impl FnOnce() -> Time, slow: &SlowTurns) -> Option<SlowRoute> {
         match std::mem::replace(&mut self.ran, Ran::None) {
             Ran::None => None,

@@ -9,7 +9,8 @@ pub(crate) fn takes_json(headers: &FieldSection) -> bool {
     values.flat_map(|value| value.split(|octet| *octet == b',')).any(names_json)
 }
 
-/// An element of the list. A comma in a quoted parameter cuts it, which leaves its media type whole.
+/// Returns true if an element of the list names JSON with a weight above 0. A comma in a quoted parameter
+/// cuts it, which leaves its media type whole.
 fn names_json(element: &[u8]) -> bool {
     let mut parts = element.split(|octet| *octet == b';').map(<[u8]>::trim_ascii);
     let is_json = parts.next().is_some_and(is_json);

@@ -37,7 +37,7 @@ impl ForwardedSource {
         head.set_client(client);
     }
 
-    /// The client, unless the peer is the last that is known.
+    /// Returns the client, unless the peer is the last that is known.
     fn client(&self, fields: &FieldSection) -> Option<IpAddr> {
         let mut walk = Walk { judge: &self.judge, client: None };
         match self.field {
@@ -72,7 +72,7 @@ impl Walk<'_> {
     }
 }
 
-/// An address, with a port or without; one of IPv6 in brackets if it has a port.
+/// Parses an address, with a port or without; one of IPv6 in brackets if it has a port.
 fn address(text: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
@@ -83,7 +83,7 @@ fn address(text: &[u8]) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-/// The elements of a list, cut at the commas that are in no quoted string.
+/// Returns the elements of a list, cut at the commas that are in no quoted string.
 fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut is_quoted = false;
     value.split(move |octet| {
@@ -92,8 +92,8 @@ fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The address in the one `for` of an element (RFC 7239 §4, §6). Quoted pairs are not taken: no address needs
-/// one.
+/// Returns the address in the one `for` of an element (RFC 7239 §4, §6). Quoted pairs are not taken: no
+/// address needs one.
 fn named_for(element: &[u8]) -> Option<IpAddr> {
     let pairs = element.split(|octet| *octet == b';').map(<[u8]>::trim_ascii);
     let mut named = pairs

@@ -86,25 +86,26 @@ impl<S> Exchange<S> {
         self.responder.keep_answer_headers(headers);
     }
 
-    /// The program that runs on its connection.
+    /// Returns the program that runs on the connection.
     pub(crate) fn any_app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.responder.app()
     }
 
-    /// The content of the request, [detached](Responder::attach) unless somebody has asked for it, and the
-    /// right to answer with the request in it.
+    /// Returns the content of the request, [detached](Responder::attach) unless somebody has asked for it,
+    /// and the right to answer with the request in it.
     #[inline]
     pub(crate) fn into_parts(self) -> (Body, Responder) {
         (self.body, self.responder)
     }
 
-    /// The content of the request, detached unless somebody has asked for it: to look at it, not to read it.
+    /// Returns the content of the request, detached unless somebody has asked for it: to look at it, not to
+    /// read it.
     #[inline]
     pub(crate) fn unread_body(&mut self) -> &mut Body {
         &mut self.body
     }
 
-    /// The same exchange for a handler that asks for the state of its router.
+    /// Returns the same exchange for a handler that asks for the state of its router.
     #[inline]
     pub(crate) fn for_state<T>(self) -> Exchange<T> {
         Exchange { body: self.body, responder: self.responder, state: PhantomData }
@@ -112,24 +113,25 @@ impl<S> Exchange<S> {
 }
 
 impl<S> Exchange<S> {
-    /// The request.
+    /// Returns the request.
     pub fn request(&self) -> &Request {
         self.responder.request()
     }
 
-    /// The request, for layers that change its fields.
+    /// Returns the request, for layers that change its fields.
     pub fn request_mut(&mut self) -> &mut Request {
         self.responder.request_mut()
     }
 
-    /// The peer's address.
+    /// Returns the peer's address.
     #[doc(alias("remote_addr", "peer_addr", "ConnectInfo"))]
     pub fn peer(&self) -> SocketAddr {
         self.responder.peer()
     }
 
-    /// The address of the client: the peer's, or what trusted proxies say it is, where the server
-    /// [asks them](crate::ServerBuilder::client_address_from). IPv4 addresses come as such, never mapped into IPv6.
+    /// Returns the address of the client: the peer's, or what trusted proxies say it is, where the server
+    /// [asks them](crate::ServerBuilder::client_address_from). IPv4 addresses come as such, never mapped into
+    /// IPv6.
     pub fn client_address(&self) -> IpAddr {
         self.request().client().unwrap_or_else(|| self.peer().ip().to_canonical())
     }
@@ -190,7 +192,7 @@ impl<S> Exchange<S> {
         self.responder.reserve(bytes)
     }
 
-    /// The content of the request.
+    /// Returns the content of the request.
     pub fn body(&mut self) -> &mut Body {
         self.responder.attach(&mut self.body);
         &mut self.body

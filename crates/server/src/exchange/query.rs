@@ -61,7 +61,7 @@ impl Request {
     }
 }
 
-/// The pairs of a query.
+/// Returns the pairs of a query.
 pub(crate) fn pairs(query: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     form_urlencoded::parse(query)
 }

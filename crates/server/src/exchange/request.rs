@@ -37,17 +37,17 @@ impl Request {
         self.is_head
     }
 
-    /// The method, as it was spelled (RFC 9110 §9).
+    /// Returns the method, as it was spelled (RFC 9110 §9).
     pub fn method(&self) -> &str {
         self.head().method().unwrap_or_default()
     }
 
-    /// The version of HTTP it came by.
+    /// Returns the version of HTTP that the request came by.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// The path and query asked for, as in `/a?b=c`; to compare the path alone, take
+    /// Returns the path and query asked for, as in `/a?b=c`; to compare the path alone, take
     /// [`path_without_query`](Self::path_without_query). It is `*` for the server as a whole, and empty for
     /// CONNECT (RFC 9113 §8.3.1).
     #[doc(alias("path_and_query", "uri"))]
@@ -62,7 +62,7 @@ impl Request {
         path.split_once('?').map_or(path, |(path, _)| path)
     }
 
-    /// The path without the query, as bytes.
+    /// Returns the path without the query, as bytes.
     #[inline]
     pub(crate) fn path_alone(&self) -> &[u8] {
         let path = self.path_octets();
@@ -75,7 +75,7 @@ impl Request {
         self.head().path_octets().unwrap_or_default()
     }
 
-    /// The query of the target, as it was written; none where there is no `?`.
+    /// Returns the query of the target, as it was written; none where there is no `?`.
     pub fn query(&self) -> Option<&str> {
         self.path().split_once('?').map(|(_, query)| query)
     }
@@ -134,29 +134,29 @@ impl Request {
         self.scheme.authority(self.headers()).or_else(|| self.authority())
     }
 
-    /// The protocol of an extended CONNECT (RFC 8441 §4).
+    /// Returns the protocol of an extended CONNECT (RFC 8441 §4).
     pub fn protocol(&self) -> Option<&str> {
         self.head().protocol()
     }
 
-    /// The fields, in the order of arrival.
+    /// Returns the fields, in the order of arrival.
     #[doc(alias = "fields")]
     pub fn headers(&self) -> &FieldSection {
         &self.head().fields
     }
 
-    /// The address of the client, if a trusted proxy has named it.
+    /// Returns the address of the client, if a trusted proxy has named it.
     pub(crate) fn client(&self) -> Option<IpAddr> {
         self.head().client()
     }
 
-    /// The request line as it was written, if it came over HTTP/1.
+    /// Returns the request line as it was written, if it came over HTTP/1.
     #[cfg(feature = "tower")]
     pub(crate) fn form(&self) -> alula_fields::RequestForm {
         self.head().form()
     }
 
-    /// The authority of the control data: over HTTP/1.1 that of the target, or `host`.
+    /// Returns the authority of the control data: over HTTP/1.1 that of the target, or `host`.
     #[cfg(feature = "tower")]
     pub(crate) fn own_authority(&self) -> Option<&str> {
         self.head().authority()
@@ -178,13 +178,13 @@ impl Request {
         self.head.as_deref().unwrap_or(&NONE)
     }
 
-    /// The memory of its head, which is then as that of no request.
+    /// Takes the memory of the head, which is then as that of no request.
     #[inline]
     pub(crate) fn take_head(&mut self) -> Option<Box<Head>> {
         self.head.take()
     }
 
-    /// The request itself, of which an empty one stays.
+    /// Takes the request, and leaves an empty one.
     #[inline]
     pub(crate) fn take(&mut self) -> Self {
         let Self { entry, version, scheme, layer, is_head, is_filtered, .. } = *self;
@@ -203,7 +203,7 @@ impl Request {
         self.layer = layer as u8;
     }
 
-    /// The number of its layer.
+    /// Returns the number of the layer.
     pub(crate) const fn layer(&self) -> u8 {
         self.layer
     }
@@ -218,7 +218,7 @@ impl Request {
         self.is_filtered
     }
 
-    /// The number of its route.
+    /// Returns the number of the route.
     pub(crate) const fn entry(&self) -> u16 {
         self.entry
     }

@@ -42,7 +42,7 @@ impl Responder {
         }
     }
 
-    /// The program that runs on its connection.
+    /// Returns the program that runs on the connection.
     pub(crate) fn app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.stream.as_ref()?.conn().app()
     }
@@ -129,7 +129,7 @@ impl Responder {
         self.stream()?.command(|machine, key, out| machine.send_interim(key, &head, out))
     }
 
-    /// The stream, until the answer was sent.
+    /// Returns the stream; `None` once the answer was sent.
     #[inline]
     pub(crate) fn open_stream(&self) -> Option<&Stream> {
         self.stream.as_ref()

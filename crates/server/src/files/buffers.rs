@@ -41,7 +41,7 @@ impl FileBuffers {
         }
     }
 
-    /// The buffers of the process, which no ledger is charged with.
+    /// Returns the buffers of the process, which no ledger is charged with.
     pub(crate) fn shared() -> &'static Self {
         static SHARED: LazyLock<FileBuffers> = LazyLock::new(|| FileBuffers {
             spares: Mutex::default(),
@@ -68,7 +68,7 @@ impl FileBuffers {
 }
 
 impl Buffer {
-    /// The first bytes, to be filled; they are what was read from now on.
+    /// Returns the first bytes of the buffer, to be filled; they are what was read from now on.
     pub(super) fn first(&mut self, octets: usize) -> &mut [u8] {
         self.filled = octets.min(self.octets.len());
         &mut self.octets[..self.filled]

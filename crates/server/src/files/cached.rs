@@ -59,7 +59,7 @@ pub(crate) async fn on_blocking_thread<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|panic| Err(io::Error::other(panic)))
 }
 
-/// The content of a small file, if `read` fills the memory for it.
+/// Reads the content of a small file, if `read` fills the memory for it.
 fn read_small(file: &OpenFile, read: impl FnOnce(&File, &mut [u8]) -> bool) -> Option<Vec<u8>> {
     let octets = usize::try_from(file.length()).ok().filter(|octets| *octets <= SMALL_MAX)?;
     let mut content = vec![0; octets];

@@ -44,7 +44,7 @@ impl EntityTag {
     }
 }
 
-/// The strong tag of content in these pieces: part of its digest in hexadecimal, in quotes.
+/// Returns the strong tag of content in these pieces: part of its digest in hexadecimal, in quotes.
 pub(crate) fn strong_tag<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> [u8; TAG_OCTETS] {
     let mut context = Context::new(&SHA256);
     pieces.into_iter().for_each(|piece| context.update(piece));

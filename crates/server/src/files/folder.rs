@@ -64,7 +64,7 @@ impl Folder {
         }
     }
 
-    /// The path of a file by its name in the folder; none for a name that is not served.
+    /// Returns the path of a file by its name in the folder; none for a name that is not served.
     fn path_of(&self, name: &[u8]) -> Option<PathBuf> {
         let name = std::str::from_utf8(name).ok()?;
         let mut path = self.0.to_path_buf();

@@ -86,7 +86,7 @@ impl OpenFile {
         &self.0.path
     }
 
-    /// The file itself.
+    /// Returns the file.
     pub(super) fn file(&self) -> &File {
         &self.0.file
     }

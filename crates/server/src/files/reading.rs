@@ -104,7 +104,7 @@ impl OpenFile {
         check(self.file(), self.stamp()).map_err(|error| self.named(&error))
     }
 
-    /// The program's own failure, whatever the system calls it: the line of the server names the file.
+    /// Converts an error of the system to a failure of this program, and adds the path of the file.
     fn named(&self, error: &io::Error) -> Error {
         Error::other(format!("{}: {error}", self.path().display()))
     }

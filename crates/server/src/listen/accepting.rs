@@ -49,7 +49,7 @@ impl Accepting {
         self.listener.local_addr()
     }
 
-    /// The next connection, once there is room for it.
+    /// Waits for room and for the next connection.
     ///
     /// Dropping the future before it is ready loses no connection.
     ///
@@ -74,8 +74,8 @@ impl Accepting {
         }
     }
 
-    /// The next connection that waits in the backlog; `None` when there is none, the listener broke, or it is
-    /// `ends_at`.
+    /// Accepts the next connection that waits in the backlog; `None` when there is none, the listener broke,
+    /// or it is `ends_at`.
     pub(crate) async fn next_in_backlog(&mut self, ends_at: Instant) -> Option<Accepted> {
         self.let_others_run().await;
         while Instant::now() < ends_at {

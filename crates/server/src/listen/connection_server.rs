@@ -149,7 +149,7 @@ pub(crate) fn served(
     async move { tell_refused(on_error.as_ref(), peer, &connection(opened).await) }
 }
 
-/// The address by which a connection counts.
+/// Returns the address by which a connection counts.
 fn address_of(facts: &TransportFacts) -> SocketAddr {
     facts.peer_address().unwrap_or_else(|| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)))
 }
@@ -175,7 +175,7 @@ async fn connection(opened: Pin<Box<impl Future<Output = Opened>>>) -> Result<()
 /// The service of a connection's requests, or nothing if it was asked to leave during the handshake.
 type Opened = Result<Option<Pin<Box<Serve>>>, Error>;
 
-/// The handshake of a connection.
+/// Carries out the handshake of a connection.
 fn open(
     settings: Arc<Settings>,
     endpoint: Arc<dyn Endpoint>,
@@ -201,7 +201,7 @@ impl Settings {
         Arc::new(Self { accept, proxies, on_error: self.on_error.clone(), tables: Tables::new() })
     }
 
-    /// The service of the requests of a connection.
+    /// Serves the requests of a connection.
     fn serve(
         &self,
         conn: Arc<Conn>,

@@ -5,8 +5,8 @@
 const RESERVE_SHARE: u64 = 8;
 const RESERVE_MIN: u64 = 32;
 
-/// The default of `Limits::connections_max`: the soft limit of descriptors less a reserve, at least 1.
-/// Without bound where the system has no such limit.
+/// Returns the default of `Limits::connections_max`: the soft limit of descriptors less a reserve, and 1 at
+/// least. Without bound where the system has no such limit.
 pub(crate) fn connections_max() -> u32 {
     let descriptors = soft_limit();
     u32::try_from(descriptors - reserve_of(descriptors)).unwrap_or(u32::MAX).max(1)

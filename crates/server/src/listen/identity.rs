@@ -111,7 +111,7 @@ impl Identity {
         })
     }
 
-    /// The TLS configuration, which offers by ALPN what is spoken.
+    /// Builds the TLS configuration, which offers by ALPN the versions that are spoken.
     pub(crate) fn config(&self, speaks: Speaks) -> Arc<ServerConfig> {
         let alpn_protocols = speaks.alpn();
         if self.config.alpn_protocols == alpn_protocols {
@@ -147,7 +147,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// The self-signed certificate as PEM, for clients to trust.
+    /// Returns the self-signed certificate as PEM, for clients to trust.
     pub fn certificate_pem(&self) -> Option<&str> {
         self.certificate_pem.as_deref()
     }

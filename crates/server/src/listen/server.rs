@@ -388,7 +388,7 @@ impl Stop {
 }
 
 impl Server {
-    /// A server to be given settings.
+    /// Returns a builder of a server, with the default settings.
     pub fn builder() -> ServerBuilder {
         ServerBuilder::default()
     }
@@ -401,7 +401,7 @@ impl Server {
         Self::builder().bind(address).await
     }
 
-    /// The address listened on.
+    /// Returns the address that the server listens on.
     #[doc(alias = "local_addr")]
     ///
     /// # Errors

@@ -82,13 +82,14 @@ impl<'a> RequestFailure<'a> {
         Self { left_out, ..self }
     }
 
-    /// The method of the request.
+    /// Returns the method of the request.
     pub fn method(&self) -> &'a str {
         &self.facts.method
     }
 
-    /// The path that was asked for, with the names of its query and without the values, which may be secret;
-    /// the authority for CONNECT, `*` for the server as a whole. Of a longer one, about the first 256 bytes.
+    /// Returns the path that was asked for, with the names of its query and without the values, which may be
+    /// secret; the authority for CONNECT, `*` for the server as a whole. Of a longer one, about the first 256
+    /// bytes.
     pub fn target(&self) -> &'a str {
         &self.facts.target
     }
@@ -99,12 +100,12 @@ impl<'a> RequestFailure<'a> {
         self.facts.request_id()
     }
 
-    /// The address of the peer.
+    /// Returns the address of the peer.
     pub const fn peer(&self) -> SocketAddr {
         self.peer
     }
 
-    /// The version of HTTP it came by.
+    /// Returns the version of HTTP that the request came by.
     pub const fn version(&self) -> Version {
         self.version
     }
@@ -276,7 +277,7 @@ impl fmt::Display for RequestFailure<'_> {
     }
 }
 
-/// The sentence of the error and what it comes from, each once.
+/// Writes the sentence of the error and those of its sources, each once.
 fn write_cause(line: &mut impl fmt::Write, error: &Error) -> fmt::Result {
     let mut said = match (error.phase(), error.asked()) {
         // The sentence is about a response that a client waits for.

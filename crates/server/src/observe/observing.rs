@@ -30,7 +30,7 @@ pub(crate) struct ConnectionSpan {
 }
 
 impl RequestSpan {
-    /// A span of no request.
+    /// Returns a span of no request.
     #[inline]
     pub(crate) const fn none() -> Self {
         Self {
@@ -39,7 +39,7 @@ impl RequestSpan {
         }
     }
 
-    /// A request has arrived.
+    /// Begins the span of a request that has arrived.
     #[inline]
     pub(crate) fn begin(_head: &Head, _reporter: &Reporter) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl RequestSpan {
 }
 
 impl ConnectionSpan {
-    /// A connection was accepted, and its version is known.
+    /// Begins the span of a connection that was accepted, whose version is known.
     pub(crate) fn begin(_conn: &Conn) -> Self {
         Self {
             #[cfg(feature = "tracing")]

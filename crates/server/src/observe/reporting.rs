@@ -149,7 +149,7 @@ impl Gate {
     }
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 pub(crate) fn message_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")

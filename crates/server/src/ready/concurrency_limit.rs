@@ -63,7 +63,7 @@ impl ConcurrencyLimit {
         self
     }
 
-    /// The layer, for `Router::wrap` and `Route::wrap`.
+    /// Returns the layer, for `Router::wrap` and `Route::wrap`.
     pub fn layer<S: 'static>(self) -> impl Wrap<S> {
         move |exchange: Exchange<S>, next: Next<S>| {
             let key = self.keys.hash(exchange.request(), exchange.client_address());

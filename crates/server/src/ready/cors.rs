@@ -228,7 +228,7 @@ fn is_preflight(begun: &Begun<'_>) -> bool {
     asks && request.method() == "OPTIONS"
 }
 
-/// The value of a field that the request has once.
+/// Copies the value of a field that the request has once.
 fn copied(begun: &Begun<'_>, name: KnownName) -> Option<Scratch> {
     let mut values = begun.request().headers().get_all(name);
     let (value, None) = (values.next()?, values.next()) else { return None };

@@ -6,7 +6,7 @@ use crate::{
     router::{Next, Wrap},
 };
 
-/// A layer that hands on the requests for which `check` has no answer.
+/// Returns a layer that hands on the requests for which `check` has no answer.
 pub(super) fn gate<S: 'static>(
     check: impl Fn(&mut Exchange<S>) -> Option<Answer> + Send + Sync + 'static,
 ) -> impl Wrap<S> {

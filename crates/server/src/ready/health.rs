@@ -43,12 +43,12 @@ impl Health {
         self.0.load(Ordering::Acquire)
     }
 
-    /// A handler that answers 200.
+    /// Returns a handler that answers 200.
     pub fn live<S: 'static>(&self) -> impl Handler<S> + use<S> {
         |exchange: Exchange<S>| answer(exchange, true)
     }
 
-    /// A handler that answers 200 if the server is ready, else 503.
+    /// Returns a handler that answers 200 if the server is ready, else 503.
     pub fn ready<S: 'static>(&self) -> impl Handler<S> + use<S> {
         let health = self.clone();
         move |exchange: Exchange<S>| answer(exchange, health.is_ready())

@@ -27,7 +27,7 @@ impl Keys {
         self.of = Some(Box::new(of));
     }
 
-    /// The hash of a request's key.
+    /// Returns the hash of a request's key.
     pub(super) fn hash(&self, request: &Request, peer: IpAddr) -> u64 {
         match self.of.as_ref().and_then(|of| of(request)) {
             Some(key) => self.secret.hash_one(key),
@@ -36,8 +36,8 @@ impl Keys {
     }
 }
 
-/// An address of IPv4, or the first 64 bits of one of IPv6: a host or a household has all addresses below
-/// them (RFC 6177).
+/// Returns an address of IPv4, or the first 64 bits of one of IPv6: a host or a household has all addresses
+/// below these (RFC 6177).
 fn host_of(peer: IpAddr) -> u128 {
     match peer.to_canonical() {
         IpAddr::V4(address) => u32::from(address).into(),

@@ -144,7 +144,7 @@ impl OriginGuard {
         self
     }
 
-    /// The layer, for `Router::wrap` and `Route::wrap`.
+    /// Returns the layer, for `Router::wrap` and `Route::wrap`.
     pub fn layer<S: 'static>(self) -> impl Wrap<S> {
         gate(move |exchange| self.check(exchange.request()).err())
     }

@@ -110,7 +110,7 @@ thread_local! {
     static CHANCE: RefCell<Chance> = const { RefCell::new(Chance { octets: [0; CHANCE_OCTETS * MADE_AT_ONCE], left: 0 }) };
 }
 
-/// A new name; none if the system has no random bytes.
+/// Makes a new name; none if the system has no random bytes.
 fn make() -> Option<Name> {
     let chance = CHANCE.try_with(|chance| chance.borrow_mut().take()).ok()??;
     let mut name = [0; 2 * CHANCE_OCTETS];

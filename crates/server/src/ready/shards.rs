@@ -37,7 +37,7 @@ impl<T: Default> Default for Shards<T> {
 }
 
 impl<T> Shards<T> {
-    /// The part of this thread.
+    /// Returns the part of this thread.
     #[inline]
     pub(super) fn mine(&self) -> &T {
         &self.0[number() % self.0.len()]
@@ -57,7 +57,7 @@ impl<T> Deref for Shard<T> {
     }
 }
 
-/// The number of this thread among those that have asked.
+/// Returns the number of this thread among those that have asked.
 #[inline]
 fn number() -> usize {
     // A thread that ends has the first part.

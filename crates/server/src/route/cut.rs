@@ -89,7 +89,7 @@ impl Cut {
     }
 
     /// Returns true if a rule may refuse what follows behind the separator before `start`: an escape, an
-    /// empty segment, or one that begins with a dot. Some of which none does are among them.
+    /// empty segment, or one that begins with a dot. It may also be true where no rule refuses any of these.
     #[inline]
     pub(super) fn is_rest_doubtful(&self, path: &[u8], start: usize) -> bool {
         self.is_special || is_rest_doubtful(path, start)
@@ -185,7 +185,7 @@ const fn begins_with_dot(key: u64) -> bool {
     key as u8 == b'.'
 }
 
-/// The same where nothing but slashes separates.
+/// Returns true as [`Cut::is_rest_doubtful`] does, for rules under which slashes alone separate segments.
 fn is_rest_doubtful(path: &[u8], start: usize) -> bool {
     let is_word_doubtful = |word: u64| {
         let slashes = marks(word, b'/');

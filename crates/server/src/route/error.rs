@@ -49,7 +49,7 @@ impl RouteError {
         Self { pattern: pattern.to_owned(), position, mistake }
     }
 
-    /// A router with more handlers than it can number.
+    /// Returns the error of a router with more handlers than it can number.
     pub(crate) fn too_many_handlers() -> Self {
         Self::new("", 0, Mistake::TooManyHandlers)
     }
@@ -59,7 +59,7 @@ impl RouteError {
         Self::new(pattern, 0, Mistake::TooManyLayers)
     }
 
-    /// A router with a host that is nested below a prefix.
+    /// Returns the error of a router with a host that is nested below a prefix.
     pub(crate) fn host_below(prefix: &str, host: String) -> Self {
         Self::new(prefix, 0, Mistake::HostBelow(host))
     }

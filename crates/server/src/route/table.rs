@@ -107,7 +107,7 @@ pub(crate) struct RouteEntry<'t, T> {
 }
 
 impl<T> Table<T> {
-    /// The same table with other values.
+    /// Returns the same table with other values.
     pub(crate) fn map<U>(self, mut change: impl FnMut(T) -> U) -> Table<U> {
         let leaf =
             |Leaf { value, pattern, names, options }| Leaf { value: change(value), pattern, names, options };
@@ -116,13 +116,13 @@ impl<T> Table<T> {
         Table { options, cut, nodes, leaves }
     }
 
-    /// The patterns, by their number.
+    /// Returns the patterns, by their number.
     #[cfg(test)]
     pub(crate) fn places(&self) -> impl Iterator<Item = RouteEntry<'_, T>> {
         self.leaves.iter().map(Leaf::place)
     }
 
-    /// The pattern of a number.
+    /// Returns the pattern of a number.
     pub(crate) fn place(&self, number: usize) -> Option<RouteEntry<'_, T>> {
         self.leaves.get(number).map(Leaf::place)
     }

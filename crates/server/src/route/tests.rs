@@ -8,7 +8,7 @@ mod rules;
 
 use super::{Outcome, RouteEntry, SlashChange, Table, segments::Segments};
 
-/// A table of these patterns, whose values are the patterns themselves.
+/// Builds a table of these patterns, whose values are the patterns themselves.
 fn table(options: Segments, patterns: &[&'static str]) -> Table<&'static str> {
     let mut builder = Table::builder(options);
     for pattern in patterns {

@@ -10,27 +10,27 @@ use crate::{
     route::{Outcome, Refused},
 };
 
-/// A path that no route has.
+/// Answers 404 to a path that no route has.
 pub(super) async fn not_found<S>(_: Exchange<S>) -> Result<Sent, Answer> {
     Err(Status::NOT_FOUND.into_answer())
 }
 
-/// A method that the path has no handler for; those it has are named (RFC 9110 §15.5.6).
+/// Answers 405 to a method that the path has no handler for, with `allow` (RFC 9110 §15.5.6).
 pub(super) async fn not_allowed<S>(exchange: Exchange<S>) -> Result<Sent, Answer> {
     Err(Answer::new(Status::METHOD_NOT_ALLOWED).header("allow", exchange.allowed()))
 }
 
-/// A request with more content than its route takes.
+/// Answers 413 to a request with more content than its route takes.
 pub(super) async fn too_long<S>(_: Exchange<S>) -> Result<Sent, Answer> {
     Err(Answer::new(Status::CONTENT_TOO_LARGE).detail("the content is longer than this path takes"))
 }
 
-/// A method that no route knows.
+/// Answers 501 to a method that no route knows.
 pub(super) async fn unknown_method<S>(_: Exchange<S>) -> Result<Sent, Answer> {
     Err(Status::NOT_IMPLEMENTED.into_answer())
 }
 
-/// A path that the router does not take; the answer says why.
+/// Answers 400 to a path that the router does not take, and says why.
 pub(super) async fn malformed<S>(exchange: Exchange<S>) -> Result<Sent, Answer> {
     Err(Answer::new(Status::BAD_REQUEST).detail(match refused(&exchange) {
         Some(Refused::EmptySegment) => "the path has an empty segment",
@@ -48,7 +48,7 @@ fn refused<S>(exchange: &Exchange<S>) -> Option<Refused> {
     }
 }
 
-/// The same path with another slash at its end is there (RFC 9110 §15.4.9).
+/// Redirects to the same path with another slash at its end (RFC 9110 §15.4.9).
 pub(super) async fn other_slash<S>(exchange: Exchange<S>) -> Result<Sent, Answer> {
     let site = exchange.app().and_then(|app| app.routes.site(|| exchange.request().authority()));
     match site.and_then(|site| location(&exchange, site)) {

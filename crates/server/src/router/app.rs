@@ -26,7 +26,7 @@ impl App {
         hooks.for_each(|hook| hook.head(status, headers));
     }
 
-    /// The filters of a route.
+    /// Returns the filters of a route.
     pub(crate) fn filters(&self, entry: u16) -> Option<Filters> {
         self.routes.entry(entry.into()).map(|entry| entry.filters.clone())
     }

@@ -105,7 +105,7 @@ impl Compiled {
         }
     }
 
-    /// The entry that answers in place of the route; the layers around it find their way by it.
+    /// Returns the entry that answers in place of the route; the layers around it find their way by it.
     #[cold]
     fn refuse(
         &self,
@@ -210,7 +210,7 @@ impl<S> Exchange<S> {
         running
     }
 
-    /// The program that runs on its connection.
+    /// Returns the program that runs on the connection.
     pub(super) fn app(&self) -> Option<&App> {
         self.any_app()?.downcast_ref()
     }

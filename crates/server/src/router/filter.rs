@@ -56,29 +56,29 @@ pub struct Outgoing<'a> {
 }
 
 impl Outgoing<'_> {
-    /// The request that is answered.
+    /// Returns the request that is answered.
     pub const fn request(&self) -> &Request {
         self.request
     }
 
-    /// The status.
+    /// Returns the status.
     pub const fn status(&self) -> Status {
         *self.status
     }
 
-    /// The fields so far; `date` and what hooks add follow.
+    /// Returns the fields so far; `date` and what hooks add follow.
     pub const fn headers(&self) -> &FieldSection {
         self.headers
     }
 
-    /// The fields, to be changed.
+    /// Returns the fields, to be changed.
     pub const fn headers_mut(&mut self) -> &mut FieldSection {
         self.headers
     }
 
-    /// The pieces of the content, also for the answer to HEAD, if the handler gave it as a whole; none where
-    /// it is written piece by piece, and where a handler of HEAD states the length of content that it does
-    /// not give.
+    /// Returns the pieces of the content, also for the answer to HEAD, if the handler gave it as a whole;
+    /// none where it is written piece by piece, and where a handler of HEAD states the length of content that
+    /// it does not give.
     pub fn content(&self) -> Option<impl Iterator<Item = &[u8]>> {
         self.content.map(|pieces| pieces.iter().copied())
     }

@@ -39,8 +39,9 @@ use crate::{
 )]
 #[doc(alias = "TraceLayer")]
 pub trait Hook: Send + Sync + 'static {
-    /// A request has arrived and has its route. An answer given here is sent, and no handler is called. Later
-    /// hooks see the request begin all the same, but [an answer of theirs](Begun::is_answered) is not sent.
+    /// Called when a request has arrived and has its route. An answer given here is sent, and no handler is
+    /// called. Later hooks see the request begin all the same, but [an answer of theirs](Begun::is_answered)
+    /// is not sent.
     fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
         let _ = begun;
         None
@@ -69,27 +70,27 @@ pub struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    /// The request.
+    /// Returns the request.
     pub fn request(&self) -> &Request {
         self.request
     }
 
-    /// The request, to be changed for its handler.
+    /// Returns the request, to be changed for its handler.
     pub fn request_mut(&mut self) -> &mut Request {
         self.request
     }
 
-    /// The address of the peer.
+    /// Returns the address of the peer.
     pub const fn peer(&self) -> SocketAddr {
         self.peer
     }
 
-    /// The address of the client, as [`Exchange::client_address`](crate::Exchange::client_address).
+    /// Returns the address of the client, as [`Exchange::client_address`](crate::Exchange::client_address).
     pub fn client_address(&self) -> IpAddr {
         self.request.client().unwrap_or_else(|| self.peer.ip().to_canonical())
     }
 
-    /// The pattern of the route, such as `/lists/{list}`; none for a path that no route has.
+    /// Returns the pattern of the route, such as `/lists/{list}`; none for a path that no route has.
     pub const fn route(&self) -> Option<&'a str> {
         self.route
     }
@@ -134,22 +135,23 @@ pub struct Ended<'a> {
 }
 
 impl<'a> Ended<'a> {
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &'a str {
         self.request.facts.method()
     }
 
-    /// The path that was asked for, with the names of its query and without the values, which may be secret.
+    /// Returns the path that was asked for, with the names of its query and without the values, which may be
+    /// secret.
     pub fn target(&self) -> &'a str {
         self.request.facts.target()
     }
 
-    /// The pattern of the route; none for a path that no route has.
+    /// Returns the pattern of the route; none for a path that no route has.
     pub const fn route(&self) -> Option<&'a str> {
         self.route
     }
 
-    /// The host that the request was for, as it said; empty if it said none.
+    /// Returns the host that the request was for, as it said; empty if it said none.
     pub fn authority(&self) -> &'a str {
         self.request.facts.authority()
     }
@@ -164,17 +166,17 @@ impl<'a> Ended<'a> {
         self.request.facts.user_agent()
     }
 
-    /// The address of the peer.
+    /// Returns the address of the peer.
     pub const fn peer(&self) -> SocketAddr {
         self.request.peer
     }
 
-    /// The address of the client, as [`Exchange::client_address`](crate::Exchange::client_address).
+    /// Returns the address of the client, as [`Exchange::client_address`](crate::Exchange::client_address).
     pub fn client_address(&self) -> IpAddr {
         self.request.facts.client().unwrap_or_else(|| self.peer().ip().to_canonical())
     }
 
-    /// The user, if the handler or a layer has [named one](crate::Exchange::note_user).
+    /// Returns the user, if the handler or a layer has [named one](crate::Exchange::note_user).
     pub fn user(&self) -> Option<&str> {
         self.request.tally.user.as_deref()
     }
@@ -185,32 +187,32 @@ impl<'a> Ended<'a> {
         self.request.facts.request_id()
     }
 
-    /// The version of HTTP it came by.
+    /// Returns the version of HTTP that the request came by.
     pub const fn version(&self) -> Version {
         self.request.version
     }
 
-    /// The status of the answer; none if none was begun.
+    /// Returns the status of the answer; none if none was begun.
     pub fn status(&self) -> Option<Status> {
         self.request.tally.answered.map(|(status, _)| status)
     }
 
-    /// The bytes of its content that came.
+    /// Returns the bytes of the request's content that came.
     pub const fn received(&self) -> u64 {
         self.request.tally.received
     }
 
-    /// The bytes of the answer's content that were sent.
+    /// Returns the bytes of the answer's content that were sent.
     pub const fn sent(&self) -> u64 {
         self.request.tally.sent
     }
 
-    /// The time from its arrival to the head of the answer, if there was one.
+    /// Returns the time from the request's arrival to the head of the answer, if there was one.
     pub fn until_head(&self) -> Option<Duration> {
         self.request.tally.answered.map(|(_, at)| at.saturating_sub(self.request.began))
     }
 
-    /// The time from its arrival until the handler had ended.
+    /// Returns the time from the request's arrival until the handler had ended.
     pub const fn duration(&self) -> Duration {
         self.request.ended.saturating_sub(self.request.began)
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::{exchange::Exchange, route::decode};
 
 impl<S: Send + Sync + 'static> Exchange<S> {
-    /// The state of the router, as an owned handle.
+    /// Returns the state of the router, as an owned handle.
     ///
     /// # Panics
     /// The exchange was not handed out by a router of this state.
@@ -76,14 +76,14 @@ impl<S> Exchange<S> {
         }
     }
 
-    /// The pattern of the route, such as `/lists/{list}`, if it has one.
+    /// Returns the pattern of the route, such as `/lists/{list}`; `None` for a path that no route has.
     #[doc(alias = "MatchedPath")]
     pub fn route(&self) -> Option<&str> {
         self.app()?.routes.place_of(self.entry()).map(|place| place.pattern)
     }
 
-    /// The methods that the path has handlers for, as `allow` says them (RFC 9110 §10.2.1); for those who
-    /// answer 405.
+    /// Returns the methods that the path has handlers for, as `allow` lists them (RFC 9110 §10.2.1); for
+    /// handlers that answer 405.
     pub fn allowed(&self) -> &str {
         let place = self.app().and_then(|app| app.routes.place_of(self.entry()));
         place.map_or("", |place| &place.value.allow)

@@ -60,7 +60,7 @@ impl Compiled {
         }
     }
 
-    /// The site of a host.
+    /// Returns the site of a host.
     #[inline]
     pub(super) fn site<'a>(&self, authority: impl FnOnce() -> Option<&'a str>) -> Option<&Site> {
         match &*self.sites {

@@ -15,7 +15,7 @@ pub(crate) struct Shared<S>(Arc<S>);
 pub(crate) type AnyState = Arc<dyn Any + Send + Sync>;
 
 impl<S: Send + Sync + 'static> State<S> {
-    /// The state for one more connection.
+    /// Returns the state for one more connection.
     pub(crate) fn for_connection(state: &Arc<S>) -> AnyState {
         Arc::new(Shared(state.clone()))
     }

@@ -38,12 +38,12 @@ impl Credentials {
         Some(credentials)
     }
 
-    /// The name, which may be empty.
+    /// Returns the name, which may be empty.
     pub(crate) fn name(&self) -> &str {
         std::str::from_utf8(&self.pair[..self.colon]).unwrap_or_default()
     }
 
-    /// The password, which need not be text.
+    /// Returns the password, which need not be text.
     pub(crate) fn password(&self) -> &[u8] {
         &self.pair[self.colon + 1..]
     }

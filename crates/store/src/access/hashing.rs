@@ -125,7 +125,7 @@ impl Hashing {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The hashes that were begun so far, and the most at once.
+    /// Returns the number of hashes that were begun so far, and the most at once.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn counted(&self) -> (usize, usize) {
         (self.0.counts.begun.load(Ordering::Relaxed), self.0.counts.most.load(Ordering::Relaxed))

@@ -155,14 +155,14 @@ impl Access {
         Self::made_of(Hashing::on(threads), users, Some(Past::new()), false)
     }
 
-    /// The slow hashes that were computed so far, and the most of them at once: for tests.
+    /// Returns the number of slow hashes that were computed so far, and the most of them at once: for tests.
     #[cfg(feature = "fuzzing")]
     #[doc(hidden)]
     pub fn hashes(&self) -> (usize, usize) {
         self.0.hashing.counted()
     }
 
-    /// The credentials that were found right and are kept: for tests.
+    /// Returns the number of verified credentials that are kept: for tests.
     #[cfg(feature = "fuzzing")]
     #[doc(hidden)]
     pub fn verified(&self) -> usize {

@@ -84,7 +84,7 @@ impl Password {
         self.compute(password).is_some_and(|result| result == self.result)
     }
 
-    /// The memory that computing it takes, in KiB.
+    /// Returns the memory that computing it takes, in KiB.
     pub(super) fn memory_kib(&self) -> u32 {
         self.costs.m_cost()
     }

@@ -22,7 +22,8 @@ pub(super) struct Rate {
 pub(super) struct Used(AtomicU64);
 
 impl Rate {
-    /// A rate of so many requests in a second, of which `burst` may come at once; both are at least 1.
+    /// Creates a rate of so many requests in a second, of which `burst` may come at once. Both count as 1 at
+    /// least.
     pub(super) fn new(per_second: u32, burst: u32) -> Self {
         let each = NANOS / u64::from(per_second.max(1));
         Self { each, ahead: each * u64::from(burst.max(1) - 1) }

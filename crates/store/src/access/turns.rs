@@ -161,7 +161,7 @@ mod tests {
         Some(Prefixes::of(peer.into()))
     }
 
-    /// A queue of ten, with those who came before: peers, names, and standings.
+    /// Returns a queue of ten waiting askers: peers, names, and standings.
     fn full(askers: &Askers, who: impl Fn(usize) -> (String, String, Standing)) -> Turns<usize> {
         let mut turns = Turns::new(10);
         for number in 0..10 {

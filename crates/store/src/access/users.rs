@@ -57,7 +57,7 @@ pub(super) struct User {
 }
 
 impl Users {
-    /// The number of users.
+    /// Returns the number of users.
     pub fn count(&self) -> usize {
         self.users.len()
     }
@@ -91,21 +91,21 @@ impl Users {
         !self.digests.is_empty() || !self.dns_names.is_empty()
     }
 
-    /// The user of a certificate in DER that was verified: by its digest, else by the first of its DNS names
-    /// that is a user's.
+    /// Returns the user of a certificate in DER that was verified: by its digest, else by the first of its
+    /// DNS names that is a user's.
     pub(super) fn by_certificate(&self, der: &[u8]) -> Option<usize> {
         let by_digest = self.digests.get(digest(&SHA256, der).as_ref());
         by_digest.copied().or_else(|| certificate::dns_name(der, |name| self.dns_names.get(name).copied()))
     }
 
-    /// The places of the users who have a password.
+    /// Returns the places of the users who have a password.
     pub(super) fn with_password(&self) -> &[usize] {
         &self.with_password
     }
 }
 
 impl User {
-    /// The first of these permissions that the user does not have in a place.
+    /// Returns the first of these permissions that the user does not have in a place.
     pub(super) fn lacks(&self, permissions: Permissions, place: Place<'_>) -> Option<Permission> {
         let has = |permission| {
             self.grants.iter().flat_map(|grants| &**grants).any(|grant| grant.gives(permission, place))

@@ -51,7 +51,8 @@ impl Verified {
         moved
     }
 
-    /// The keyed hash of a name and a password. The place where one ends and the other begins is part of it.
+    /// Returns the keyed hash of a name and a password. The place where one ends and the other begins is part
+    /// of it.
     pub(super) fn tag(&self, name: &str, password: &[u8]) -> Tag {
         let mut context = Context::with_key(&self.key);
         context.update(&(name.len() as u64).to_be_bytes());
@@ -62,16 +63,16 @@ impl Verified {
         Tag(tag)
     }
 
-    /// A number below `count` that is always the same for a name, and that nobody can foresee. `count` is at
-    /// least 1.
+    /// Returns a number below `count` that is always the same for a name, and that nobody can foresee.
+    /// `count` is at least 1.
     pub(super) fn number(&self, name: &str, count: usize) -> usize {
         let Tag(tag) = self.tag(name, &[]);
         let number = tag.first_chunk().map_or(0, |octets| u64::from_be_bytes(*octets));
         (number % count as u64) as usize
     }
 
-    /// The user of credentials that are kept. Finding them tells nothing of others: a peer cannot choose
-    /// their keyed hash.
+    /// Returns the user of credentials that are kept. Finding them tells nothing of others: a peer cannot
+    /// choose their keyed hash.
     pub(super) fn user(&self, tag: &Tag) -> Option<usize> {
         self.users.get(tag)
     }

@@ -73,7 +73,7 @@ pub(crate) struct Spent;
 pub(crate) struct TooSlow;
 
 impl Budget {
-    /// A budget of so many bytes, for objects that have so many at most.
+    /// Creates a budget of so many bytes, for objects that have so many at most.
     pub(crate) fn new(octets_max: u64, object_octets_max: u64) -> Self {
         Self(Arc::new(Shared {
             room: Mutex::new(Room::new(octets_max.max(1), object_octets_max)),
@@ -188,7 +188,7 @@ impl Budget {
         Pace::of_whole(self, share_octets).part(transfer).await
     }
 
-    /// The pace of a transfer that begins now and holds room.
+    /// Begins the pace of a transfer that holds room.
     pub(crate) fn pace(&self) -> Pace<'_> {
         Pace::begin(self)
     }
@@ -217,7 +217,7 @@ impl Budget {
         true
     }
 
-    /// The number of a share in the room, which it enters if it is not there.
+    /// Returns the number of a share in the room, which it enters if it is not there.
     fn ticket(&self, share: &mut Share) -> Ticket {
         if let Held::Room(_, ticket) = share.held {
             return ticket;
@@ -266,7 +266,7 @@ impl Drop for Wait<'_> {
 }
 
 impl Share {
-    /// A share of nothing yet, on the account of a peer.
+    /// Returns a share of nothing yet, on the account of a peer.
     pub(crate) fn of(peer: &Peer) -> Self {
         Self { peer: peer.clone(), held: Held::Nothing }
     }

@@ -36,7 +36,7 @@ impl<'b> Pace<'b> {
         Self { budget, end: Instant::now() + GRACE, moved: 0 }
     }
 
-    /// The pace of a transfer of so many bytes, of which nothing is seen until it has ended.
+    /// Returns the pace of a transfer of so many bytes, of which nothing is seen until it has ended.
     pub(super) fn of_whole(budget: &'b Budget, bytes: u64) -> Self {
         Self { budget, end: Instant::now() + GRACE + time_of(bytes), moved: 0 }
     }
@@ -82,7 +82,7 @@ impl<'b> Pace<'b> {
     }
 }
 
-/// The time in which so many bytes move at the pace.
+/// Returns the time in which so many bytes move at the pace.
 const fn time_of(bytes: u64) -> Duration {
     Duration::from_millis(bytes.saturating_mul(1_000) / PACE_BYTES)
 }

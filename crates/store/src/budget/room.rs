@@ -162,7 +162,7 @@ impl Room {
         ticket
     }
 
-    /// The place of a peer's account, which is made if there is none.
+    /// Returns the place of a peer's account, which is made if there is none.
     fn account(&mut self, peer: Peer) -> Place {
         if let Some(place) = self.peers.get(&peer) {
             return *place;
@@ -319,8 +319,8 @@ impl Room {
         self.gives_way(last, first).then(|| self.refuse(last))
     }
 
-    /// The first small request in wait for which there is room, though there is none for the first of all.
-    /// None passes one for which that would leave too little.
+    /// Returns the first small request in wait for which there is room, though there is none for the first of
+    /// all. None passes one for which that would leave too little.
     fn passing(&mut self, first: Ticket) -> Option<Ticket> {
         let passed_max = self.bytes_max / PASSED_PART;
         if self.claim_of(first) + passed_max > self.bytes_max {
@@ -382,7 +382,7 @@ impl Room {
         self.owner.is_none() && lacks + left <= self.free()
     }
 
-    /// The part that the peer of a request leaves to others.
+    /// Returns the part that the peer of a request leaves to others.
     fn fair_part(&self, ticket: Ticket) -> u64 {
         if self.beside(ticket) > 0 { self.fair_bytes } else { 0 }
     }
@@ -429,12 +429,12 @@ impl Room {
         }
     }
 
-    /// The bytes that a request in wait wants to hold.
+    /// Returns the bytes that a request in wait wants to hold.
     fn wanted(&self, ticket: Ticket) -> u64 {
         self.holders.get(&ticket).map_or(0, Holder::wanted)
     }
 
-    /// The bytes that the peer of a request holds beside it.
+    /// Returns the bytes that the other requests of a request's peer hold.
     fn beside(&self, ticket: Ticket) -> u64 {
         self.account_of(ticket).map_or(0, |account| account.bytes) - self.bytes_of(ticket)
     }
@@ -520,7 +520,7 @@ impl Room {
 }
 
 impl Holder {
-    /// The bytes that it wants to hold.
+    /// Returns the bytes that the request wants to hold.
     const fn wanted(&self) -> u64 {
         match self.state {
             State::Waits(bytes, _) => bytes,
@@ -528,7 +528,7 @@ impl Holder {
         }
     }
 
-    /// The most bytes that it will hold.
+    /// Returns the most bytes that the request will hold.
     fn claim(&self) -> u64 {
         self.claim.max(self.bytes).max(self.wanted())
     }

@@ -23,7 +23,7 @@ fn user(name: &str) -> Peer {
     Peer::User(name.into())
 }
 
-/// A budget of a hundred units, for objects of so many.
+/// Returns a budget of a hundred units, for objects of so many.
 fn budget(object_units: u64) -> Budget {
     Budget::new(units(UNITS), units(object_units))
 }

@@ -16,7 +16,7 @@ pub(super) struct EntryKeys {
 }
 
 impl EntryKeys {
-    /// The entries of all contents of an object that do not say that it was deleted.
+    /// Returns the entries of all contents of an object that do not say that it was deleted.
     pub(super) fn of(name: ObjectName<'_>, record: Option<Record<'_>>) -> Self {
         let Some(record) = record else { return Self { octets: Vec::new(), entries: Vec::new() } };
         let mut keys = Self { octets: Vec::with_capacity(OCTETS), entries: Vec::with_capacity(ENTRIES) };
@@ -45,7 +45,7 @@ impl EntryKeys {
         entries.dedup_by(|one, other| octets[one.clone()] == octets[other.clone()]);
     }
 
-    /// The entries that others are not, in order.
+    /// Returns the entries that others are not, in order.
     pub(super) fn without<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = &'a [u8]> {
         let mut others = others.iter().peekable();
         self.iter().filter(move |entry| {

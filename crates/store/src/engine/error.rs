@@ -111,7 +111,7 @@ impl fmt::Display for Shortage {
 }
 
 impl Level {
-    /// The name that clients are told.
+    /// Returns the name that clients are told.
     pub const fn name(self) -> &'static str {
         match self {
             Self::R => "R",

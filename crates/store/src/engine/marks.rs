@@ -16,7 +16,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// A new actor, which no start before has had.
+    /// Creates a new actor, which no start before has had.
     ///
     /// # Panics
     /// The system gives no random bytes.
@@ -27,7 +27,7 @@ impl Marks {
         Self { dots: Dots::new(Actor::new(actor)), seed, count: AtomicU64::new(count) }
     }
 
-    /// The mark of the next write.
+    /// Returns the mark of the next write.
     ///
     /// # Panics
     /// After 2^64 - 2 writes.
@@ -46,7 +46,8 @@ const fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// The time of the system's clock. Before 1970 it is 1970: the model keeps times of an object ascending.
+/// Returns the time of the system's clock. Before 1970 it is 1970: the model keeps times of an object
+/// ascending.
 pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Moment::from_micros(since.as_micros() as u64)

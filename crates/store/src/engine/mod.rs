@@ -118,7 +118,7 @@ pub trait Engine: Send + Sync + 'static {
     /// Returns true while writes are taken.
     fn takes_writes(&self) -> bool;
 
-    /// The name of the engine, for statistics: `memory`, `fjall`.
+    /// Returns the name of the engine, for statistics: `memory`, `fjall`.
     fn label(&self) -> &'static str;
 }
 

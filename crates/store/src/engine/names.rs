@@ -36,7 +36,7 @@ impl<'a> BucketName<'a> {
         put_counted(self.bucket, out);
     }
 
-    /// The object of this key.
+    /// Returns the object of this key.
     pub const fn object(self, key: &'a [u8]) -> ObjectName<'a> {
         ObjectName { bucket: self, key }
     }

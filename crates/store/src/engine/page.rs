@@ -34,7 +34,7 @@ pub struct Item<'a> {
 }
 
 impl Page {
-    /// An empty page for so many items, at least one.
+    /// Creates an empty page for so many items, at least one.
     pub fn new(items_max: usize) -> Self {
         Self {
             items_max: items_max.max(1),
@@ -94,7 +94,7 @@ impl Page {
         self.is_last
     }
 
-    /// The items.
+    /// Returns the items.
     pub fn items(&self) -> impl ExactSizeIterator<Item = Item<'_>> + DoubleEndedIterator + Clone {
         (0..self.items.len()).map(|place| {
             let start = place.checked_sub(1).map_or(0, |before| self.items[before].key);

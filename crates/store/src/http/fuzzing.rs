@@ -21,7 +21,7 @@ impl IndexQuery {
         Some(Self(range, parameters))
     }
 
-    /// The most results.
+    /// Returns the most results.
     pub fn results_max(&self) -> Option<u64> {
         self.1.results_max()
     }
@@ -33,7 +33,7 @@ impl IndexQuery {
         self.0.contains(item) && self.1.takes(self.0.searched(item))
     }
 
-    /// The term as clients write it.
+    /// Returns the term as clients write it.
     pub fn shown(&self, term: &[u8]) -> Vec<u8> {
         self.0.shown(Item { term, key: b"" }, &mut Vec::new()).to_vec()
     }
@@ -45,19 +45,19 @@ pub fn walk_steps(path: &[u8]) -> Option<usize> {
     walk::steps_of(path)
 }
 
-/// The term and the key of a continuation.
+/// Returns the term and the key of a continuation.
 pub fn continuation(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let continuation = Continuation::read(text)?;
     let Item { term, key } = continuation.item();
     Some((term.to_vec(), key.to_vec()))
 }
 
-/// The text of a continuation.
+/// Returns the text of a continuation.
 pub fn continuation_text(term: &[u8], key: &[u8]) -> String {
     Continuation::text(Item { term, key })
 }
 
-/// A string of JSON that stands for these bytes.
+/// Writes a string of JSON that stands for these bytes.
 pub fn json_string(octets: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     json::put_string(octets, &mut out);

@@ -40,12 +40,12 @@ const SEGMENTS: Segments = Segments::OBJECT_KEYS
     .dot_segments(DotSegments::Literal);
 
 impl<E: Engine> Store<E> {
-    /// The routes of the store, to which hooks, layers and other routes can be added.
+    /// Returns the routes of the store, to which hooks, layers and other routes can be added.
     pub fn router(&self) -> Router<Self> {
         router(self.clone())
     }
 
-    /// The routes of the store, for a server.
+    /// Returns the routes of the store, for a server.
     ///
     /// # Errors
     /// Two routes are in conflict, which a test rules out.
@@ -85,13 +85,13 @@ fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
 #[cfg(feature = "fuzzing")]
 pub(crate) use walk::links::field as link_field;
 
-/// The patterns of all paths.
+/// Returns the patterns of all paths.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
     PATHS.into_iter().map(|(path, _)| path)
 }
 
-/// The attributes that a request stores.
+/// Returns the attributes that a request stores.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn attributes(headers: &alula::FieldSection, bucket: &[u8]) -> Option<Vec<u8>> {
     let name = crate::engine::BucketName { bucket_type: target::DEFAULT_TYPE, bucket }.object(b"k");

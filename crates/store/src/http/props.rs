@@ -83,7 +83,7 @@ async fn set<E: Engine>(mut exchange: Exchange<Store<E>>, owner: Owner) -> Outco
     done(exchange, "application/json").await
 }
 
-/// The list that a request asks for, with its share of the bytes in flight.
+/// Reads the list that a request asks for, with its share of the bytes in flight.
 ///
 /// # Errors
 /// 415 for content of another type than JSON, 413 for long content, 400 for content of another form, 503 if

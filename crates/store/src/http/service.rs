@@ -38,7 +38,7 @@ const TEXT: &str = "text/plain";
 const MAP_REDUCE_USAGE: &str = "MapReduce takes POST: a JSON object with \"inputs\" and \"query\".\n";
 const MAP_REDUCE_DISABLED: &str = "Operation '{riak_kv,map_reduce}' is not enabled";
 
-/// The resources, as a page or by name in JSON.
+/// Answers with the resources, as a page or by name in JSON.
 pub(super) async fn root<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let media_type = negotiated(exchange.request(), [HTML, JSON])?;
     let content = if media_type == JSON { resources_in_json() } else { resources_page() };
@@ -47,7 +47,7 @@ pub(super) async fn root<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     Ok(reply.send(content).await?)
 }
 
-/// The store lives.
+/// Answers that the store lives.
 pub(super) async fn ping<S>(exchange: Exchange<S>) -> Outcome {
     let media_type = negotiated(exchange.request(), [HTML])?;
     Ok(exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, media_type).send("OK").await?)
@@ -150,7 +150,7 @@ fn add_process(figures: &mut Value) {
     }
 }
 
-/// The one of these media types that `accept` asks for (Riak §1.7).
+/// Returns the one of these media types that `accept` asks for (Riak §1.7).
 ///
 /// # Errors
 /// 406 if it asks for none of them.

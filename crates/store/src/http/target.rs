@@ -62,17 +62,17 @@ impl Target {
         Ok(Self { name, form })
     }
 
-    /// The object.
+    /// Returns the object.
     pub(super) fn object(&self) -> ObjectName<'_> {
         ObjectName::read(&self.name).expect("a name that was written")
     }
 
-    /// The bucket.
+    /// Returns the bucket.
     pub(super) fn bucket(&self) -> BucketName<'_> {
         self.object().bucket
     }
 
-    /// The properties of the bucket.
+    /// Returns the properties of the bucket.
     ///
     /// # Errors
     /// 404 if there is no such type.
@@ -81,7 +81,7 @@ impl Target {
         table.of(bucket).ok_or_else(|| Fail::unknown_type(bucket.bucket_type))
     }
 
-    /// The object of another key in the bucket, such as one that was made for it.
+    /// Returns the object of another key in the bucket, such as one that was made for it.
     pub(super) fn with_key(&self, key: &[u8]) -> Self {
         let mut name = Scratch::lend_within(LENT_BYTES_MAX);
         self.bucket().object(key).write(&mut name);

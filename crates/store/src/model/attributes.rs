@@ -86,7 +86,7 @@ impl Attribute<'_> {
 pub struct Attributes<'a>(Octets<'a>);
 
 impl<'a> Attributes<'a> {
-    /// The attributes in these bytes.
+    /// Wraps attributes in these bytes.
     pub const fn new(octets: &'a [u8]) -> Self {
         Self(Octets::new(octets))
     }

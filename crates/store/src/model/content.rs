@@ -14,17 +14,17 @@ pub struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// The write that made the content.
+    /// Returns the write that made the content, as its dot.
     pub const fn dot(&self) -> Dot {
         self.dot
     }
 
-    /// The token of the content.
+    /// Returns the token of the content.
     pub const fn vtag(&self) -> Vtag {
         self.vtag
     }
 
-    /// The time at which the content was written.
+    /// Returns the time at which the content was written.
     pub const fn modified(&self) -> Moment {
         self.modified
     }
@@ -34,17 +34,17 @@ impl<'a> Content<'a> {
         self.is_deleted
     }
 
-    /// The media type, metadata, index entries and links.
+    /// Returns the media type, metadata, index entries and links.
     pub const fn attributes(&self) -> Attributes<'a> {
         Attributes::new(self.attributes)
     }
 
-    /// The bytes of the attributes as they are kept.
+    /// Returns the bytes of the attributes as they are kept.
     pub(crate) const fn attributes_len(&self) -> usize {
         self.attributes.len()
     }
 
-    /// The bytes that were stored.
+    /// Returns the bytes that were stored.
     pub const fn value(&self) -> &'a [u8] {
         self.value
     }

@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
         false
     }
 
-    /// The bytes of the context.
+    /// Returns the bytes of the context.
     pub const fn as_octets(&self) -> &'a [u8] {
         self.0
     }
@@ -248,7 +248,7 @@ impl Spans<'_> {
         Ok(())
     }
 
-    /// The next span of an actor, which has at least one.
+    /// Reads the next span of an actor, which has at least one.
     fn read_of(&mut self, actor: Actor) -> Result<Option<Span>, ContextError> {
         let gap = self.octets.number().ok_or(ContextError::Form)?;
         match (gap, self.high) {
@@ -426,7 +426,7 @@ mod tests {
         octets
     }
 
-    /// The bytes that a writer makes of the spans of a context.
+    /// Returns the bytes that a writer makes of the spans of a context.
     fn rewritten(context: Context<'_>) -> Vec<u8> {
         let mut out = vec![VERSION];
         let mut writer = SpansWriter { out: &mut out, actor: None, high: 0 };

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Actor(u64);
 
 impl Actor {
-    /// An actor of this number.
+    /// Creates the actor of this number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number of the actor.
+    /// Returns the number of the actor.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -30,7 +30,7 @@ impl Dot {
     /// The greatest count. No write has the one above it, which a context may therefore not name.
     pub const COUNT_MAX: u64 = u64::MAX - 1;
 
-    /// The dot of this actor and count, or `None` if the count is 0 or above [`Dot::COUNT_MAX`].
+    /// Creates the dot of this actor and count; `None` if the count is 0 or above [`Dot::COUNT_MAX`].
     pub const fn new(actor: Actor, count: u64) -> Option<Self> {
         if count == 0 || count > Self::COUNT_MAX {
             return None;
@@ -38,12 +38,12 @@ impl Dot {
         Some(Self { actor, count })
     }
 
-    /// The actor that made the write.
+    /// Returns the actor that made the write.
     pub const fn actor(self) -> Actor {
         self.actor
     }
 
-    /// The count of the write, from 1.
+    /// Returns the count of the write, from 1.
     pub const fn count(self) -> u64 {
         self.count
     }
@@ -58,12 +58,12 @@ pub struct Dots {
 }
 
 impl Dots {
-    /// An actor that has made no write yet.
+    /// Creates an actor that has made no write yet.
     pub const fn new(actor: Actor) -> Self {
         Self { actor, last: AtomicU64::new(0) }
     }
 
-    /// The next dot, which no call has returned before; `None` after [`Dot::COUNT_MAX`] of them.
+    /// Returns the next dot, which no call has returned before; `None` after [`Dot::COUNT_MAX`] of them.
     ///
     /// ```
     /// use alula_store::model::{Actor, Dots};

@@ -6,22 +6,22 @@
 pub struct Moment(u64);
 
 impl Moment {
-    /// The moment of this many microseconds.
+    /// Returns the moment of this many microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// The microseconds since the start of 1970.
+    /// Returns the microseconds since the start of 1970.
     pub const fn micros(self) -> u64 {
         self.0
     }
 
-    /// The whole seconds since the start of 1970, for `last-modified`.
+    /// Returns the whole seconds since the start of 1970, for `last-modified`.
     pub const fn seconds(self) -> u64 {
         self.0 / 1_000_000
     }
 
-    /// The moment directly after this one; the last one is its own.
+    /// Returns the moment directly after this one; the last moment returns itself.
     pub(super) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }

@@ -54,9 +54,8 @@ impl<'a> Octets<'a> {
         Some(taken)
     }
 
-    /// A count of items of which each takes at least so many bytes, where as many bytes as are reserved are
-    /// for others. Returns `None` if there cannot be so many, so that room may be made for all of them at
-    /// once.
+    /// Reads a count of items that take at least `item_octets_min` bytes each, where `reserved` bytes are for
+    /// others. Returns `None` if there cannot be so many, so that room may be made for all of them at once.
     pub(crate) fn count_of(&mut self, item_octets_min: usize, reserved: usize) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         let free = self.0.len().checked_sub(reserved)?;
@@ -69,7 +68,7 @@ impl<'a> Octets<'a> {
         Some(*array)
     }
 
-    /// A number, or `None` if it is cut off, over 64 bits, or written in more bytes than it needs.
+    /// Reads a number; `None` if it is cut off, over 64 bits, or written in more bytes than it needs.
     #[inline]
     pub(crate) fn number(&mut self) -> Option<u64> {
         // Most numbers are lengths below 128.

@@ -75,12 +75,12 @@ impl<'a> Record<'a> {
         (octets.rest().len() as u64 == len).then_some(Self { count, table, parts: octets })
     }
 
-    /// The contents, by ascending dots.
+    /// Returns the contents, by ascending dots.
     pub const fn contents(&self) -> Contents<'a> {
         Contents { left: self.count, table: self.table, parts: self.parts }
     }
 
-    /// The one content, or `None` if there are siblings.
+    /// Returns the one content, or `None` if there are siblings.
     pub fn single(&self) -> Option<Content<'a>> {
         self.contents().next().filter(|_| self.count == 1)
     }
@@ -90,12 +90,12 @@ impl<'a> Record<'a> {
         self.contents().all(|content| content.is_deleted())
     }
 
-    /// The time of the latest content.
+    /// Returns the time of the latest content.
     pub fn modified(&self) -> Moment {
         self.contents().map(|content| content.modified()).max().unwrap_or_default()
     }
 
-    /// The vtag of the one content, or one made of those of the siblings.
+    /// Returns the vtag of the one content, or one made of those of the siblings.
     pub fn vtag(&self) -> Vtag {
         match self.single() {
             Some(content) => content.vtag(),
@@ -103,7 +103,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The context of a client that is given all contents, written over `out`.
+    /// Returns the context of a client that is given all contents, written over `out`.
     pub fn context<'out>(&self, out: &'out mut Vec<u8>) -> Context<'out> {
         Context::of(self.contents().map(|content| content.dot()), out)
     }

@@ -32,7 +32,7 @@ impl Entry {
         self.dot
     }
 
-    /// The bytes of the attributes and of the value together, or `None` if no memory holds them.
+    /// Returns the bytes of the attributes and of the value together, or `None` if no memory holds them.
     pub(super) fn len(&self) -> Option<u64> {
         self.attributes_len.checked_add(self.value_len)
     }
@@ -47,7 +47,7 @@ impl Entry {
         put_number(self.value_len, out);
     }
 
-    /// The next entry of a table, or `None` if it is cut off or none that a store writes.
+    /// Reads the next entry of a table; `None` if it is cut off, or of a form that no store writes.
     pub(super) fn read(table: &mut Octets<'_>) -> Option<Self> {
         let actor = Actor::new(u64::from_be_bytes(table.array()?));
         let dot = Dot::new(actor, table.number()?)?;
@@ -58,7 +58,7 @@ impl Entry {
         Some(Self { dot, vtag, modified, is_deleted: flags == DELETED, attributes_len, value_len })
     }
 
-    /// The content of this entry, whose bytes come next in `parts`.
+    /// Reads the content of this entry, whose bytes come next in `parts`.
     pub(super) fn content<'a>(&self, parts: &mut Octets<'a>) -> Option<Content<'a>> {
         Some(Content {
             dot: self.dot,

@@ -12,8 +12,8 @@
 
 use super::Attribute;
 
-/// The index of an attribute and its term in order, written over `out`; `None` for what is no entry of an
-/// index.
+/// Returns the index of an attribute and its term in order, written over `out`; `None` for what is no entry
+/// of an index.
 ///
 /// ```
 /// use alula_store::model::{Attribute, term};
@@ -38,8 +38,8 @@ pub fn of<'a>(attribute: Attribute<'a>, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-/// The digits of a whole number without leading zeros, after `-` if it is negative, written over `out`;
-/// `None` for other text. `+` may stand before it.
+/// Returns the digits of a whole number without leading zeros, after `-` if it is negative, written over
+/// `out`; `None` for other text. `+` may stand before it.
 pub fn normal_integer(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),

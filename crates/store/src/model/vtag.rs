@@ -19,18 +19,18 @@ pub struct Vtag(u128);
 pub struct VtagText([u8; LENGTH]);
 
 impl Vtag {
-    /// The vtag of these bits.
+    /// Returns the vtag of these bits.
     pub const fn from_bits(bits: u128) -> Self {
         Self(bits)
     }
 
-    /// The bits of the vtag.
+    /// Returns the bits of the vtag.
     pub const fn bits(self) -> u128 {
         self.0
     }
 
-    /// The vtag of an object with these siblings: another one for other siblings, the same in each reading.
-    /// Their order counts.
+    /// Returns the vtag of an object with these siblings: another one for other siblings, the same in each
+    /// reading. Their order counts.
     pub fn of_siblings(siblings: impl IntoIterator<Item = Vtag>) -> Self {
         // The vtags are random and made here, so that mixing them is enough; an odd factor keeps each bit.
         const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
@@ -38,7 +38,7 @@ impl Vtag {
         Self(siblings.into_iter().fold(FACTOR, mix))
     }
 
-    /// The letters and digits of the vtag. Allocates nothing.
+    /// Returns the letters and digits of the vtag. Allocates nothing.
     ///
     /// ```
     /// use alula_store::model::Vtag;
@@ -61,7 +61,7 @@ impl Vtag {
         VtagText(text)
     }
 
-    /// The vtag of these letters, or `None` if they are none. Any text has an answer.
+    /// Parses the letters of a vtag; `None` if they are none. Any text has an answer.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let letters: &[u8; LENGTH] = text.try_into().ok()?;
         let place = |letter: &u8| LETTERS.iter().position(|known| known == letter);
@@ -71,7 +71,7 @@ impl Vtag {
 }
 
 impl VtagText {
-    /// The letters and digits.
+    /// Returns the letters and digits.
     pub const fn as_bytes(&self) -> &[u8] {
         &self.0
     }

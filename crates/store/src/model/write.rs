@@ -131,8 +131,8 @@ pub fn write(
     Ok(())
 }
 
-/// The new content with a time after that of every stored one, so that the latest content of an object is the
-/// one that was written last.
+/// Returns the new content with a time after that of every stored one, so that the latest content of an
+/// object is the one that was written last.
 fn content_after<'a>(stored: Option<Record<'_>>, new: &NewContent<'a>) -> Content<'a> {
     let earliest = stored.map_or(new.now, |stored| stored.modified().next());
     Content {

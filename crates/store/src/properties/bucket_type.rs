@@ -25,7 +25,7 @@ struct Bucket {
 }
 
 impl BucketType {
-    /// A type of these lists.
+    /// Creates a type of these lists.
     pub(super) fn new(inherited: List, own: List) -> Self {
         let list = merged(&inherited, &own);
         Self {
@@ -37,7 +37,7 @@ impl BucketType {
         }
     }
 
-    /// The same type after properties of it were set: its buckets see them.
+    /// Returns the same type after properties of it were set: its buckets see them.
     pub(super) fn with_own(&self, own: List) -> Self {
         let mut changed = Self::new((*self.inherited).clone(), own);
         for (name, bucket) in &self.buckets {
@@ -57,34 +57,34 @@ impl BucketType {
         self.buckets.remove(bucket).map(|bucket| bucket.own.clone())
     }
 
-    /// The properties of a bucket.
+    /// Returns the properties of a bucket.
     pub(super) fn properties_of(&self, bucket: &[u8]) -> Properties {
         self.buckets.get(bucket).map_or(self.properties, |bucket| bucket.properties)
     }
 
-    /// The whole list of a bucket.
+    /// Returns the whole list of a bucket.
     pub(super) fn list_of(&self, bucket: &[u8]) -> List {
         self.buckets
             .get(bucket)
             .map_or_else(|| (*self.list).clone(), |bucket| merged(&self.list, &bucket.own))
     }
 
-    /// The own list of a bucket, which is empty for most.
+    /// Returns the own list of a bucket, which is empty for most.
     pub(super) fn own_of(&self, bucket: &[u8]) -> List {
         self.buckets.get(bucket).map(|bucket| bucket.own.clone()).unwrap_or_default()
     }
 
-    /// The whole list of the type.
+    /// Returns the whole list of the type.
     pub(super) fn list(&self) -> &List {
         &self.list
     }
 
-    /// The list that lies below what was set over HTTP.
+    /// Returns the list that lies below what was set over HTTP.
     pub(super) fn inherited(&self) -> &List {
         &self.inherited
     }
 
-    /// The list that was set over HTTP.
+    /// Returns the list that was set over HTTP.
     pub(super) fn own(&self) -> &List {
         &self.own
     }

@@ -126,7 +126,7 @@ fn rule(name: &str) -> Rule {
     }
 }
 
-/// The value as it is kept, or the reason for which it is none of its property.
+/// Reads the value as it is kept, or the reason for which it does not fit its property.
 fn read_one(name: &str, value: &Value) -> Result<Value, &'static str> {
     let kept = |is_right: bool, reason| is_right.then(|| value.clone()).ok_or(reason);
     let within = |low: u64, high: u64| value.as_u64().is_some_and(|count| (low..=high).contains(&count));
@@ -149,7 +149,7 @@ fn is_datatype(value: &Value) -> bool {
     value.as_str().and_then(Kind::named).is_some_and(|kind| DATATYPES.contains(&kind))
 }
 
-/// The truth that older clients mean by words in any case, and by numbers.
+/// Reads the truth that older clients mean by words in any case, and by numbers.
 fn boolean(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(truth) => Some(*truth),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// Properties by their names.
 pub(crate) type List = Map<String, Value>;
 
-/// The properties of both lists; of two with one name the one that is `over`.
+/// Merges two lists; of two properties with one name the one in `over` stays.
 pub(super) fn merged(under: &List, over: &List) -> List {
     let mut list = under.clone();
     list.extend(over.iter().map(|(name, value)| (name.clone(), value.clone())));

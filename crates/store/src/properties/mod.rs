@@ -52,7 +52,7 @@ pub(crate) struct PropertyTable {
 }
 
 impl PropertyTable {
-    /// The table of these types, and of what was kept of types and buckets.
+    /// Builds the table of these types, and of what was kept of types and buckets.
     ///
     /// # Errors
     /// A type that cannot be, one whose data type is another than before, or a kept list that cannot be read.
@@ -65,26 +65,28 @@ impl PropertyTable {
         Ok(Self { table: ArcSwap::from_pointee(table), new_settings, changing: Mutex::new(()), unheeded })
     }
 
-    /// The settings that are to be kept before the store opens, so that a later start knows the data types of
-    /// this one.
+    /// Returns the settings that are to be kept before the store opens, so that a later start knows the data
+    /// types of this one.
     pub(crate) fn new_settings(&self) -> &[Setting] {
         &self.new_settings
     }
 
-    /// The properties of a bucket, or `None` if there is no such type. Allocates nothing and waits for
-    /// nobody.
+    /// Returns the properties of a bucket, or `None` if there is no such type. Allocates nothing and waits
+    /// for nobody.
     pub(crate) fn of(&self, bucket: BucketName<'_>) -> Option<Properties> {
         self.table.load().properties(bucket)
     }
 
-    /// The whole list of a bucket, with its `name`, as clients are shown it; `None` if there is no such type.
+    /// Returns the whole list of a bucket, with its `name`, as clients are shown it; `None` if there is no
+    /// such type.
     pub(crate) fn bucket_list(&self, bucket: BucketName<'_>) -> Option<List> {
         let mut list = self.table.load().of_type(bucket.bucket_type)?.list_of(bucket.bucket);
         list.insert("name".into(), String::from_utf8_lossy(bucket.bucket).into());
         Some(list)
     }
 
-    /// The whole list of a type, with its `name`, as clients are shown it; `None` if there is no such type.
+    /// Returns the whole list of a type, with its `name`, as clients are shown it; `None` if there is no such
+    /// type.
     pub(crate) fn type_list(&self, bucket_type: &[u8]) -> Option<List> {
         let mut list = self.table.load().of_type(bucket_type)?.list().clone();
         list.insert("name".into(), String::from_utf8_lossy(bucket_type).into());
@@ -160,8 +162,8 @@ impl PropertyTable {
     }
 }
 
-/// The own list of an untyped bucket after these properties were set, as it is kept, or `None` if one of them
-/// is refused.
+/// Returns the own list of an untyped bucket after these properties were set, as it is kept, or `None` if one
+/// of them is refused.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn set_over_defaults(asked: &List) -> Option<Vec<u8>> {
     let defaults = defaults::of(false);

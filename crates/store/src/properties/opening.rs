@@ -22,7 +22,8 @@ struct Kept<'a> {
     buckets: Vec<(BucketName<'a>, List)>,
 }
 
-/// The table, and settings of types that are to be kept: those whose data type no start before has noted.
+/// Builds the table, and the settings of types that are to be kept: those whose data type no start before has
+/// kept.
 ///
 /// # Errors
 /// As [`PropertyTable::new`](super::PropertyTable::new).
@@ -86,8 +87,8 @@ fn read_list(owner: &[u8], value: &[u8]) -> Result<List, PropertyError> {
     }
 }
 
-/// The type of this name, with the list that was set over HTTP if one was. The own list of a new type notes
-/// its data type.
+/// Builds the type of this name, with the list that was set over HTTP if one was. The own list of a new type
+/// notes its data type.
 fn made(
     name: &str,
     asked: &List,

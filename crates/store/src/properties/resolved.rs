@@ -49,7 +49,7 @@ pub(crate) enum SyncOnWrite {
 }
 
 impl Properties {
-    /// The properties of a list that has all of them, each in its form.
+    /// Reads the properties of a list that has all of them, each in its form.
     pub(super) fn of(list: &List) -> Self {
         let quorum = |name| quorum(list, name);
         Self {
@@ -75,7 +75,7 @@ impl Properties {
 }
 
 impl Quorum {
-    /// The quorum of a word or of decimal digits.
+    /// Parses the quorum of a word or of decimal digits.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         Some(match text {
             "one" => Self::One,
@@ -85,7 +85,7 @@ impl Quorum {
         })
     }
 
-    /// The replicas of `n` that it stands for.
+    /// Returns the number of replicas, of `n`, that the quorum stands for.
     pub(crate) const fn of(self, n: u32) -> u32 {
         match self {
             Self::One => 1,
@@ -97,7 +97,7 @@ impl Quorum {
 }
 
 impl SyncOnWrite {
-    /// The value of this name, or `None`.
+    /// Returns the value of this name, or `None`.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "backend" => Self::Backend,
@@ -108,7 +108,7 @@ impl SyncOnWrite {
     }
 }
 
-/// The precision that a list says, or `None`.
+/// Returns the precision that a list says, or `None`.
 pub(super) fn precision(list: &List) -> Option<Precision> {
     u8::try_from(count(list, "hll_precision")?).ok().and_then(Precision::new)
 }

@@ -79,7 +79,7 @@ fn conflicts(asked: &List, after: &List) -> List {
     wrong
 }
 
-/// A reason for each property of an unknown form if a list has too many of them, or too long ones.
+/// Returns a reason for each property of an unknown form if a list has too many of them, or too long ones.
 fn excess(asked: &List, after: &List) -> List {
     let unknown = || after.iter().filter(|(name, _)| form::is_unknown(name));
     let octets = unknown().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();

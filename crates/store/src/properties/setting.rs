@@ -28,26 +28,26 @@ pub(super) enum Owner<'a> {
     Bucket(BucketName<'a>),
 }
 
-/// The name of the setting of a type.
+/// Returns the name of the setting of a type.
 pub(super) fn type_name(bucket_type: &[u8]) -> Vec<u8> {
     let mut name = vec![TYPE];
     put_counted(bucket_type, &mut name);
     name
 }
 
-/// The name of the setting of a bucket.
+/// Returns the name of the setting of a bucket.
 pub(super) fn bucket_name(bucket: BucketName<'_>) -> Vec<u8> {
     let mut name = vec![BUCKET];
     bucket.write(&mut name);
     name
 }
 
-/// The list that is kept.
+/// Returns the list that is kept.
 pub(super) fn value(list: &List) -> Vec<u8> {
     Value::Object(list.clone()).to_string().into_bytes()
 }
 
-/// The owner of a setting of this name, or `None` if it is a setting of others.
+/// Returns the owner of a setting of this name, or `None` if it is a setting of others.
 pub(super) fn owner(name: &[u8]) -> Option<Owner<'_>> {
     let mut octets = Octets::new(name);
     let owner = match octets.octet()? {
@@ -58,7 +58,7 @@ pub(super) fn owner(name: &[u8]) -> Option<Owner<'_>> {
     octets.is_empty().then_some(owner)
 }
 
-/// The list of a value, or `None` if it is damaged.
+/// Parses the list of a value; `None` if it is damaged.
 pub(super) fn list(value: &[u8]) -> Option<List> {
     serde_json::from_slice(value).ok()
 }

@@ -27,25 +27,25 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The properties of a bucket, or `None` if there is no such type. Allocates nothing.
+    /// Returns the properties of a bucket, or `None` if there is no such type. Allocates nothing.
     pub(super) fn properties(&self, bucket: BucketName<'_>) -> Option<Properties> {
         Some(self.types.get(bucket.bucket_type)?.properties_of(bucket.bucket))
     }
 
-    /// The type of this name.
+    /// Returns the type of this name.
     pub(super) fn of_type(&self, name: &[u8]) -> Option<&BucketType> {
         self.types.get(name).map(|bucket_type| &**bucket_type)
     }
 
-    /// The table with a type in the place of the one of its name.
+    /// Returns the table with a type in the place of the one of its name.
     pub(super) fn with_type(&self, name: &[u8], bucket_type: BucketType) -> Self {
         let mut table = self.clone();
         table.put_type(name, bucket_type);
         table
     }
 
-    /// The table with an own list of a bucket of a known type, or `None` if there would be too many of them,
-    /// or too long ones.
+    /// Returns the table with an own list of a bucket of a known type, or `None` if there would be too many
+    /// of them, or too long ones.
     pub(super) fn with_bucket(&self, bucket: BucketName<'_>, own: List) -> Option<Self> {
         let mut table = self.without_bucket(bucket);
         if !own.is_empty() {
@@ -54,7 +54,7 @@ impl Table {
         (table.buckets <= BUCKETS_MAX && table.octets <= OCTETS_MAX).then_some(table)
     }
 
-    /// The table without an own list of a bucket.
+    /// Returns the table without an own list of a bucket.
     pub(super) fn without_bucket(&self, bucket: BucketName<'_>) -> Self {
         let mut table = self.clone();
         let Some(bucket_type) = table.types.get_mut(bucket.bucket_type) else { return table };

@@ -25,7 +25,7 @@ fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-/// A start: the table of what the engine has kept, whose new settings are kept.
+/// Starts a table of what the engine has kept, and keeps its new settings.
 async fn start(engine: &Memory, configured: &[(&str, Value)]) -> Result<PropertyTable, PropertyError> {
     let settings = engine.settings(deadline()).await.expect("settings");
     let table = PropertyTable::new(&types(configured), &settings, Unheeded::default())?;

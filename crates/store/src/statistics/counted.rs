@@ -38,7 +38,7 @@ impl Counted {
         (Self::DistinctWrite, "node_puts_hll", Some("node_puts_hll_total")),
     ];
 
-    /// The read of a data type. Riak counts none of grow-only sets apart.
+    /// Returns the count for the read of a data type. Riak counts none of grow-only sets apart.
     pub(crate) const fn read(kind: Kind) -> Option<Self> {
         match kind {
             Kind::Counter => Some(Self::CounterRead),
@@ -49,7 +49,7 @@ impl Counted {
         }
     }
 
-    /// The change of a data type.
+    /// Returns the count for the change of a data type.
     pub(crate) const fn write(kind: Kind) -> Option<Self> {
         match kind {
             Kind::Counter => Some(Self::CounterWrite),

@@ -77,7 +77,7 @@ struct Slot {
 }
 
 impl Statistics {
-    /// A table without counts.
+    /// Creates a table without counts.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Shared { began: Instant::now(), parts: Shards::default() }))
     }
@@ -88,7 +88,7 @@ impl Statistics {
         self.0.parts.mine().lock().measured[operation as usize].note(number, took);
     }
 
-    /// The number of an operation since the start, and its times in the last minute.
+    /// Returns the number of an operation since the start, and its times in the last minute.
     pub(crate) fn summary(&self, operation: Operation) -> Summary {
         let now = self.slot_now();
         let (mut total, mut times) = (0, Times::default());
@@ -110,7 +110,7 @@ impl Statistics {
         self.0.parts.mine().lock().counted[counted as usize].count(number);
     }
 
-    /// The number of an operation in the last minute, and since the start.
+    /// Returns the number of an operation in the last minute, and since the start.
     pub(crate) fn counts(&self, counted: Counted) -> (u64, u64) {
         let now = self.slot_now();
         let add = |(recent, total), part: &Part| {
@@ -121,12 +121,12 @@ impl Statistics {
         self.0.parts.iter().fold((0, 0), add)
     }
 
-    /// The time since the store was opened.
+    /// Returns the time since the store was opened.
     pub(crate) fn uptime(&self) -> Duration {
         self.0.began.elapsed()
     }
 
-    /// The number of the slot that has begun.
+    /// Returns the number of the slot that has begun.
     fn slot_now(&self) -> u64 {
         self.uptime().as_secs() / SLOT.as_secs()
     }
@@ -145,7 +145,7 @@ impl Hook for Statistics {
 }
 
 impl Operation {
-    /// The operation of a method on a route, if it is one on an object.
+    /// Returns the operation of a method on a route, if it is one on an object.
     fn of(method: &str, route: &str) -> Option<Self> {
         let (place, has_key) = route.strip_suffix("/{key}").map_or((route, false), |place| (place, true));
         let is_of_objects = ["/keys", "/counters", "/datatypes", "/riak/{bucket}"];
@@ -160,7 +160,7 @@ impl Operation {
 }
 
 impl Part {
-    /// A thread that panicked left each count whole.
+    /// Locks the counts; a thread that panicked left each of them whole.
     fn lock(&self) -> MutexGuard<'_, Counts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

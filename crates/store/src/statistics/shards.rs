@@ -26,7 +26,7 @@ impl<T: Default> Default for Shards<T> {
 }
 
 impl<T> Shards<T> {
-    /// The part of this thread.
+    /// Returns the part of this thread.
     pub(crate) fn mine(&self) -> &T {
         &self.0[thread_number() % self.0.len()].0
     }
@@ -37,7 +37,7 @@ impl<T> Shards<T> {
     }
 }
 
-/// The number of this thread among those that have asked.
+/// Returns the number of this thread among those that have asked.
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {

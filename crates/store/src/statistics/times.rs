@@ -70,7 +70,7 @@ impl Times {
         }
     }
 
-    /// The time within which so many of a hundred stayed.
+    /// Returns the time within which so many of a hundred stayed.
     fn quantile(&self, percent: u64) -> u64 {
         let wanted = (self.number * percent).div_ceil(100);
         let mut seen = 0;
@@ -82,7 +82,7 @@ impl Times {
     }
 }
 
-/// The count to which a time belongs.
+/// Returns the count to which a time belongs.
 fn place(micros: u64) -> usize {
     if micros < 8 {
         return micros as usize;
@@ -94,7 +94,7 @@ fn place(micros: u64) -> usize {
     8 * doubling + (micros >> (doubling - 1)) as usize % 8
 }
 
-/// The least time of a count.
+/// Returns the least time of a count.
 const fn least(place: usize) -> u64 {
     match place {
         0..8 => place as u64,

@@ -21,7 +21,7 @@ impl PeerAddress {
         Self(address)
     }
 
-    /// The address.
+    /// Returns the address.
     pub const fn address(self) -> SocketAddr {
         self.0
     }

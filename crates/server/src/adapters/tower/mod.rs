@@ -119,7 +119,7 @@ where
 
 type Made = Result<http::Request<Body>, Unfit>;
 
-/// The request as the service sees it, and the right to answer it.
+/// Converts the request to that of the service, and returns it with the right to answer it.
 fn take_apart(exchange: Exchange) -> (Asked, Made, Responder) {
     let (request, body, responder) = exchange.split();
     let asked = Asked::by(&request);

@@ -25,7 +25,7 @@ pub(super) struct Unfit {
     pub(super) cause: Cause,
 }
 
-/// The request in the types of the `http` crate, or why they do not take it.
+/// Converts a request to the types of the `http` crate; fails if these do not take it.
 pub(super) fn to_http(request: &Request, mut body: Body) -> Result<http::Request<Body>, Unfit> {
     if request.headers().contains(KnownName::CONTENT_LENGTH) {
         Stream::note_stated(&mut body);
@@ -58,7 +58,7 @@ fn uri_of(request: &Request) -> Result<Uri, Unfit> {
     })
 }
 
-/// The target of HTTP/1 as it came: one allocation, and another where it names an authority.
+/// Returns the target of HTTP/1 as it came: one allocation, and another where it names an authority.
 fn target(request: &Request) -> Result<Uri, http::Error> {
     let (path, authority) = (request.path(), request.authority().unwrap_or_default());
     let text = match request.scheme() {
@@ -72,7 +72,7 @@ fn target(request: &Request) -> Result<Uri, http::Error> {
     Ok(Uri::from_maybe_shared(Bytes::from(text))?)
 }
 
-/// The URI of HTTP/2, whose parts share one allocation; without `:authority` the path alone.
+/// Returns the URI of HTTP/2, whose parts share one allocation; without `:authority` the path alone.
 fn whole_uri(request: &Request) -> Result<Uri, http::Error> {
     let (path, authority) = (request.path(), request.own_authority().unwrap_or_default());
     let mut text = Vec::with_capacity(authority.len() + path.len());
@@ -90,7 +90,7 @@ fn whole_uri(request: &Request) -> Result<Uri, http::Error> {
     Ok(Uri::from_parts(parts)?)
 }
 
-/// The scheme of a connection is one of two.
+/// Returns the scheme of a connection, which is one of two.
 fn scheme(name: &str) -> Scheme {
     if name == "https" { Scheme::HTTPS } else { Scheme::HTTP }
 }

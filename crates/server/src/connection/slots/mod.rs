@@ -367,7 +367,7 @@ fn answer_for(conn: &Arc<Conn>, stream: StreamName, span: &RequestSpan) {
     }
 }
 
-/// The time since the connection was opened.
+/// Returns the time since the connection was opened.
 fn since_opened(conn: &Conn) -> Duration {
     Duration::from_nanos(conn.time().as_nanos())
 }

@@ -96,7 +96,7 @@ impl Tables {
         Arc::new(Self { shelves: Shelves::new(|_, _| Shelf::default()), slow_turns: SlowTurns::default() })
     }
 
-    /// A table of this thread's shelf, or an empty one.
+    /// Takes a table from this thread's shelf, or makes an empty one.
     fn take(&self) -> Table {
         self.shelves.own().0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
@@ -316,7 +316,7 @@ mod tests {
         index
     }
 
-    /// A table with so many slots, all free, whose task has this waker.
+    /// Returns a table with so many slots, all free, whose task has this waker.
     fn table(tables: &Tables, slots: usize, waker: &Waker) -> Table {
         let mut table = Table::default();
         table.begin_run(tables, waker);

@@ -69,12 +69,13 @@ impl Entry {
         }
     }
 
-    /// The table's time at which the connection arrived.
+    /// Returns the table's time at which the connection arrived.
     pub(super) fn arrived_at(&self) -> u64 {
         self.since_epoch(self.arrived)
     }
 
-    /// The table's time at which it became idle, if it is and was not asked to leave yet.
+    /// Returns the table's time at which the connection became idle, if it is idle and was not asked to leave
+    /// yet.
     pub(super) fn idle_since(&self) -> Option<u64> {
         let since = self.idle_since.load(Relaxed);
         (since > 0 && self.asked.load(Acquire) & LEAVE == 0).then_some(since)
@@ -96,12 +97,12 @@ impl Entry {
         }
     }
 
-    /// The bytes that it holds, as far as it has told.
+    /// Returns the bytes that the connection holds, as far as it has reported.
     pub(super) fn held(&self) -> u64 {
         self.held.load(Relaxed)
     }
 
-    /// The requests that it still answers; 0 before it was asked to stop.
+    /// Returns the number of requests that the connection still answers; 0 before it was asked to stop.
     pub(super) fn requests_left(&self) -> usize {
         self.requests_left.load(Relaxed) as usize
     }
@@ -177,12 +178,12 @@ impl Registration {
         &self.connections
     }
 
-    /// The instant at which the connection was accepted.
+    /// Returns the instant at which the connection was accepted.
     pub(crate) fn arrived(&self) -> Instant {
         self.entry.arrived
     }
 
-    /// The place in which its task is to be noted.
+    /// Returns the place in which the connection's task is recorded.
     pub(crate) fn task(&self) -> TaskOf {
         TaskOf(self.entry.clone())
     }
@@ -208,8 +209,8 @@ impl Registration {
         self.has_waker = true;
     }
 
-    /// The result of a handshake, unless the connection has to make room before, or the server stops and it
-    /// takes too long. All that has arrived is read before either.
+    /// Returns the result of a handshake, unless the connection has to make room before, or the server stops
+    /// and it takes too long. All that has arrived is read before either.
     pub(crate) async fn unless_asked_to_leave<T>(
         &mut self,
         mut handshake: Pin<&mut impl Future<Output = T>>,

@@ -76,7 +76,7 @@ impl Connections {
     }
 }
 
-/// The holders that have so many bytes together, in the order in which they go.
+/// Returns the holders that have so many bytes together, in the order in which they go.
 fn heaviest(all: &[Holder], excess: u64) -> Vec<usize> {
     let mut weights: HashMap<Prefix, u64> = HashMap::new();
     for holder in all {

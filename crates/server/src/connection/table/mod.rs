@@ -172,7 +172,8 @@ impl Connections {
         self.table().rows.iter().for_each(|row| row.entry.ask_to_stop());
     }
 
-    /// The requests that connections still answer since they were asked to stop. Looks at every connection.
+    /// Returns the number of requests that connections still answer since they were asked to stop. Looks at
+    /// every connection.
     pub(crate) fn requests_left(&self) -> usize {
         self.table().rows.iter().map(|row| row.entry.requests_left()).sum()
     }

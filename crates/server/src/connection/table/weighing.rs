@@ -46,7 +46,8 @@ struct Group {
 }
 
 impl Prefix {
-    /// The address and the network of a peer. An IPv4 address that is mapped into IPv6 is the IPv4 address.
+    /// Returns the address and the network of a peer. An IPv4 address that is mapped into IPv6 is the IPv4
+    /// address.
     pub(crate) fn both(peer: SocketAddr) -> [Self; 2] {
         match peer.ip().to_canonical() {
             IpAddr::V4(address) => {
@@ -68,7 +69,8 @@ impl Prefix {
     }
 }
 
-/// The first `most` connections to close, in order, by their indices. Costs a few passes over all of them.
+/// Returns the first `most` connections to close, in order, by their indices. Costs a few passes over all of
+/// them.
 pub(crate) fn first_to_go(all: &[Weighed], most: usize) -> Vec<usize> {
     let mut groups = group(all);
     let mut heaviest: BinaryHeap<_> =

@@ -41,7 +41,7 @@ impl Boxes {
         })
     }
 
-    /// A box of this thread's shelf with the shelf; `make` makes one if there is none.
+    /// Takes a box from this thread's shelf, with the shelf; `make` makes one if there is none.
     #[inline]
     pub(crate) fn take(&self, make: impl FnOnce() -> Boxed) -> Running {
         let shelf = self.shelves.own();

@@ -61,7 +61,7 @@ impl Running {
         self.is_detached
     }
 
-    /// The bytes that it takes.
+    /// Returns the bytes of the box.
     pub(crate) fn octets(&self) -> usize {
         self.boxed.as_ref().map_or(0, |(boxed, _)| mem::size_of_val(&**boxed))
     }

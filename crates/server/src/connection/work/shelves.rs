@@ -19,7 +19,7 @@ impl<T> Shelves<T> {
         Self((0..count).map(|number| make(number, count - 1)).collect())
     }
 
-    /// The shelf of this thread.
+    /// Returns the shelf of this thread.
     #[inline]
     pub(crate) fn own(&self) -> &T {
         &self.0[threads::number() & (self.0.len() - 1)]

@@ -41,7 +41,7 @@ impl Reply {
         }
     }
 
-    /// The status is replaced by that of what is selected.
+    /// Checks that the status is 200, which that of the selected part replaces.
     pub(super) fn check_status(&self) -> Result<(), Error> {
         match self.answer.status == Status::OK {
             true => Ok(()),

@@ -76,7 +76,7 @@ fn has_line_end(text: &str) -> bool {
     text.bytes().any(|octet| matches!(octet, b'\r' | b'\n' | 0))
 }
 
-/// The lines of a text, an empty one for an empty text or after a line end that is last.
+/// Returns the lines of a text, an empty one for an empty text or after a line end that is last.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

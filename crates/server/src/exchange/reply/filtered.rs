@@ -77,7 +77,7 @@ impl Reply {
         filtered
     }
 
-    /// The filters of the route.
+    /// Returns the filters of the route.
     fn filters(&self) -> Filters {
         let app = self.responder.app().and_then(|app| app.downcast_ref::<App>());
         app.and_then(|app| app.filters(self.responder.request().entry())).unwrap_or_default()

@@ -67,7 +67,7 @@ impl Responder {
     }
 }
 
-/// The program of a connection, if it has hooks.
+/// Returns the program of a connection, if it has hooks.
 #[inline]
 pub(crate) fn hooked(stream: &Stream) -> Option<&App> {
     stream.conn().app()?.downcast_ref().filter(|app: &&App| app.has_hooks())
@@ -122,12 +122,12 @@ impl Reply {
         self
     }
 
-    /// The fields so far, for what [`Self::header`] cannot do.
+    /// Returns the fields so far, for what [`Self::header`] cannot do.
     pub fn headers_mut(&mut self) -> &mut FieldSection {
         self.answer.fields_mut()
     }
 
-    /// The content of the request, for answers that depend on it or send it back.
+    /// Returns the content of the request, for answers that depend on it or send it back.
     pub fn body(&mut self) -> Option<&mut Body> {
         self.attach();
         self.answer.received.as_mut()

@@ -18,7 +18,8 @@ use crate::{
     },
 };
 
-/// The span of a request, whose last two fields are known later. The query may hold secrets and is left out.
+/// Returns the span of a request, whose last two fields are known later. The query may hold secrets and is
+/// left out.
 pub(super) fn request(head: &Head, reporter: &Reporter) -> Span {
     let path = head.path().map(|path| path.split_once('?').map_or(path, |(path, _)| path));
     info_span!(

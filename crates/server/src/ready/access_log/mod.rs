@@ -161,7 +161,7 @@ impl AccessLog {
         self.open.spool.flush(at_most)
     }
 
-    /// The number of lines that were dropped because the disk was slow or refused them.
+    /// Returns the number of lines that were dropped because the disk was slow or refused them.
     pub fn dropped(&self) -> u64 {
         self.open.spool.dropped()
     }

@@ -159,7 +159,7 @@ impl fmt::Debug for Spool {
     }
 }
 
-/// A flush is awaited, or the end, or many lines wait.
+/// Returns true if a flush is awaited, or the end, or many lines wait.
 fn is_urgent(orders: &Orders) -> bool {
     orders.ends || orders.has_gathered || orders.asked > orders.done
 }

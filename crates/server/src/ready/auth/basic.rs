@@ -66,12 +66,12 @@ impl BasicAuth {
         self
     }
 
-    /// The layer, for `Router::wrap` and `Route::wrap`.
+    /// Returns the layer, for `Router::wrap` and `Route::wrap`.
     pub fn layer<S: 'static>(self) -> impl Wrap<S> {
         gate(move |exchange| self.check(exchange.request_mut()))
     }
 
-    /// The answer to a request that does not pass.
+    /// Returns the answer to a request that does not pass.
     fn check(&self, request: &mut Request) -> Option<Answer> {
         let mut decoded = Scratch::lend();
         let pair = decode_pair(request.headers(), &mut decoded);

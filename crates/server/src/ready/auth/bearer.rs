@@ -60,12 +60,12 @@ impl BearerAuth {
         self
     }
 
-    /// The layer, for `Router::wrap` and `Route::wrap`.
+    /// Returns the layer, for `Router::wrap` and `Route::wrap`.
     pub fn layer<S: 'static>(self) -> impl Wrap<S> {
         gate(move |exchange| self.check(exchange.request_mut()))
     }
 
-    /// The answer to a request that does not pass.
+    /// Returns the answer to a request that does not pass.
     fn check(&self, request: &mut Request) -> Option<Answer> {
         let token = credentials(request.headers(), "Bearer");
         let has_token = token.is_some();

@@ -39,8 +39,8 @@ impl UserHeader {
     }
 }
 
-/// The credentials of a scheme, if the request has credentials once and they are of that scheme (RFC 9110
-/// §11.4).
+/// Returns the credentials of a scheme, if the request has credentials once and they are of that scheme (RFC
+/// 9110 §11.4).
 fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> {
     let mut values = headers.get_all(KnownName::AUTHORIZATION);
     let (value, None) = (values.next()?, values.next()) else { return None };
@@ -49,7 +49,8 @@ fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> 
     named.eq_ignore_ascii_case(scheme.as_bytes()).then_some(credentials)
 }
 
-/// A realm as a quoted string (RFC 9110 §5.6.4); what is not visible ASCII becomes a question mark.
+/// Writes a realm as a quoted string (RFC 9110 §5.6.4); a byte that is not visible ASCII becomes a question
+/// mark.
 fn quoted(realm: &str) -> String {
     let visible = realm.chars().map(|it| if (' '..='~').contains(&it) { it } else { '?' });
     let mut text = String::from("\"");

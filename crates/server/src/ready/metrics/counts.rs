@@ -68,7 +68,7 @@ impl Counts {
         }
     }
 
-    /// The methods that were seen, by label.
+    /// Returns the methods that were seen, by label.
     pub(super) fn methods(&self) -> impl Iterator<Item = (&'static str, &MethodCounts)> {
         METHODS.into_iter().zip(&self.0).filter_map(|(label, counts)| Some((label, counts.as_deref()?)))
     }
@@ -83,12 +83,12 @@ impl MethodCounts {
         self.sent += other.sent;
     }
 
-    /// The classes of status that were seen, by label.
+    /// Returns the classes of status that were seen, by label.
     pub(super) fn classes(&self) -> impl Iterator<Item = (&'static str, u64)> {
         CLASSES.into_iter().zip(self.by_class).filter(|(_, count)| *count > 0)
     }
 
-    /// The bounds by label, with the requests that took no longer.
+    /// Returns the bounds by label, with the requests that took no longer.
     pub(super) fn buckets(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let mut sum = 0;
         BOUNDS.iter().zip(self.buckets).map(move |((_, label), count)| {

@@ -106,13 +106,13 @@ impl Metrics {
         }
     }
 
-    /// The counts in the text format 0.0.4 of Prometheus. Allocates.
+    /// Writes the counts in the text format 0.0.4 of Prometheus. Allocates.
     pub fn text(&self) -> String {
         let in_flight = self.0.parts.iter().map(|part| part.in_flight.load(Ordering::Relaxed)).sum();
         text::write(&self.sums(), in_flight) + &self.0.refused.text()
     }
 
-    /// The counts of all threads, by route.
+    /// Returns the counts of all threads, by route.
     fn sums(&self) -> Vec<(Box<str>, Counts)> {
         let mut sums = HashMap::<Box<str>, Counts>::new();
         for part in self.0.parts.iter() {

@@ -89,12 +89,12 @@ impl RateLimit {
         self
     }
 
-    /// A layer, for `Router::wrap` and `Route::wrap`.
+    /// Returns a layer, for `Router::wrap` and `Route::wrap`.
     pub fn layer<S: 'static>(self) -> impl Wrap<S> {
         gate(move |exchange| self.check(exchange.request(), exchange.client_address()))
     }
 
-    /// The answer to a request that goes over the limit.
+    /// Returns the answer to a request that goes over the limit.
     fn check(&self, request: &Request, peer: IpAddr) -> Option<Answer> {
         let key = self.keys.hash(request, peer);
         let wait = self.table.take(key, self.begun.elapsed(), self.rate).err()?;

@@ -77,7 +77,7 @@ impl Table {
     }
 }
 
-/// The bucket of a key, or the fullest of the others, which becomes a full one of this key.
+/// Returns the bucket of a key, or the fullest of the others, which becomes a full one of this key.
 fn place(set: &mut Set, key: u64) -> &mut Bucket {
     let found = set.iter().position(|bucket| bucket.key == key);
     let at = found.unwrap_or_else(|| {

@@ -2,7 +2,7 @@
 
 use crate::route::{EncodedSlash, Segments, Table, TrailingSlash};
 
-/// The sentence about the last of these patterns; the others are fine.
+/// Returns the message about the last of these patterns; the others are fine.
 fn refused(options: Segments, patterns: &[&str]) -> String {
     let mut builder = Table::builder(options);
     let (last, before) = patterns.split_last().expect("a pattern");

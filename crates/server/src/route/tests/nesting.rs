@@ -22,7 +22,7 @@ fn nest(
     patterns.iter().try_for_each(|pattern| outer.put(&below(prefix, pattern), options, pattern, never))
 }
 
-/// The patterns of these below a prefix, as they are found by paths.
+/// Returns the patterns of these below a prefix, as they are found by paths.
 fn nested(prefix: &str, patterns: &[&'static str], paths: &[&str]) -> Vec<String> {
     let mut outer = builder(Segments::STRICT, &[]);
     nest(&mut outer, prefix, Segments::STRICT, patterns).expect("no conflict");

@@ -79,7 +79,7 @@ pub(in crate::router) struct PlannedHost<S> {
 }
 
 impl Router {
-    /// A router without state.
+    /// Creates a router without state.
     pub fn new() -> Self {
         Self::with_state(())
     }
@@ -92,8 +92,8 @@ impl Default for Router {
 }
 
 impl<S: Send + Sync + 'static> Router<S> {
-    /// A router whose handlers [have this state](crate::Exchange::state), which stands in the type of their
-    /// exchange: `Exchange<S>`.
+    /// Creates a router whose handlers [have this state](crate::Exchange::state), which stands in the type of
+    /// their exchange: `Exchange<S>`.
     #[doc(alias("app_data", "Data", "Extension"))]
     pub fn with_state(state: S) -> Self {
         Self { state: Arc::new(state), routes: Vec::new(), hosts: Vec::new(), scopes: Scopes::new() }

@@ -25,7 +25,7 @@ use crate::{
 const LAYERS_MAX: usize = 255;
 
 impl<S: Send + Sync + 'static> Router<S> {
-    /// The routes, ready to be served.
+    /// Builds the routes, ready to be served.
     ///
     /// # Errors
     /// A pattern is malformed, has more than eight captures, or is in conflict with another; the error names
@@ -205,7 +205,7 @@ impl Adding<'_> {
     }
 }
 
-/// The value of `allow` for these methods; who answers GET answers HEAD.
+/// Returns the value of `allow` for these methods; GET implies HEAD.
 fn allow<'m>(methods: impl Iterator<Item = &'m str> + Clone) -> Box<str> {
     let mut all: Vec<_> = methods.collect();
     if all.contains(&"GET") && !all.contains(&"HEAD") {

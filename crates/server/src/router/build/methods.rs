@@ -77,12 +77,12 @@ methods! {
     options "OPTIONS";
 }
 
-/// A route that answers a method with this handler.
+/// Creates a route that answers a method with this handler.
 pub fn on<S: Send + Sync + 'static>(method: &str, handler: impl Handler<S>) -> Route<S> {
     Route::new().on(method, handler)
 }
 
-/// A route that answers every method with this handler.
+/// Creates a route that answers every method with this handler.
 pub fn any<S: Send + Sync + 'static>(handler: impl Handler<S>) -> Route<S> {
     Route::new().any(handler)
 }
@@ -253,7 +253,7 @@ impl<S> Route<S> {
     }
 }
 
-/// A layer with boxes of its own, for all routes that it is around.
+/// Returns a layer with boxes of its own, for all routes that it is around.
 pub(in crate::router) fn wrapped<S: Send + Sync + 'static>(wrap: impl Wrap<S>) -> Arc<dyn Endpoint> {
     Arc::new(Boxing::<_, S>::new(Wrapped(wrap)))
 }

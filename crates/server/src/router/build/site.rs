@@ -71,7 +71,7 @@ impl<'a> Names<'a> {
 }
 
 impl Handlers {
-    /// The entry that answers a method.
+    /// Returns the entry that answers a method.
     #[inline]
     fn entry_of(&self, method: &str) -> u32 {
         let of =

@@ -116,8 +116,8 @@ impl Access {
 }
 
 impl Current {
-    /// The user of a name, and the hash to work with, which is that of another user if there is none of that
-    /// name with a password.
+    /// Returns the user of a name, and the hash to work with, which is that of another user if there is none
+    /// of that name with a password.
     fn password_of(&self, name: &str) -> Option<(Option<usize>, Arc<Password>)> {
         let password = |place: usize| self.users.users[place].password.clone();
         if let Some(place) = self.users.by_name(name)
@@ -161,12 +161,12 @@ impl Pending {
 }
 
 impl Identity {
-    /// The name of the user.
+    /// Returns the name of the user.
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.user().name
     }
 
-    /// The first of these permissions that the user does not have in a place.
+    /// Returns the first of these permissions that the user does not have in a place.
     pub(crate) fn lacks(&self, permissions: Permissions, place: Place<'_>) -> Option<Permission> {
         self.user().lacks(permissions, place)
     }

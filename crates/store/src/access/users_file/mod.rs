@@ -256,7 +256,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The name of a type or a bucket, which is not empty: an empty one would be taken for all of them.
+    /// Reads the name of a type or a bucket, which is not empty: an empty one would be taken for all of them.
     fn name(self, node: &Node<'t>, name: &str) -> Read<Box<[u8]>> {
         match self.text(node, name)? {
             "" => Err(self.wrong(node.span(), format!("`{name}` is empty: leave it out for all of them"))),
@@ -274,7 +274,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The tables of a table, by name, in the order of the file.
+    /// Returns the tables of a table, by name, in the order of the file.
     fn tables<'a>(self, table: &'a DeTable<'t>, name: &str) -> Read<Vec<(&'a Name<'t>, &'a Node<'t>)>> {
         let Some(node) = table.get(name) else { return Ok(Vec::new()) };
         Ok(self.table(node, name)?.iter().collect())

@@ -3,7 +3,7 @@ use crate::access::grant::Place;
 
 const HASH: &str = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
 
-/// A user in line 1 and 2, and what follows from line 3 on.
+/// Returns a users file with one user in lines 1 and 2, and `rest` from line 3 on.
 fn ann(rest: &str) -> String {
     format!("[users.ann]\npassword = '{HASH}'\n{rest}")
 }

@@ -33,12 +33,12 @@ impl fmt::Display for Cause {
 
 impl StdError for Cause {}
 
-/// The error of a read of fjall.
+/// Returns the error of a read of fjall.
 pub(super) fn not_read(error: ::fjall::Error) -> EngineError {
     unreadable(FjallFailure(error))
 }
 
-/// The error of a read with this cause.
+/// Returns the error of a read with this cause.
 pub(super) fn unreadable(cause: impl StdError + Send + Sync + 'static) -> EngineError {
     EngineError::Unreadable(Arc::new(cause))
 }

@@ -25,19 +25,20 @@ pub(super) struct UnreadRow {
 }
 
 impl UnreadRow {
-    /// The row of a key in a table.
+    /// Returns the row of a key in a table.
     pub(super) fn at(table: &'static str, key: &[u8], error: ::fjall::Error) -> Self {
         Self { table, row: Some(shown(key)), is_behind: false, failure: FjallFailure(error) }
     }
 
-    /// A row behind that of a key, which was read last, or the first of a table.
+    /// Returns a row behind that of a key, which was read last, or the first of a table.
     pub(super) fn behind(table: &'static str, key: Option<&[u8]>, error: ::fjall::Error) -> Self {
         Self { table, row: key.map(shown), is_behind: true, failure: FjallFailure(error) }
     }
 }
 
 impl FjallFailure {
-    /// The error of the system that it comes from; none for what was read and is not whole.
+    /// Returns the error of the system that this one comes from; none for data that was read and is not
+    /// whole.
     fn system(&self) -> Option<&io::Error> {
         let mut cause = Some(&self.0 as &(dyn StdError + 'static));
         while let Some(error) = cause {
@@ -99,8 +100,8 @@ impl StdError for UnreadRow {
     }
 }
 
-/// The beginning of a row: that of an object as its type, its bucket and its key, of others what can be
-/// shown.
+/// Returns the beginning of a row: that of an object as its type, its bucket and its key, of others what can
+/// be shown.
 fn shown(row: &[u8]) -> String {
     let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
     let whole = match ObjectName::read(row) {

@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// A table with rows of which the half was removed.
+    /// Returns a table with rows of which the half was removed.
     fn half_removed(folder: &tempfile::TempDir) -> (Database, Keyspace) {
         let database = Database::builder(folder.path()).open().expect("a new folder");
         let keyspace = database.keyspace("rows", KeyspaceCreateOptions::default).expect("a table");

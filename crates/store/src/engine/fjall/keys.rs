@@ -13,7 +13,7 @@ use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 
 const PREFIX_OCTETS: usize = 4096;
 
-/// The key of the row of a whole name or entry; `out` is the memory of a long one.
+/// Returns the key of the row of a whole name or entry; `out` is the memory of a long one.
 pub(super) fn fold<'a>(whole: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
     if !is_long(whole) {
         return whole;
@@ -29,13 +29,13 @@ pub(super) const fn is_long(octets: &[u8]) -> bool {
     octets.len() >= PREFIX_OCTETS
 }
 
-/// The bytes that are not after the key of the row of `whole`, nor after that of anything that follows
-/// `whole`. For a long one it is what its group has in common.
+/// Returns the bytes that are not after the key of the row of `whole`, nor after that of anything that
+/// follows `whole`. For a long one it is what its group has in common.
 pub(super) fn start(octets: &[u8]) -> &[u8] {
     &octets[..octets.len().min(PREFIX_OCTETS)]
 }
 
-/// The greatest bytes that a row of a group may have as its key.
+/// Returns the greatest bytes that a row of a group may have as its key.
 pub(super) fn end_of_group(group: &[u8]) -> Vec<u8> {
     [group, &[u8::MAX; SHA256_OUTPUT_LEN]].concat()
 }

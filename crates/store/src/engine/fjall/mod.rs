@@ -112,7 +112,7 @@ impl Fjall {
         Ok(engine)
     }
 
-    /// The damaged ends of journals that were cut off since the folder was opened, for an operator.
+    /// Returns the damaged ends of journals that were cut off since the folder was opened, for an operator.
     pub fn cut_tails(&self) -> Vec<CutTail> {
         self.shared.cut()
     }

@@ -48,7 +48,7 @@ impl Shared {
         }
     }
 
-    /// The tables, if they are open.
+    /// Returns the tables, if they are open.
     pub(super) fn tables(&self) -> Result<Arc<Tables>, EngineError> {
         self.tables.load_full().ok_or_else(|| unreadable(Cause::Closed))
     }
@@ -58,7 +58,7 @@ impl Shared {
         Tell(self.options.on_event).tell(event);
     }
 
-    /// The ends of journals that were cut off.
+    /// Returns the ends of journals that were cut off.
     pub(super) fn cut(&self) -> Vec<CutTail> {
         self.cut.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -20,7 +20,7 @@ impl Stop {
         self.given.notify_all();
     }
 
-    /// The flag that is true once the order was given.
+    /// Returns the flag that is true once the order was given.
     pub(super) const fn flag(&self) -> &AtomicBool {
         &self.flag
     }

@@ -143,17 +143,17 @@ impl Tables {
         Ok(Self { keyspaces, latest, gaps, memtable_octets, list_memory: Arc::default(), database })
     }
 
-    /// The memory of lists.
+    /// Returns the memory of lists.
     pub(super) const fn list_memory(&self) -> &Arc<ListMemory> {
         &self.list_memory
     }
 
-    /// The state after the last batch.
+    /// Returns the state after the last batch.
     pub(super) fn state(&self) -> Arc<State> {
         self.latest.load_full()
     }
 
-    /// The runs of removed rows that lists leave out.
+    /// Returns the runs of removed rows that lists leave out.
     pub(super) const fn gaps(&self) -> &Gaps {
         &self.gaps
     }
@@ -173,12 +173,12 @@ impl Tables {
         hidden::give_up_old(&self.database, &self.keyspaces, stop);
     }
 
-    /// The bytes that are in memory and in journals, and in no other file yet.
+    /// Returns the bytes that are in memory and in journals, and in no other file yet.
     pub(super) fn unwritten_octets(&self) -> u64 {
         hidden::unwritten_octets(&self.database)
     }
 
-    /// The journals, with the one that is written.
+    /// Returns the journals, with the one that is written.
     pub(super) fn journals(&self) -> usize {
         self.database.journal_count()
     }
@@ -208,7 +208,7 @@ impl Tables {
         Ok(octets.unwrap_or(0).into())
     }
 
-    /// The mark of the last batch.
+    /// Returns the mark of the last batch.
     pub(super) fn last_mark(&self, folder: &FolderId) -> Result<Option<BatchMark>, EngineError> {
         let value = self.value(Table::Settings, &MARK_KEY)?;
         Ok(value.and_then(|value| BatchMark::read(&value, folder)))

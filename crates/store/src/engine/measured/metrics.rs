@@ -38,7 +38,7 @@ impl EngineMetrics {
         Self(Arc::new(Shared { engine, parts: Shards::default() }))
     }
 
-    /// The counts in the text format 0.0.4 of Prometheus. Allocates.
+    /// Writes the counts in the text format 0.0.4 of Prometheus. Allocates.
     pub fn text(&self) -> String {
         let sum = |at: usize| CallSum::of(self.0.parts.iter().map(move |part| &part[at]));
         text::write(self.0.engine, &std::array::from_fn(sum))

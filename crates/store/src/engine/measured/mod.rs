@@ -49,7 +49,7 @@ impl<E: Engine> Measured<E> {
         Self { engine, metrics: None }
     }
 
-    /// The metrics, if it measures.
+    /// Returns the metrics, if the engine measures.
     pub const fn metrics(&self) -> Option<&EngineMetrics> {
         self.metrics.as_ref()
     }

@@ -59,14 +59,14 @@ struct Kept {
 pub struct MemorySnapshot(Arc<Mutex<Kept>>);
 
 impl Memory {
-    /// An empty engine without a bound.
+    /// Creates an empty engine without a bound.
     pub fn new() -> Self {
         Self::bounded(u64::MAX)
     }
 
-    /// An empty engine that holds about so many bytes: those of names, records and index entries, and 64 for
-    /// each of them. A write that grows beyond it is [`EngineError::NoRoom`]; deletes and smaller values are
-    /// taken.
+    /// Creates an empty engine that holds about so many bytes: those of names, records and index entries, and
+    /// 64 for each of them. A write that grows beyond it is [`EngineError::NoRoom`]; deletes and smaller
+    /// values are taken.
     pub fn bounded(octets_max: u64) -> Self {
         let kept = Kept {
             records: BTreeMap::new(),
@@ -208,17 +208,17 @@ fn is_same(one: Option<&Arc<[u8]>>, other: Option<&Arc<[u8]>>) -> bool {
     }
 }
 
-/// The bytes of a row, about.
+/// Returns the bytes of a row, about.
 const fn row_octets(row: &[u8]) -> u64 {
     row.len() as u64 + ROW_OCTETS
 }
 
-/// The bytes of a record and its name, about; 0 if there is none.
+/// Returns the bytes of a record and its name, about; 0 if there is none.
 fn record_octets(name: &[u8], record: Option<&[u8]>) -> u64 {
     record.map_or(0, |record| record.len() as u64 + row_octets(name))
 }
 
-/// A machine alone confirms for itself.
+/// Checks `node_confirms`, for which a machine alone counts as one.
 pub(super) fn check_confirms(needed: u32) -> Result<(), EngineError> {
     match needed {
         0 | 1 => Ok(()),
@@ -382,7 +382,7 @@ impl Snapshot for MemorySnapshot {
     }
 }
 
-/// The beginning of a page: after what the last one ended with, or with the least.
+/// Returns the low end of a page: after the item that ended the last one, or at the least.
 fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
     if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
 }
@@ -413,7 +413,7 @@ fn record(kept: &Mutex<Kept>, name: ObjectName<'_>) -> Option<Arc<[u8]>> {
     lock(kept).records.get(&encoded[..]).cloned()
 }
 
-/// A writer that panicked left each map whole.
+/// Locks the maps; a writer that panicked left each of them whole.
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

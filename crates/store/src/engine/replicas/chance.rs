@@ -17,7 +17,7 @@ impl Chance {
         number ^ (number >> 31)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which is not zero.
     pub(super) const fn below(&mut self, bound: u64) -> u64 {
         self.number() % bound
     }

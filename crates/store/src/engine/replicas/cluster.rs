@@ -90,12 +90,12 @@ impl Cluster {
         Ok(up)
     }
 
-    /// The rows of an object that a replica has.
+    /// Returns the rows of an object that a replica has.
     pub(super) fn rows(&self, replica: usize, name: &[u8]) -> Option<&Rows> {
         self.replicas[replica].objects.get(name)
     }
 
-    /// The rows of an object that these replicas have together.
+    /// Returns the rows of an object that these replicas have together.
     pub(super) fn merged(&self, replicas: &[usize], name: &[u8]) -> Rows {
         let mut merged = Rows::default();
         replicas.iter().filter_map(|replica| self.rows(*replica, name)).for_each(|rows| merged.merge(rows));
@@ -168,7 +168,7 @@ impl Cluster {
         self.coordinators = Coordinators::new(&mut self.chance);
     }
 
-    /// The replicas that the write is decided with: a majority, or all that answer.
+    /// Returns the replicas that the write is decided with: a majority, or all that answer.
     fn promised(&mut self, up: &[usize], terms: &WriteTerms) -> Result<Vec<usize>, EngineError> {
         quorum::check(
             up.len(),

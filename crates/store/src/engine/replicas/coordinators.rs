@@ -31,7 +31,7 @@ impl Coordinators {
         self.0[place] = actor(chance);
     }
 
-    /// The mark of the next write.
+    /// Returns the mark of the next write.
     ///
     /// # Panics
     /// After 2^64 - 2 writes.

@@ -220,7 +220,7 @@ fn encoded(name: ObjectName<'_>) -> Vec<u8> {
     out
 }
 
-/// A read of a majority.
+/// Returns the terms of a read of a majority.
 fn majority(deadline: Instant) -> ReadTerms {
     ReadTerms {
         n: REPLICAS as u32,
@@ -233,12 +233,12 @@ fn majority(deadline: Instant) -> ReadTerms {
     }
 }
 
-/// A write to an engine of one process.
+/// Returns the terms of a write to an engine of one process.
 fn alone(deadline: Instant) -> WriteTerms {
     WriteTerms { n: 1, w: 1, pw: 0, dw: 0, node_confirms: 0, durability: Durability::Buffered, deadline }
 }
 
-/// A call that panicked is a failed test; what others read is still whole.
+/// Locks the state; a call that panicked is a failed test, and what others read is still whole.
 fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

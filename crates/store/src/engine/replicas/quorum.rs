@@ -22,7 +22,7 @@ impl Quorum {
         ])
     }
 
-    /// The greatest count, from one to all replicas.
+    /// Returns the greatest count, from one to all replicas.
     pub(super) fn replicas(&self) -> usize {
         let counts = self.0.iter().map(|(_, needed)| *needed as usize);
         counts.fold(1, usize::max).min(REPLICAS)

@@ -21,7 +21,7 @@ enum Row {
 }
 
 impl Rows {
-    /// The changes of a write: the contents that come, and the removal of those that go.
+    /// Returns the changes of a write: the contents that come, and the removal of those that go.
     pub(super) fn of_change(before: Option<Record<'_>>, after: Option<Record<'_>>) -> Self {
         let before = before.map(|record| record.contents());
         let after = after.map(|record| record.contents());
@@ -49,7 +49,7 @@ impl Rows {
         }
     }
 
-    /// The record of the contents that are left, or `None` if there are none.
+    /// Returns the record of the contents that are left, or `None` if there are none.
     ///
     /// # Errors
     /// [`Damaged`]; a row is a record of one content, which a test rules out.

@@ -56,7 +56,7 @@ async fn put(engine: &Replicas, value: u8, covers: bool, w: u32) -> Result<(), E
     engine.write(NAME, Put { value, covers }, &at_least(w)).await.map(drop)
 }
 
-/// The values that a read of so many replicas gives.
+/// Returns the values that a read of so many replicas gives.
 async fn values(engine: &Replicas, r: u32) -> Result<Vec<u8>, EngineError> {
     let octets = engine.get(NAME, &ReadTerms { r, ..majority(soon()) }).await?;
     let record = octets.as_deref().map(|octets| Record::read(octets).expect("whole"));

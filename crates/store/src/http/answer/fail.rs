@@ -98,7 +98,7 @@ fn content(status: Status, media_type: &str, content: String) -> Answer {
     }
 }
 
-/// The text that clients compare is Riak's where it has one.
+/// Converts an error of the engine; a text that clients compare is Riak's where Riak has one.
 fn of_engine(error: EngineError) -> Answer {
     let (status, text) = match &error {
         EngineError::Unavailable(shortage) if shortage.level == Level::W => {

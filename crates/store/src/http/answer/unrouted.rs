@@ -6,7 +6,7 @@ use super::fail::{Fail, Outcome};
 use crate::engine::Engine;
 use crate::store::Store;
 
-/// A path that is no resource.
+/// Answers 404 to a path that is no resource.
 pub(in crate::http) async fn no_route<E: Engine>(_: Exchange<Store<E>>) -> Outcome {
     Err(Fail::Page(Status::NOT_FOUND))
 }
@@ -14,7 +14,7 @@ pub(in crate::http) async fn no_route<E: Engine>(_: Exchange<Store<E>>) -> Outco
 /// The methods that Riak knows. Others are 501 wherever they are asked for.
 const KNOWN: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT", "OPTIONS"];
 
-/// A method that a resource does not have.
+/// Answers a method that a resource does not have.
 pub(in crate::http) async fn other_method<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     if !KNOWN.contains(&exchange.request().method()) {
         return Err(Fail::Page(Status::NOT_IMPLEMENTED));

@@ -23,7 +23,7 @@ const NO_TLS: &str = "This store has users, whose passwords it takes only over T
 /// The time, in seconds, after which a request is worth trying again that found too many hashes in wait.
 const CROWDED_RETRY: &str = "1";
 
-/// The layer of a resource that lets through what its user may do.
+/// Returns the layer of a resource that lets through what its user may do.
 pub(in crate::http) fn layer<S: Send + Sync + 'static>(access: Access, resource: Resource) -> impl Wrap<S> {
     move |exchange: Exchange<S>, next: Next<S>| {
         let access = access.clone();

@@ -36,7 +36,7 @@ pub(in crate::http) struct Present<'a> {
 }
 
 impl Conditions {
-    /// The conditions of a read.
+    /// Reads the conditions of a read.
     pub(in crate::http) fn of_read(headers: &FieldSection) -> Self {
         Self {
             if_match: tags(headers, KnownName::IF_MATCH),
@@ -47,7 +47,7 @@ impl Conditions {
         }
     }
 
-    /// The conditions of a write.
+    /// Reads the conditions of a write.
     ///
     /// # Errors
     /// 400 for a context that cannot be read, or more than one.

@@ -15,7 +15,7 @@ pub(in crate::http) const IDENTITY: &[u8] = b"identity";
 /// hours.
 const COMPARED_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The place of the offer that `accept` chooses, or `None` if it takes none, or none within
+/// Returns the place of the offer that `accept` chooses, or `None` if it takes none, or none within
 /// [`COMPARED_BYTES_MAX`]. Without the field the first one is taken.
 fn media_type(headers: &FieldSection, offers: &[&[u8]]) -> Option<usize> {
     let mut best: Option<(u16, usize)> = None;
@@ -46,7 +46,7 @@ pub(in crate::http) fn check(request: &Request, offer: &str) -> Result<(), Fail>
     choose(request.headers(), &[offer.as_bytes()], IDENTITY).map(drop)
 }
 
-/// The place of the offer that a client chooses, if it takes this coding.
+/// Returns the place of the offer that a client chooses, if it takes this coding.
 ///
 /// # Errors
 /// 406.
@@ -91,7 +91,7 @@ fn parameters(element: &[u8]) -> impl Iterator<Item = &[u8]> {
     element.split(|octet| *octet == b';').skip(1).map(<[u8]>::trim_ascii).filter(|it| !it.is_empty())
 }
 
-/// The weight in thousandths, or `None` if it cannot be read.
+/// Returns the weight in thousandths, or `None` if it cannot be read.
 fn weight(element: &[u8]) -> Option<u16> {
     let weight = parameters(element).find_map(|it| it.strip_prefix(b"q=").or(it.strip_prefix(b"Q=")));
     let Some(text) = weight else { return Some(1_000) };
@@ -126,7 +126,7 @@ fn takes(entry: &[u8], offer: &[u8], left: &mut usize) -> bool {
         })
 }
 
-/// The type and subtype without parameters.
+/// Returns the type and subtype without parameters.
 pub(in crate::http) fn main(media_type: &[u8]) -> &[u8] {
     media_type.split(|octet| *octet == b';').next().unwrap_or_default().trim_ascii()
 }

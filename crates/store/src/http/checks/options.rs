@@ -84,7 +84,7 @@ impl<'r> Options<'r> {
         }
     }
 
-    /// The end of the time for the request.
+    /// Returns the end of the time for the request.
     pub(in crate::http) fn deadline(&self, config: &Config) -> Instant {
         Instant::now() + config.time(self.timeout.unwrap_or(TIMEOUT))
     }
@@ -184,7 +184,8 @@ const NAMES: [&str; 16] = [
     "asis",
 ];
 
-/// The text names the counts of writes whatever is too large, as clients know it.
+/// Checks that no count is above `n`; the text names the counts of writes whatever is too large, as clients
+/// know it.
 fn within<const COUNT: usize>(counts: [u32; COUNT], n: u32) -> Result<(), Fail> {
     if counts.into_iter().all(|count| count <= n) {
         return Ok(());
@@ -206,7 +207,7 @@ fn quorum(name: &str, value: &[u8], wrong: &mut String) -> Option<Quorum> {
     quorum
 }
 
-/// A boolean; `None` for that of the bucket, and for what is none.
+/// Parses a boolean; `None` for that of the bucket, and for a word that is none.
 pub(in crate::http) fn boolean(name: &str, value: &[u8], wrong: &mut String) -> Option<bool> {
     match value.to_ascii_lowercase().as_slice() {
         b"true" => Some(true),
@@ -220,7 +221,7 @@ pub(in crate::http) fn boolean(name: &str, value: &[u8], wrong: &mut String) -> 
     }
 }
 
-/// A time in milliseconds.
+/// Parses a time in milliseconds.
 pub(in crate::http) fn timeout(value: &[u8], wrong: &mut String) -> Option<Duration> {
     let text = String::from_utf8_lossy(value);
     let millis = text.parse().ok().map(Duration::from_millis);

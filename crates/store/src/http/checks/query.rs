@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use alula::Request;
 
-/// The pairs of a query, with percent escapes and `+` decoded. A name without `=` has an empty value.
+/// Returns the pairs of a query, with percent escapes and `+` decoded. A name without `=` has an empty value.
 /// Allocates for what is to be decoded.
 pub(in crate::http) fn pairs(request: &Request) -> impl Iterator<Item = (Cow<'_, [u8]>, Cow<'_, [u8]>)> {
     pairs_of(request.query().unwrap_or_default().as_bytes())
 }
 
-/// The pairs of the bytes of a query.
+/// Returns the pairs of the bytes of a query.
 pub(in crate::http) fn pairs_of(query: &[u8]) -> impl Iterator<Item = (Cow<'_, [u8]>, Cow<'_, [u8]>)> {
     query.split(|octet| *octet == b'&').filter(|pair| !pair.is_empty()).map(|pair| {
         let mut parts = pair.splitn(2, |octet| *octet == b'=');
@@ -19,7 +19,7 @@ pub(in crate::http) fn pairs_of(query: &[u8]) -> impl Iterator<Item = (Cow<'_, [
     })
 }
 
-/// The value of the first pair of this name.
+/// Returns the value of the first pair of this name.
 pub(in crate::http) fn value<'r>(request: &'r Request, name: &str) -> Option<Cow<'r, [u8]>> {
     pairs(request).find(|(other, _)| **other == *name.as_bytes()).map(|(_, value)| value)
 }

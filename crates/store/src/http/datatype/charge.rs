@@ -57,21 +57,21 @@ fn strings_and_members(json: &[u8]) -> (u64, u64) {
     (quotes / 2, members)
 }
 
-/// The bytes that a read of a data type takes: its record, its state and its answer.
+/// Returns the bytes that a read of a data type takes: its record, its state and its answer.
 pub(super) fn of_read(record: Record<'_>) -> u64 {
     let octets = octets(record);
     octets + decoded(record, octets) + JSON_FACTOR * octets
 }
 
-/// The bytes that a change of a data type takes: its state, the new one as it is kept, alone and in its
-/// record, and the answer.
+/// Returns the bytes that a change of a data type takes: its state, the new one as it is kept, alone and in
+/// its record, and the answer.
 pub(super) fn of_change(record: Record<'_>, is_shown: bool) -> u64 {
     let octets = octets(record);
     let shown = if is_shown { JSON_FACTOR * octets } else { 0 };
     decoded(record, octets) + 2 * octets + shown
 }
 
-/// The bytes that a change takes at most, as [`of_change`], by the length of the record alone.
+/// Returns the bytes that a change takes at most, as [`of_change`], by the length of the record alone.
 pub(super) const fn of_change_of(octets: u64, is_shown: bool) -> u64 {
     let shown = if is_shown { JSON_FACTOR * octets } else { 0 };
     (2 * State::DECODED_FACTOR + 2) * octets + shown

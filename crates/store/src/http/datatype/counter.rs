@@ -73,7 +73,7 @@ pub(in crate::http) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>)
     Ok(reply.send(answered.content).await?)
 }
 
-/// The number of a counter.
+/// Reads the number of a counter.
 async fn number_in<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,
@@ -88,7 +88,7 @@ async fn number_in<E: Engine>(
     kept.state().map(number_of).ok_or_else(Fail::not_found)
 }
 
-/// A number that a content is as a whole.
+/// Parses a number that a content is as a whole.
 fn parse(content: &[u8]) -> Option<i64> {
     std::str::from_utf8(content).ok()?.parse().ok()
 }

@@ -23,7 +23,7 @@ pub(crate) struct Kept<'a> {
     pub(super) replaced: Vec<Dot>,
 }
 
-/// The media type of a content that keeps a state of a kind.
+/// Returns the media type of a content that keeps a state of a kind.
 pub(super) const fn media_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Counter => "application/riak_counter",
@@ -36,7 +36,7 @@ pub(super) const fn media_type(kind: Kind) -> &'static str {
     }
 }
 
-/// The kind of state that a content keeps, by its media type.
+/// Returns the kind of state that a content keeps, by its media type.
 pub(super) fn kind_of(content: &Content<'_>) -> Option<Kind> {
     let media_type_of = |attribute| match attribute {
         Ok(Attribute::MediaType(value)) => Some(value),
@@ -47,12 +47,12 @@ pub(super) fn kind_of(content: &Content<'_>) -> Option<Kind> {
 }
 
 impl Reader {
-    /// The states of a type.
+    /// Returns the states of a type.
     pub(super) const fn typed(kind: Kind, precision: Precision) -> Self {
         Self { kind, precision, is_untyped: false }
     }
 
-    /// The counters of buckets without a type.
+    /// Returns the counters of buckets without a type.
     pub(crate) fn untyped_counter() -> Self {
         Self { kind: Kind::Counter, precision: Precision::default(), is_untyped: true }
     }
@@ -61,15 +61,15 @@ impl Reader {
         self.kind
     }
 
-    /// The state that a change begins with: what is kept, at no greater precision than that of the bucket, or
-    /// a new one.
+    /// Returns the state that a change begins with: what is kept, at no greater precision than that of the
+    /// bucket, or a new one.
     pub(super) fn state_to_change<'a>(&self, kept: Option<State<'a>>) -> State<'a> {
         let Some(mut state) = kept else { return self.new_state() };
         state.reduce(self.precision);
         state
     }
 
-    /// A state to which nothing has happened.
+    /// Returns a state to which nothing has happened.
     fn new_state<'a>(&self) -> State<'a> {
         match self.kind {
             Kind::Distinct => State::distinct(self.precision),
@@ -114,7 +114,7 @@ impl Reader {
 }
 
 impl<'a> Kept<'a> {
-    /// The merged state.
+    /// Returns the merged state.
     pub(crate) fn state(&self) -> Option<&State<'a>> {
         self.state.as_ref()
     }

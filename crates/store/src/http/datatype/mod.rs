@@ -46,7 +46,8 @@ const OPERATION_OCTETS_MAX: u64 = 1024 * 1024;
 
 const JSON: &str = "application/json";
 
-/// The value that an object keeps, in JSON, or `None` if it is deleted or one of its contents is no state.
+/// Returns the value that an object keeps, in JSON, or `None` if it is deleted or one of its contents is no
+/// state.
 pub(super) fn json_of_value(record: Record<'_>) -> Option<Vec<u8>> {
     let kind = kind_of(record)?;
     let kept = Reader::typed(kind, Precision::default()).read(Some(record)).ok()?;
@@ -55,7 +56,7 @@ pub(super) fn json_of_value(record: Record<'_>) -> Option<Vec<u8>> {
     Some(json)
 }
 
-/// The kind of the data type that an object says that it keeps.
+/// Returns the kind of the data type that an object says that it keeps.
 fn kind_of(record: Record<'_>) -> Option<Kind> {
     kept::kind_of(&record.contents().find(|content| !content.is_deleted())?)
 }

@@ -50,7 +50,7 @@ pub(crate) fn parse(kind: Kind, json: &[u8]) -> Result<Asked, Malformed> {
     reading::read(kind, json)
 }
 
-/// The field of a name such as `age_counter`.
+/// Returns the field of a name such as `age_counter`.
 fn field_name(text: &str) -> Result<(&str, Kind), Malformed> {
     let parts = text.rsplit_once('_').and_then(|(name, kind)| Some((name, Kind::named(kind)?)));
     parts.ok_or_else(|| Malformed::FieldName(text.to_owned()))

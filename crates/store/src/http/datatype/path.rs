@@ -3,12 +3,12 @@
 use crate::engine::ObjectName;
 use crate::http::walk::links;
 
-/// The path of a data type.
+/// Returns the path of a data type.
 pub(super) fn of_datatype(name: ObjectName<'_>) -> Vec<u8> {
     path(&[b"types", name.bucket.bucket_type, b"buckets", name.bucket.bucket, b"datatypes", name.key])
 }
 
-/// The path of a counter of a bucket without a type.
+/// Returns the path of a counter of a bucket without a type.
 pub(super) fn of_counter(name: ObjectName<'_>) -> Vec<u8> {
     path(&[b"buckets", name.bucket.bucket, b"counters", name.key])
 }

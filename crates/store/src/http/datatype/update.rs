@@ -84,7 +84,7 @@ impl Update {
         Self { reader, shows, asked, rules, room, outcome: Err(Refusal::Undecided) }
     }
 
-    /// The bytes for which there was no room at the last decision.
+    /// Returns the bytes for which there was no room at the last decision.
     pub(super) const fn lacks(&self) -> Option<u64> {
         match self.outcome {
             Err(Refusal::NoRoom(octets)) => Some(octets),
@@ -97,7 +97,7 @@ impl Update {
         &mut self.room.share
     }
 
-    /// The content of the answer, with its share.
+    /// Returns the content of the answer, with its share.
     ///
     /// # Errors
     /// The change was refused.
@@ -189,7 +189,7 @@ impl Room {
     }
 }
 
-/// The bytes of the value that a change makes another one of, which has nearly as many.
+/// Returns the bytes of the value that a change replaces by one of nearly as many.
 fn value_octets(stored: Option<Record<'_>>) -> usize {
     /// A change adds a few elements to a large value.
     const MORE: usize = 256;

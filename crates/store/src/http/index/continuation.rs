@@ -39,7 +39,7 @@ impl Continuation {
         Some(Self { term: key - term_len, key, octets })
     }
 
-    /// The text after a result.
+    /// Returns the text of the continuation after a result.
     pub(crate) fn text(item: Item<'_>) -> String {
         let mut octets = alula::Scratch::lend();
         octets.push(VERSION);
@@ -48,7 +48,7 @@ impl Continuation {
         URL_SAFE_NO_PAD.encode(&*octets)
     }
 
-    /// The result.
+    /// Returns the result.
     pub(crate) fn item(&self) -> Item<'_> {
         Item { term: &self.octets[self.term..self.key], key: &self.octets[self.key..] }
     }

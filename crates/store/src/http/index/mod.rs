@@ -85,7 +85,7 @@ impl Query<'_> {
         self.parameters.returns_terms() && self.range.has_terms_to_show()
     }
 
-    /// The results, of which there are none yet.
+    /// Returns the results, of which there are none yet.
     fn results(&self, reply: Reply) -> Results {
         let name = if self.shows_terms() { "results" } else { "keys" };
         if !self.parameters.is_streamed() {
@@ -137,7 +137,7 @@ impl Query<'_> {
         Ok(pages)
     }
 
-    /// The items of a page that the pattern takes; `None` if there is none.
+    /// Returns the items of a page that the pattern takes; `None` if there is none.
     async fn matches(&self, searches: &Searches, page: &Page) -> Result<Option<Vec<bool>>, EngineError> {
         let Some(pattern) = self.parameters.pattern() else { return Ok(None) };
         searched::matches(searches, pattern, &self.range, page, self.deadline).await.map(Some)

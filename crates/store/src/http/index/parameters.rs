@@ -72,22 +72,23 @@ impl Parameters {
         if has_term && !range.has_terms() { Err(bad_continuation()) } else { Ok(()) }
     }
 
-    /// The terms are part of the answer where the index has any to show.
+    /// Returns true if the terms are part of the answer where the index has any to show.
     pub(crate) const fn returns_terms(&self) -> bool {
         self.returns_terms
     }
 
-    /// The most results of the answer, at least 1.
+    /// Returns the most results of the answer, at least 1.
     pub(crate) const fn results_max(&self) -> Option<u64> {
         self.results_max
     }
 
-    /// The result after which the answer begins.
+    /// Returns the result after which the answer begins.
     pub(crate) const fn continuation(&self) -> Option<&Continuation> {
         self.continuation.as_ref()
     }
 
-    /// The pattern that terms are searched for, so that more entries may be read than there are results.
+    /// Returns the pattern that terms are searched for, so that more entries may be read than there are
+    /// results.
     pub(crate) const fn pattern(&self) -> Option<&Pattern> {
         self.pattern.as_ref()
     }
@@ -98,12 +99,12 @@ impl Parameters {
         self.pattern.as_ref().is_none_or(|pattern| pattern.is_in(octets))
     }
 
-    /// The answer comes in parts.
+    /// Returns true if the answer comes in parts.
     pub(crate) const fn is_streamed(&self) -> bool {
         self.is_streamed
     }
 
-    /// The time for the answer.
+    /// Returns the time for the answer.
     pub(crate) fn timeout(&self) -> Duration {
         self.timeout.unwrap_or(TIMEOUT)
     }
@@ -118,7 +119,7 @@ fn boolean(name: &str, value: &[u8]) -> Result<bool, Fail> {
     if wrong.is_empty() { Ok(boolean.unwrap_or(false)) } else { Err(Fail::bad_request(wrong)) }
 }
 
-/// A positive number; one of more than 64 bits is as good as the greatest.
+/// Parses a positive number; one of more than 64 bits counts as the greatest.
 fn results_max(value: &[u8]) -> Result<u64, Fail> {
     let mut normal = Vec::new();
     match term::normal_integer(value, &mut normal) {

@@ -44,7 +44,7 @@ impl Range {
         Ok(Self { kind, field, low, high, is_equality })
     }
 
-    /// The part of a bucket that is read.
+    /// Returns the part of a bucket that is read.
     pub(crate) fn selection<'a>(&'a self, bucket: BucketName<'a>) -> Selection<'a> {
         let (low, high) = (&self.low[..], &self.high[..]);
         match self.kind {
@@ -77,12 +77,12 @@ impl Range {
         matches!(self.kind, Kind::Integer)
     }
 
-    /// The bytes that a pattern is searched in: the term, or the key where there is none.
+    /// Returns the bytes that a pattern is searched in: the term, or the key where there is none.
     pub(crate) const fn searched<'i>(&self, item: Item<'i>) -> &'i [u8] {
         if self.has_terms() { item.term } else { item.key }
     }
 
-    /// The term of a result as clients write it; that of numbers is written over `out`.
+    /// Returns the term of a result as clients write it; that of numbers is written over `out`.
     pub(crate) fn shown<'i>(&self, item: Item<'i>, out: &'i mut Vec<u8>) -> &'i [u8] {
         if !self.is_of_integers() {
             return item.term;
@@ -106,7 +106,7 @@ impl Kind {
         })
     }
 
-    /// A term in the form in which engines order terms.
+    /// Returns a term in the form in which engines order terms.
     fn term(self, text: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::Binary | Self::Key => Some(text.to_vec()),

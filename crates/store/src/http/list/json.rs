@@ -60,7 +60,7 @@ mod tests {
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 
-    /// The bytes that a string stands for in a path.
+    /// Returns the bytes that a string stands for in a path.
     fn octets(string: &str) -> Vec<u8> {
         let text: String = serde_json::from_str(string).expect("JSON");
         stand_ins::decoded(text.into_bytes().into()).into_owned()

@@ -95,7 +95,7 @@ impl Asked {
         Ok(Self { listed, form, timeout })
     }
 
-    /// The form, if the list itself is asked for.
+    /// Returns the form, if the list itself is asked for.
     pub(super) const fn form(&self) -> Option<Form> {
         self.form
     }
@@ -119,7 +119,7 @@ impl Asked {
 }
 
 impl Listed {
-    /// The name of the parameter, and of the array in the answer.
+    /// Returns the name of the parameter, and of the array in the answer.
     const fn name(self) -> &'static str {
         match self {
             Self::Keys => "keys",
@@ -127,7 +127,7 @@ impl Listed {
         }
     }
 
-    /// The name that Riak has for the operation.
+    /// Returns the name that Riak has for the operation.
     const fn operation(self, form: Form) -> &'static str {
         match (self, form) {
             (Self::Keys, Form::Whole) => "list_keys",

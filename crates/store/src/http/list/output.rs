@@ -22,7 +22,7 @@ impl Output {
         Self { reply: Some(reply), writer: None, text: Scratch::lend_within(2 * PIECE_OCTETS) }
     }
 
-    /// The bytes that have not been sent yet.
+    /// Returns the bytes that have not been sent yet.
     pub(super) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }

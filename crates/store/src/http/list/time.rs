@@ -27,7 +27,7 @@ pub(crate) fn read(value: &[u8]) -> Result<Duration, Fail> {
     options::timeout(value, &mut wrong).ok_or_else(|| Fail::bad_request(wrong))
 }
 
-/// The end of the time that begins now.
+/// Returns the end of the time that begins now.
 pub(crate) fn deadline(timeout: Duration, config: &Config) -> Instant {
     Instant::now() + config.time(timeout)
 }

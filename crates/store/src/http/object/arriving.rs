@@ -27,7 +27,7 @@ pub(in crate::http) struct Room<'a> {
     pub(in crate::http) time: Duration,
 }
 
-/// The length that a request states for its content.
+/// Returns the length that a request states for its content.
 ///
 /// # Errors
 /// 413: it is longer than a content may be.
@@ -82,7 +82,7 @@ impl<'a> Arriving<'a> {
         Ok(arriving)
     }
 
-    /// The room to ask for where there is too little for so many bytes.
+    /// Returns the room to ask for where there is too little for so many bytes.
     fn next_step(&self, octets: u64) -> u64 {
         let step = match octets <= SMALL_OCTETS_MAX {
             true => SMALL_OCTETS_MAX,

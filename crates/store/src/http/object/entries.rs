@@ -152,7 +152,7 @@ fn unreadable(field: &[u8], value: &[u8]) -> Fail {
     Fail::bad_request(format!("Could not parse field '{field}', value '{value}'.\n"))
 }
 
-/// The terms of a field: a comma and white space separate them, a comma alone is part of one.
+/// Returns the terms of a field: a comma and white space separate them, a comma alone is part of one.
 fn terms(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(value);
     std::iter::from_fn(move || {

@@ -38,7 +38,7 @@ pub(in crate::http) fn attributes(headers: &FieldSection, name: ObjectName<'_>) 
     Ok(Incoming { attributes: out, rows })
 }
 
-/// The media type that a request names.
+/// Returns the media type that a request names.
 ///
 /// # Errors
 /// 400 if it names none, 415 if what it names is none.

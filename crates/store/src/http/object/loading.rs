@@ -5,9 +5,9 @@ use crate::engine::{Engine, ObjectName, ReadTerms};
 use crate::http::answer::fail::Fail;
 use crate::store::Shared;
 
-/// The record of an object with its share, on the account of a peer. While others have shares, the length of
-/// the record is asked first, so that those that wait hold nothing. A small record waits for nobody.
-/// Allocates nothing but what the engine does, and to wait.
+/// Reads the record of an object with its share, on the account of a peer. While others have shares, the
+/// length of the record is asked first, so that those that wait hold nothing. A small record waits for
+/// nobody. Allocates nothing but what the engine does, and to wait.
 pub(in crate::http) async fn load<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,

@@ -9,7 +9,7 @@ const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 /// 27 letters are more than 160 random bits.
 const KEY_LETTERS: usize = 27;
 
-/// A key that no object has.
+/// Makes a key that no object has.
 ///
 /// # Errors
 /// The system gives no random bytes.

@@ -64,14 +64,14 @@ fn describe(
     put_attributes(headers, content, &mut text)
 }
 
-/// The context of what is shown.
+/// Adds the field with the context of the object.
 pub(super) fn put_context(headers: &mut FieldSection, context: Context<'_>) -> Result<(), FieldError> {
     let mut text = Scratch::lend();
     context.write_text(&mut text);
     headers.append(VCLOCK, &text[..])
 }
 
-/// The tag in quotes.
+/// Adds the field `etag` with the tag in quotes.
 pub(super) fn put_tag(headers: &mut FieldSection, tag: &[u8], text: &mut Vec<u8>) -> Result<(), FieldError> {
     text.clear();
     text.push(b'"');

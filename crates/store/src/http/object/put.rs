@@ -94,8 +94,8 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     }
 }
 
-/// A record that was written, with its share while it is sent. One for which there is no room is not kept
-/// while it waits for some.
+/// Returns a record that was written, with its share while it is sent. A record for which there is no room is
+/// not kept while it waits for some.
 async fn held<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,
@@ -112,7 +112,7 @@ async fn held<E: Engine>(
     Ok(stored.map(|octets| (octets, share)))
 }
 
-/// The read of what was written, or is about to be: of one replica.
+/// Returns the terms of a read of what was written, or is about to be: of one replica.
 const fn read_terms(terms: &WriteTerms) -> ReadTerms {
     let &WriteTerms { n, deadline, .. } = terms;
     ReadTerms { n, r: 1, pr: 0, node_confirms: 0, notfound_ok: true, basic_quorum: false, deadline }
@@ -177,7 +177,7 @@ impl Asked {
     }
 }
 
-/// The rules of a write, by the properties of its bucket.
+/// Returns the rules of a write, by the properties of its bucket.
 pub(super) fn rules<E: Engine>(properties: &Properties, shared: &Shared<E>) -> Rules {
     Rules {
         allow_mult: properties.allow_mult,
@@ -187,7 +187,7 @@ pub(super) fn rules<E: Engine>(properties: &Properties, shared: &Shared<E>) -> R
     }
 }
 
-/// A write offers the media type that it has itself.
+/// Checks that a write accepts the media type that it has itself.
 fn negotiate(headers: &FieldSection) -> Result<(), Fail> {
     negotiation::choose(headers, &[incoming::media_type(headers)?], IDENTITY).map(drop)
 }
@@ -346,7 +346,7 @@ async fn done<E: Engine>(exchange: Exchange<Store<E>>, target: &Target, made: St
     Ok(reply.header(KnownName::CONTENT_TYPE, &media_type[..]).send("").await?)
 }
 
-/// The path of an object, in the form of the request that made it.
+/// Returns the path of an object, in the form of the request that made it.
 fn location(target: &Target) -> Scratch {
     let mut path = Scratch::lend();
     let name = target.object();

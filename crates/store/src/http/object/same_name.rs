@@ -58,7 +58,7 @@ fn after<'a>(name: &'a [u8], prefix: &str) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
 
-    /// The names with their values, of a section that has so many other fields as well.
+    /// Returns the names with their values, of a section that has so many other fields as well.
     fn visited(fields: &[(&str, &str)], others: usize) -> Vec<(String, Vec<String>)> {
         let mut headers = FieldSection::from_pairs(fields.iter().copied()).expect("valid fields");
         for number in 0..others {

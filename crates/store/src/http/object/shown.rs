@@ -27,7 +27,7 @@ pub(super) enum Form {
 }
 
 impl<'a> Shown<'a> {
-    /// The sibling of a vtag, or all there is; `None` if no content has the vtag.
+    /// Returns the sibling of a vtag, or all there is; `None` if no content has the vtag.
     pub(super) fn of(record: Record<'a>, vtag: Option<Option<Vtag>>) -> Option<Self> {
         match vtag {
             Some(vtag) => record.contents().find(|content| Some(content.vtag()) == vtag).map(Self::One),
@@ -86,7 +86,7 @@ pub(super) fn charge_fields(
     if fields > SMALL_OCTETS_MAX { budget.grow(share, octets + fields) } else { Ok(()) }
 }
 
-/// The media type of a content.
+/// Returns the media type of a content.
 pub(super) fn media_type<'a>(content: &Content<'a>) -> &'a [u8] {
     let media_type = content.attributes().flatten().find_map(|attribute| match attribute {
         Attribute::MediaType(value) => Some(value),
@@ -95,7 +95,7 @@ pub(super) fn media_type<'a>(content: &Content<'a>) -> &'a [u8] {
     media_type.unwrap_or(UNKNOWN_TYPE)
 }
 
-/// The coding of a content, if it was stored with one.
+/// Returns the coding of a content, if it was stored with one.
 pub(super) fn coding<'a>(content: &Content<'a>) -> Option<&'a [u8]> {
     // It is kept behind the media type and before everything else, of which there may be much.
     let first =
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::model::{Actor, Context, Dots, NewContent, Rules, write};
 
-    /// A record of one content.
+    /// Returns a record of one content.
     fn record(attributes: &[u8], value: &[u8]) -> Vec<u8> {
         let new = NewContent {
             dot: Dots::new(Actor::new(7)).next().expect("the first"),

@@ -8,7 +8,7 @@ use crate::model::Context;
 /// The field with the context that a client was given.
 pub(in crate::http) const VCLOCK: &str = "x-riak-vclock";
 
-/// The bytes of the context in a field, or `None` if there is no such field. Allocates nothing once warm.
+/// Reads the bytes of the context in a field; `None` if there is no such field. Allocates nothing once warm.
 ///
 /// # Errors
 /// 400 for what is no context, or two of them.

@@ -70,7 +70,7 @@ impl<'a> Bounds<'a> {
         Ok(self.budget.grow(&mut self.share, names_bytes)?)
     }
 
-    /// The share of the names, to be kept as long as they are.
+    /// Returns the share of the names, to be kept as long as they are.
     pub(super) fn into_share(self) -> Share {
         self.share
     }

@@ -48,7 +48,7 @@ enum Link<'a> {
     Object { bucket: Cow<'a, [u8]>, key: Cow<'a, [u8]>, tag: Cow<'a, [u8]> },
 }
 
-/// The elements of a list, at the commas outside quotes and angle brackets.
+/// Returns the elements of a list, at the commas outside quotes and angle brackets.
 fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut in_quotes, mut in_target) = (false, false);
     let parts = value.split(move |octet| {
@@ -109,7 +109,7 @@ pub(in crate::http) fn each_line<E>(
     each_line_of(content.attributes(), bucket.bucket, form, text, visit)
 }
 
-/// The field of attributes that are no content yet.
+/// Writes the links of attributes as a field, before these are a content.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn field(attributes: &[u8], bucket: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();

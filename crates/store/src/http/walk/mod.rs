@@ -134,7 +134,7 @@ struct Reached {
     share: Share,
 }
 
-/// The objects of each step that keeps them, each once, in the order of the links. Their reader must be
+/// Reads the objects of each step that keeps them, each once, in the order of the links. Their reader must be
 /// allowed to read all that are reached.
 async fn reached<E: Engine>(
     shared: &Shared<E>,
@@ -225,7 +225,7 @@ fn object_of(name: &Name) -> Result<ObjectName<'_>, Fail> {
     Ok(ObjectName::read(name).ok_or(Damaged).map_err(EngineError::from)?)
 }
 
-/// The record of an object that is there, with its share.
+/// Reads the record of an object, if it is there, with its share.
 async fn load<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,
@@ -244,7 +244,8 @@ async fn load<E: Engine>(
 struct Boundary(Vtag);
 
 impl Boundary {
-    /// The boundary of the response is number 0, that of the part of a step its number from 1.
+    /// Returns the text of a boundary: number 0 is that of the response, and the number of a step, from 1,
+    /// that of its part.
     fn text(&self, number: usize) -> crate::model::VtagText {
         Vtag::of_siblings([self.0, Vtag::from_bits(number as u128)]).text()
     }
@@ -298,7 +299,7 @@ impl Writer {
         Ok(self.body.write(&end).await?)
     }
 
-    /// The first content of an object. Where it has siblings, their vtags are told.
+    /// Writes the first content of an object. Where it has siblings, their vtags are told.
     async fn write_object(
         &mut self,
         number: usize,

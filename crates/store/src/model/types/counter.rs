@@ -31,8 +31,8 @@ impl CounterShare {
 }
 
 impl Counter {
-    /// The number: all that was added less all that was taken. Changes keep it within 64 bits with a sign;
-    /// merged replicas, and counters of older stores, may hold a greater one.
+    /// Returns the number: all that was added less all that was taken. Changes keep it within 64 bits with a
+    /// sign; merged replicas, and counters of older stores, may hold a greater one.
     pub fn value(&self) -> i128 {
         self.0.iter().map(|share| i128::from(share.added) - i128::from(share.taken)).sum()
     }

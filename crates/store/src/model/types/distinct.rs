@@ -22,12 +22,12 @@ impl Distinct {
         Self { precision, sketches: DotMap::default() }
     }
 
-    /// The precision of the estimate.
+    /// Returns the precision of the estimate.
     pub const fn precision(&self) -> Precision {
         self.precision
     }
 
-    /// The estimate, rounded: exact for few elements.
+    /// Returns the estimate, rounded: exact for few elements.
     pub fn estimate(&self) -> u64 {
         let mut sketches = self.sketches.values();
         let Some(first) = sketches.next() else { return Sketch::new(self.precision).estimate() };
@@ -76,7 +76,7 @@ impl Distinct {
     }
 }
 
-/// The sketch of all sketches.
+/// Returns the sketch of all sketches.
 fn gathered(precision: Precision, sketches: DotMap<Sketch>) -> Sketch {
     let mut sketches = sketches.into_values();
     let mut gathered = sketches.next().unwrap_or_else(|| Sketch::new(precision));

@@ -24,7 +24,7 @@ impl Kind {
     pub const ALL: [Self; 7] =
         [Self::Counter, Self::Set, Self::GrowSet, Self::Map, Self::Distinct, Self::Register, Self::Flag];
 
-    /// The name that clients use for the kind.
+    /// Returns the name that clients use for the kind.
     ///
     /// ```
     /// use alula_store::model::types::Kind;
@@ -44,12 +44,12 @@ impl Kind {
         }
     }
 
-    /// The kind of this name, or `None`.
+    /// Returns the kind of this name, or `None`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The byte that stands for the kind on disk. It never changes.
+    /// Returns the byte that stands for the kind on disk. It never changes.
     pub(super) const fn octet(self) -> u8 {
         match self {
             Self::Counter => 1,

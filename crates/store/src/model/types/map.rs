@@ -64,7 +64,7 @@ impl<'a> Field<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// The names of the fields and their values, by ascending names and kinds.
+    /// Returns the names of the fields and their values, by ascending names and kinds.
     pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &Value<'a>)> {
         self.0.iter().map(|field| (field.name, &field.value))
     }

@@ -18,7 +18,7 @@ struct Assigned<'a> {
 }
 
 impl<'a> Register<'a> {
-    /// The bytes, or none of them if nothing was assigned.
+    /// Returns the bytes that were assigned last; empty if nothing was assigned.
     pub fn value(&self) -> &'a [u8] {
         self.latest().map_or(&[], |assigned| assigned.octets)
     }

@@ -31,12 +31,12 @@ impl<'a> Element<'a> {
 }
 
 impl<'a> Set<'a> {
-    /// The elements, ascending.
+    /// Returns the elements, ascending.
     pub fn elements(&self) -> impl Iterator<Item = &'a [u8]> {
         self.0.iter().map(|element| element.octets)
     }
 
-    /// The count of elements.
+    /// Returns the count of elements.
     pub(super) const fn len(&self) -> usize {
         self.0.len()
     }

@@ -21,7 +21,7 @@ const RAISED_OCTETS_MIN: usize = 2;
 pub struct Precision(u8);
 
 impl Precision {
-    /// The precision of this many bits, or `None` below 4 and above 16.
+    /// Creates the precision of this many bits; `None` below 4 and above 16.
     pub const fn new(bits: u8) -> Option<Self> {
         if bits < 4 || bits > 16 {
             return None;
@@ -29,7 +29,7 @@ impl Precision {
         Some(Self(bits))
     }
 
-    /// The bits that choose a register.
+    /// Returns the bits that choose a register.
     pub const fn bits(self) -> u8 {
         self.0
     }
@@ -43,7 +43,7 @@ impl Precision {
         raised * size_of::<Raised>() <= self.registers()
     }
 
-    /// The greatest number of a register.
+    /// Returns the greatest number of a register.
     const fn rank_max(self) -> u8 {
         64 - self.0 + 1
     }
@@ -106,12 +106,12 @@ impl Sketch {
         Self { precision, registers: Registers::Raised(Vec::new()) }
     }
 
-    /// The precision of the estimate.
+    /// Returns the precision of the estimate.
     pub(super) const fn precision(&self) -> Precision {
         self.precision
     }
 
-    /// The estimate, rounded: exact for few elements.
+    /// Returns the estimate, rounded: exact for few elements.
     pub(super) fn estimate(&self) -> u64 {
         let registers = self.precision.registers() as f64;
         let mut counts = [0u32; 64];
@@ -132,7 +132,7 @@ impl Sketch {
         self.raise(elements.map(|element| Raised::by(element, precision)));
     }
 
-    /// The raised registers, ascending.
+    /// Returns the raised registers, ascending.
     fn raised(&self) -> impl Iterator<Item = Raised> {
         let (raised, all) = match &self.registers {
             Registers::Raised(raised) => (&raised[..], &[][..]),

@@ -31,12 +31,12 @@ pub struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// A data type of this kind to which nothing has happened.
+    /// Creates a data type of this kind to which nothing has happened.
     pub fn new(kind: Kind) -> Self {
         Self { clock: Clock::default(), value: Value::new(kind) }
     }
 
-    /// A count of different elements of this precision, to which none was added.
+    /// Creates a count of different elements of this precision, to which none was added.
     pub fn distinct(precision: Precision) -> Self {
         Self { clock: Clock::default(), value: Value::Distinct(super::Distinct::new(precision)) }
     }
@@ -51,7 +51,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub const fn value(&self) -> &Value<'a> {
         &self.value
     }
@@ -82,7 +82,7 @@ impl<'a> State<'a> {
         self.clock.merge(&other.clock);
     }
 
-    /// The context of a client that is given the value, written over `out`.
+    /// Returns the context of a client that is given the value, written over `out`.
     pub fn context<'out>(&self, out: &'out mut Vec<u8>) -> Context<'out> {
         Context::up_to(self.clock.dots(), out)
     }

@@ -38,7 +38,7 @@ fn operation(kind: Kind, rng: &mut Rng, depth: usize) -> Operation {
     }
 }
 
-/// An operation for as long as states may borrow from it.
+/// Leaks an operation, so that states may borrow from it.
 fn kept_operation(operation: Operation) -> &'static Operation {
     Box::leak(Box::new(operation))
 }

@@ -24,7 +24,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// A value of this kind to which nothing has happened.
+    /// Creates a value of this kind to which nothing has happened.
     pub fn new(kind: Kind) -> Self {
         match kind {
             Kind::Counter => Self::Counter(Counter::default()),
@@ -37,7 +37,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The kind of the value.
+    /// Returns the kind of the value.
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Counter(_) => Kind::Counter,

@@ -60,22 +60,22 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The path of the folder.
+    /// Returns the path of the folder.
     pub(in crate::engine::fjall) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The random bytes of the folder.
+    /// Returns the random bytes of the folder.
     pub(in crate::engine::fjall) const fn id(&self) -> &FolderId {
         &self.id
     }
 
-    /// The folder of the embedded engine.
+    /// Returns the folder of the embedded engine.
     pub(in crate::engine::fjall) fn engine(&self) -> PathBuf {
         self.path.join("fjall")
     }
 
-    /// A path in the folder of what is kept aside, which nothing has.
+    /// Returns a path in the folder of what is kept aside, which nothing has.
     pub(in crate::engine::fjall) fn aside(&self, name: &str) -> io::Result<PathBuf> {
         let folder = self.path.join("aside");
         if !folder.try_exists()? {

@@ -87,7 +87,7 @@ impl Journal {
         Ok(None)
     }
 
-    /// The mark of what begins at this byte, whether it is whole or not.
+    /// Returns the mark of what begins at this byte, whether it is whole or not.
     pub(in crate::engine::fjall) fn unchecked_mark(&mut self, at: u64) -> io::Result<Option<BatchMark>> {
         self.seek(at + MARK_AT)?;
         match self.array::<MARK_OCTETS>() {
@@ -97,7 +97,7 @@ impl Journal {
         }
     }
 
-    /// The end of the last byte from here on that is not 0, or this byte if there is none.
+    /// Returns the end of the last byte from here on that is not 0, or this byte if there is none.
     pub(in crate::engine::fjall) fn end_of_octets(&mut self, from: u64) -> io::Result<u64> {
         self.seek(from)?;
         let mut end = from;

@@ -37,7 +37,7 @@ fn key(number: u32) -> Vec<u8> {
     format!("k{number:05}").into_bytes()
 }
 
-/// A folder with objects in a file of a table, and the path of the longest file.
+/// Returns a folder with objects in a file of a table, and the path of the longest file.
 async fn filled(folder: &Path) -> PathBuf {
     let engine = Fjall::open(folder, FjallOptions::default()).expect("a new folder");
     let durability = Durability::Buffered;

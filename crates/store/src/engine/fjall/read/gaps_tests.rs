@@ -19,7 +19,7 @@ const DONE: usize = 2_000;
 /// A few rows: what a query may pass of those that were removed.
 const FEW: usize = 2 * WINDOW;
 
-/// The row of the entry of an object of the queue.
+/// Returns the row of the entry of an object of the queue.
 fn entry(number: usize) -> Vec<u8> {
     let (key, mut row) = (key(number), Vec::new());
     layout::put_index(BUCKET, FIELD, &mut row);
@@ -53,7 +53,7 @@ async fn first_bucket(snapshot: &FjallSnapshot) -> Option<Vec<u8>> {
     page.items().next().map(|item| item.key.to_vec())
 }
 
-/// An engine that keeps what was removed until its files are written anew, which here nobody asks for.
+/// Opens an engine without upkeep, which keeps removed rows until its files are rewritten.
 fn open_without_upkeep(folder: &tempfile::TempDir) -> Fjall {
     let mut engine = open(folder);
     drop(engine.upkeep.take());
@@ -70,7 +70,7 @@ async fn go_through(engine: &Fjall, numbers: std::ops::Range<usize>) {
     }
 }
 
-/// The removed rows that the lists of a snapshot have passed, of those with numbers below `head`.
+/// Returns the removed rows that the lists of a snapshot have passed, of those with numbers below `head`.
 fn removed_rows_passed(snapshot: &FjallSnapshot, head: usize) -> usize {
     let removed: Vec<_> = (0..head).flat_map(|number| [entry(number), object(number)]).collect();
     let is_in = |row: &[u8], run: &Gap| *run.low <= *row && run.end.as_ref().is_none_or(|end| *row < **end);

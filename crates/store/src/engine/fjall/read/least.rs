@@ -43,7 +43,7 @@ impl Least {
         self.has_left_out
     }
 
-    /// The least, in order.
+    /// Returns the least rows, in order.
     pub(in crate::engine::fjall) fn into_sorted(self) -> Vec<Box<[u8]>> {
         self.heap.into_sorted_vec()
     }

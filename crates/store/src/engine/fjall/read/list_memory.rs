@@ -25,7 +25,7 @@ pub(in crate::engine::fjall) struct ListShare {
 }
 
 impl ListMemory {
-    /// A first share, if there is room for it.
+    /// Returns a first share, if there is room for it.
     pub(in crate::engine::fjall) fn share(self: &Arc<Self>) -> Option<ListShare> {
         self.take(LIST_OCTETS).then(|| ListShare { memory: Arc::clone(self), octets: LIST_OCTETS })
     }

@@ -37,7 +37,7 @@ pub(in crate::engine::fjall) struct Progress {
 }
 
 impl Progress {
-    /// The rows that were read.
+    /// Returns the number of rows that were read.
     pub(in crate::engine::fjall) const fn rows_read(&self) -> u64 {
         self.rows_read
     }
@@ -208,7 +208,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The least rows of a group from `low` on.
+    /// Returns the least rows of a group from `low` on.
     fn sorted(&mut self, group: &[u8], low: Bound<&[u8]>) -> Result<Run<'_>, EngineError> {
         let table = self.table;
         let has_rows = |sorted: &SortedGroup| sorted.rows(table, group, low).is_some();
@@ -234,7 +234,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The whole name or entry of a long row. That of an object is in a table of its own, beside no value.
+    /// Returns the whole name or entry of a long row. That of an object is in a table of its own, beside no
+    /// value.
     fn whole(&self, group: &[u8], row: Guard) -> Result<Slice, EngineError> {
         let not_read = |error| self.not_read(Some(group), error);
         if self.table != Table::Objects {
@@ -265,8 +266,8 @@ enum Reached {
     Stop,
 }
 
-/// The low end among the bytes that follow those of a group. One that does not begin as the group is less
-/// than all of it.
+/// Returns the low end among the bytes that follow those of a group. A low end that does not begin as the
+/// group is less than all of it.
 fn in_group<'a>(group: &[u8], low: Bound<&'a [u8]>) -> Bound<&'a [u8]> {
     match low {
         Bound::Included(low) => low.strip_prefix(group).map_or(Bound::Unbounded, Bound::Included),
@@ -275,7 +276,7 @@ fn in_group<'a>(group: &[u8], low: Bound<&'a [u8]>) -> Bound<&'a [u8]> {
     }
 }
 
-/// The bytes of a bound.
+/// Returns the bytes of a bound.
 const fn inner(bound: Bound<&[u8]>) -> Option<&[u8]> {
     match bound {
         Bound::Included(octets) | Bound::Excluded(octets) => Some(octets),
@@ -283,7 +284,7 @@ const fn inner(bound: Bound<&[u8]>) -> Option<&[u8]> {
     }
 }
 
-/// The least key that is from a bound on.
+/// Returns the least key that is from a bound on.
 fn first(bound: Bound<&[u8]>) -> Box<[u8]> {
     match bound {
         Bound::Included(octets) => octets.into(),

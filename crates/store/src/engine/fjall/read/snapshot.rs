@@ -32,20 +32,20 @@ impl FjallSnapshot {
         Self { tables: Arc::downgrade(tables), state: tables.state(), progress: Mutex::default() }
     }
 
-    /// The rows that its pages have read so far. A list reads each row once, and rows of names of 4096 bytes
-    /// or more, where many begin with the same ones, a few times at most while there is memory to put them in
-    /// order.
+    /// Returns the number of rows that the pages have read so far. A list reads each row once, and rows of
+    /// names of 4096 bytes or more, where many begin with the same ones, a few times at most while there is
+    /// memory to put them in order.
     pub fn rows_read(&self) -> u64 {
         self.progress().rows_read()
     }
 
-    /// The runs that its pages have passed around gaps.
+    /// Returns the runs that the pages have passed around gaps.
     #[cfg(test)]
     pub(in crate::engine::fjall) fn passed(&self) -> Vec<super::gaps::Gap> {
         self.progress().passed.clone()
     }
 
-    /// The keys of a table, as the embedded engine has them.
+    /// Returns the keys of a table, as the embedded engine has them.
     #[cfg(test)]
     pub(in crate::engine::fjall) fn keys_of(&self, table: Table) -> Vec<Vec<u8>> {
         let tables = self.tables().expect("open tables");
@@ -200,7 +200,7 @@ impl std::fmt::Debug for FjallSnapshot {
     }
 }
 
-/// The beginning of a page: after what the last one ended with, or with the least.
+/// Returns the low end of a page: after the item that ended the last one, or at the least.
 fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
     if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
 }

@@ -52,7 +52,7 @@ impl SortedGroup {
         Ok(Self { table, group, low, rows: least.into_sorted(), has_left_out, share })
     }
 
-    /// The rows from `low` on, in order; `None` if it does not have the first of them.
+    /// Returns the rows from `low` on, in order; `None` if it does not have the first of them.
     pub(in crate::engine::fjall) fn rows(
         &self,
         table: Table,
@@ -68,7 +68,7 @@ impl SortedGroup {
         (!rows.is_empty() || !self.has_left_out).then_some(run)
     }
 
-    /// The share for the next pass: twice that of this one, if it is a pass over the same group.
+    /// Returns the share for the next pass: twice that of this one, if it is a pass over the same group.
     pub(in crate::engine::fjall) fn into_share(self, table: Table, group: &[u8]) -> Option<ListShare> {
         let is_next = self.is_of(table, group);
         self.share.filter(|_| is_next).map(|mut share| {

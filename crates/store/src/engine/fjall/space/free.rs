@@ -66,8 +66,8 @@ struct State {
 }
 
 impl Space {
-    /// The room for a folder, with its reserve if it is to have one and there is room for it. Gives one that
-    /// is there up if the disk is full, so that the folder can be opened.
+    /// Opens the room for a folder, with its reserve if it is to have one and there is room for it. Gives one
+    /// that is there up if the disk is full, so that the folder can be opened.
     pub(in crate::engine::fjall) fn open(folder: &Path, has_reserve: bool, tell: Tell) -> Self {
         let disk = Disk::of(folder);
         let floor = disk.map_or(0, |disk| (disk.total / FLOOR_PART).clamp(FLOOR_MIN, FLOOR_MAX));
@@ -239,7 +239,7 @@ impl Space {
         }
     }
 
-    /// The bytes that are not for writes that grow, without those of the reserve.
+    /// Returns the bytes that are not for writes that grow, without those of the reserve.
     fn needed(&self, state: &State, unwritten: u64) -> u64 {
         let of_reserve = state.reserve.as_ref().map_or(0, Reserve::octets);
         let compaction = self.compaction.load(Relaxed).saturating_sub(of_reserve);
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// A space with a reserve on a disk with much room, of which a quota gives this user so much.
+    /// Returns a space with a reserve on a disk with much room, of which a quota gives this user so much.
     fn with_quota(folder: &tempfile::TempDir, quota: u64) -> Space {
         let space = space(folder);
         space.plant(Some(50 * GIB));

@@ -199,7 +199,7 @@ impl Keeper {
         is_worth && hidden::row_octets(keyspace) <= ROW_OCTETS_MAX
     }
 
-    /// The bytes that a compaction of a table writes, about.
+    /// Returns the bytes that a compaction of a table writes, about.
     fn octets_left(&self, tables: &Tables, table: Table) -> u64 {
         let keyspace = tables.table(table);
         let rows = keyspace.approximate_len() as u64;

@@ -73,7 +73,7 @@ pub(in crate::engine::fjall) async fn remove(engine: &Fjall, numbers: Range<usiz
     }
 }
 
-/// The rows that all queries would pass at most: those that are there and what is left of those that are not.
+/// Returns the most rows that all queries would pass: those that are kept, and the marks of removed ones.
 fn rows(engine: &Fjall) -> usize {
     let tables = engine.shared.tables().expect("open tables");
     [Table::Objects, Table::Entries].map(|table| tables.table(table).approximate_len()).iter().sum()
@@ -195,7 +195,7 @@ async fn journals_go_before_a_table_becomes_empty() {
     wait_until("journals stay", || tables.journals() == 1).await;
 }
 
-/// The rows in memory and the marks in files of all tables.
+/// Counts the rows in memory and the marks in files of all tables.
 fn unwritten_and_removed(engine: &Fjall) -> u64 {
     let tables = engine.shared.tables().expect("open tables");
     let of = |table| hidden::rows_in_memory(tables.table(table)) + hidden::removals(tables.table(table));

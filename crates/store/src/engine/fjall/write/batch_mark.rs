@@ -27,7 +27,7 @@ pub(in crate::engine::fjall) struct BatchMark {
 }
 
 impl BatchMark {
-    /// The mark as a row has it.
+    /// Returns the mark as a row has it.
     pub(in crate::engine::fjall) fn write(&self) -> [u8; MARK_OCTETS] {
         let mut out = [0; MARK_OCTETS];
         out[..16].copy_from_slice(&self.folder);
@@ -36,7 +36,7 @@ impl BatchMark {
         out
     }
 
-    /// The mark in these bytes, or `None` if they are none of this folder.
+    /// Reads the mark in these bytes; `None` if they are none of this folder.
     pub(in crate::engine::fjall) fn read(octets: &[u8], folder: &FolderId) -> Option<Self> {
         let mut octets = Octets::new(octets);
         let read: FolderId = octets.array()?;

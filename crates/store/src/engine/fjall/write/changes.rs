@@ -26,7 +26,7 @@ pub(in crate::engine::fjall) struct Changes {
 }
 
 impl Changes {
-    /// The value that a row will have after the batch.
+    /// Returns the value that a row will have after the batch.
     pub(in crate::engine::fjall) fn value(
         &self,
         tables: &Tables,
@@ -110,12 +110,12 @@ impl Changes {
         self.rows.iter().all(BTreeMap::is_empty) && self.entries.is_empty()
     }
 
-    /// The bytes of keys and values, and more where a row was changed twice.
+    /// Returns the bytes of keys and values, and more where a row was changed twice.
     pub(in crate::engine::fjall) const fn octets(&self) -> usize {
         self.octets
     }
 
-    /// The rows of each table by their keys, which are then gone.
+    /// Drains the rows of each table, by their keys.
     pub(in crate::engine::fjall) fn drain(&mut self) -> impl Iterator<Item = (Table, Slice, Option<Slice>)> {
         self.octets = 0;
         let mut entries = take(&mut self.entries);
@@ -136,7 +136,7 @@ impl Changes {
     }
 }
 
-/// The value in the row of a name or an entry: the whole of a long one, nothing for a short one.
+/// Returns the value in the row of a name or an entry: the whole of a long one, nothing for a short one.
 fn whole(octets: &[u8]) -> Slice {
     Slice::from(if keys::is_long(octets) { octets } else { &[] })
 }

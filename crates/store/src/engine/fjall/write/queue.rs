@@ -109,7 +109,7 @@ impl Queue {
         Ok(())
     }
 
-    /// The writes that are being decided apart.
+    /// Returns the writes that are being decided apart.
     pub(in crate::engine::fjall) fn apart(&self) -> usize {
         self.lock().apart
     }
@@ -149,7 +149,7 @@ impl Queue {
         }
     }
 
-    /// The next write, if one waits.
+    /// Takes the next write, if one waits.
     pub(in crate::engine::fjall) fn take_waiting(&self) -> Option<Entry> {
         self.lock().entries.pop_front()
     }
@@ -188,7 +188,7 @@ impl Queue {
 }
 
 impl Room {
-    /// The bytes of the write, as far as the queue counts them.
+    /// Returns the bytes of the write, as far as the queue counts them.
     pub(in crate::engine::fjall) fn octets(&self) -> usize {
         self.octets.num_permits()
     }

@@ -28,7 +28,7 @@ pub(in crate::engine::fjall) trait Work: Send + 'static {
     /// The outcome for its caller.
     type Done: Send + 'static;
 
-    /// The name of the object that it writes, if it is one.
+    /// Returns the name of the object that this writes, if it writes one.
     fn key(&self) -> Option<&[u8]> {
         None
     }
@@ -47,7 +47,7 @@ pub(in crate::engine::fjall) trait Work: Send + 'static {
         Ok(())
     }
 
-    /// The bytes that were decided apart.
+    /// Returns the bytes that were decided apart.
     fn octets_decided(&self) -> usize {
         0
     }
@@ -100,9 +100,10 @@ pub(in crate::engine::fjall) trait Slot: Send {
     fn begin(&self) -> bool;
     fn deadline(&self) -> Instant;
     fn durability(&self) -> Durability;
-    /// The bytes that its caller holds for it, or those that were decided apart if these are more.
+    /// Returns the bytes that the caller holds for the write, or those that were decided apart if these are
+    /// more.
     fn octets(&self) -> usize;
-    /// The name of the object, as in [`Work`]; so are the next three.
+    /// Returns the name of the object, as in [`Work`]; so are the next three.
     fn key(&self) -> Option<&[u8]>;
     fn load(&mut self, stored: &Stored<'_>) -> Result<Loaded, Failure>;
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure>;
@@ -161,7 +162,7 @@ pub(in crate::engine::fjall) struct Answer<T> {
     answer: oneshot::Receiver<Result<T, Failure>>,
 }
 
-/// A slot and the caller's end of it.
+/// Creates a slot, and the caller's end of it.
 pub(in crate::engine::fjall) fn new<W: Work>(
     work: W,
     room: Room,

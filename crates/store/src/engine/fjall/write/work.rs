@@ -145,7 +145,7 @@ impl Work for SettingWrite {
 /// The name and the value of a setting.
 type Setting = (Vec<u8>, Vec<u8>);
 
-/// The setting in a row; `None` for another row.
+/// Reads the setting in a row; `None` for another row.
 pub(in crate::engine::fjall) fn read_setting(key: &[u8], row: &[u8]) -> Option<Result<Setting, EngineError>> {
     if key.first() != Some(&SETTING) {
         return None;

@@ -234,7 +234,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The value is of another form than the one that is expected.
+/// Returns the error of a value of another form than the one that is expected.
 fn wrong<E: Error>() -> E {
     E::custom("another form")
 }
@@ -270,7 +270,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
         }
     }
 
-    /// A number with a fraction, or beyond 64 bits.
+    /// Refuses a number with a fraction, or beyond 64 bits.
     fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
         Err(if self.kind == Kind::Counter { self.fail(Malformed::Number) } else { wrong() })
     }

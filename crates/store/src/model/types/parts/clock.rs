@@ -38,7 +38,7 @@ impl Clock {
         other.dots().for_each(|dot| self.add(dot));
     }
 
-    /// The greatest dot of each actor.
+    /// Returns the greatest dot of each actor.
     pub(in crate::model::types) fn dots(&self) -> impl Iterator<Item = Dot> {
         self.0.iter().filter_map(|(actor, count)| Dot::new(*actor, *count))
     }

@@ -33,22 +33,22 @@ pub struct CutTail {
 }
 
 impl CutTail {
-    /// The journal.
+    /// Returns the journal.
     pub fn journal(&self) -> &Path {
         &self.journal
     }
 
-    /// The byte at which the journal was cut.
+    /// Returns the byte at which the journal was cut.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The number of bytes that were cut off.
+    /// Returns the number of bytes that were cut off.
     pub const fn octets(&self) -> u64 {
         self.octets
     }
 
-    /// The file in which they are kept.
+    /// Returns the file in which the bytes are kept.
     pub fn kept(&self) -> &Path {
         &self.kept
     }
@@ -102,7 +102,7 @@ pub(in crate::engine::fjall) fn last_octets(folder: &Folder) -> io::Result<u64> 
     Journal::open(&path, folder.id())?.end_of_octets(0)
 }
 
-/// The journals, by their numbers.
+/// Returns the journals, by their numbers.
 fn journals(folder: &Folder) -> io::Result<Vec<PathBuf>> {
     let engine = folder.engine();
     if !engine.try_exists()? {

@@ -63,7 +63,7 @@ impl Written {
         cut_damaged(&Folder::open(self.folder.path()).expect("the folder"))
     }
 
-    /// The batches that are there when it is opened.
+    /// Reads the batches that are there when the journal is opened.
     fn read(&self) -> Vec<u64> {
         let folder = Folder::open(self.folder.path()).expect("the folder");
         let tables = Tables::open(&folder.engine(), &FjallOptions::default()).expect("the tables");
