@@ -101,7 +101,7 @@ pub fn takes_json(accept: &[u8]) -> bool {
     section("accept", accept).is_some_and(|headers| crate::exchange::accept::takes_json(&headers))
 }
 
-/// Name and password of a value of `authorization`.
+/// Parses the name and the password in a value of `authorization`.
 pub fn basic_credentials(authorization: &[u8]) -> Option<(String, String)> {
     let (headers, mut decoded) = (section("authorization", authorization)?, Vec::new());
     let (name, password) = crate::ready::decode_pair(&headers, &mut decoded)?;

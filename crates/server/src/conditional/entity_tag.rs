@@ -31,7 +31,7 @@ impl<'a> Iterator for Tags<'a> {
     }
 }
 
-/// `etagc`: the bytes that may stand between the quotes.
+/// Returns true for a byte that may stand between the quotes: `etagc`.
 const fn is_etag_octet(octet: u8) -> bool {
     matches!(octet, 0x21 | 0x23..=0x7e | 0x80..=0xff)
 }

@@ -85,7 +85,8 @@ fn is_news(headers: &FieldSection, now: &Validators<'_>, is_read: bool) -> bool 
     }
 }
 
-/// Step 5: the value of `range`, if it counts. Several fields of it are as none.
+/// Returns the value of `range`, if it counts (step 5 of RFC 9110 §13.2.2). Several fields of this name count
+/// as none.
 pub(super) fn due_range<'f>(headers: &'f FieldSection, now: &Validators<'_>) -> Option<&'f [u8]> {
     let mut given = headers.get_all(KnownName::RANGE);
     let (range, None) = (given.next()?, given.next()) else { return None };

@@ -80,7 +80,8 @@ fn one(part: Range<u64>) -> Wanted {
 }
 
 impl Spec {
-    /// `int-range` or `suffix-range` (RFC 9110 §14.1.2); a last position before the first is not valid.
+    /// Parses an `int-range` or `suffix-range` (RFC 9110 §14.1.2); a last position before the first is not
+    /// valid.
     fn parse(text: &[u8]) -> Option<Self> {
         let dash = text.iter().position(|octet| *octet == b'-')?;
         match (&text[..dash], &text[dash + 1..]) {

@@ -133,7 +133,7 @@ fn state(name: &str) -> Validators<'_> {
     }
 }
 
-/// Between two seconds: validators count whole ones.
+/// Returns a time between two seconds: validators count whole ones.
 fn changed() -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(784_111_777_400)
 }

@@ -49,7 +49,7 @@ pub(crate) trait Endpoint: Send + Sync {
         None
     }
 
-    /// A request has ended.
+    /// Called when a request has ended.
     fn ended(&self, request: &EndedRequest<'_>) {
         let _ = request;
     }

@@ -101,7 +101,7 @@ impl TurnClock {
         self.is_on
     }
 
-    /// A turn begins, or has begun at this time and was told of before.
+    /// Begins a turn at this time, or where the last measurement ended if that is later.
     pub(crate) fn begin_turn(&mut self, began: Time) {
         self.from = self.from.max(began);
     }

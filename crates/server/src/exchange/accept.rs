@@ -17,7 +17,8 @@ fn names_json(element: &[u8]) -> bool {
     is_json && !parts.any(is_weight_of_nothing)
 }
 
-/// `application/json`, or a type of `application` with the suffix `+json` (RFC 6839 §3.1).
+/// Returns true for `application/json`, and for a type of `application` with the suffix `+json` (RFC 6839
+/// §3.1).
 pub(crate) fn is_json(media_type: &[u8]) -> bool {
     let Some((kind, rest)) = media_type.split_at_checked(b"application/".len()) else { return false };
     let suffix = rest.len().checked_sub(b"+json".len()).and_then(|at| rest.get(at..));
@@ -26,7 +27,7 @@ pub(crate) fn is_json(media_type: &[u8]) -> bool {
     kind.eq_ignore_ascii_case(b"application/") && is_json
 }
 
-/// `q=0`, `q=0.` to `q=0.000` (RFC 9110 §12.4.2).
+/// Returns true for a weight of 0: `q=0`, `q=0.` to `q=0.000` (RFC 9110 §12.4.2).
 fn is_weight_of_nothing(parameter: &[u8]) -> bool {
     let [b'q' | b'Q', b'=', b'0', digits @ ..] = parameter else { return false };
     digits.is_empty() || digits.strip_prefix(b".").is_some_and(|it| it.iter().all(|digit| *digit == b'0'))

@@ -52,8 +52,7 @@ impl<S> Exchange<S> {
     }
 }
 
-/// # Errors
-/// The content of a request is not said to be JSON, and nothing else.
+/// Checks that the content of a request is said to be JSON, and nothing else.
 fn check(request: &Request) -> Result<(), Error> {
     let mut types = request.headers().get_all(KnownName::CONTENT_TYPE);
     let media_type = types.next().and_then(|value| value.split(|byte| *byte == b';').next());

@@ -234,7 +234,8 @@ impl<S> Exchange<S> {
         self.responder.interim_with(status, headers)
     }
 
-    /// Request, content and the right to answer apart, to receive and send at once.
+    /// Splits the exchange into the request, its content and the right to answer, to receive and send at
+    /// once.
     pub fn split(mut self) -> (Request, Body, Responder) {
         self.responder.attach(&mut self.body);
         (self.responder.take_request(), self.body, self.responder)

@@ -98,7 +98,7 @@ impl Responder {
         self.stream.as_ref()?.reserve(bytes)
     }
 
-    /// The memory of a request that is not needed any more, for the next.
+    /// Gives the memory of a request that is not needed any more to the next one.
     #[cfg(feature = "tower")]
     pub(crate) fn take_back(&self, mut request: Request) {
         if let (Some(stream), Some(head)) = (&self.stream, request.take_head()) {
@@ -152,18 +152,24 @@ impl Responder {
         stream.leave(note);
     }
 
+    /// Returns the stream.
+    ///
     /// # Errors
     /// The answer was sent.
     pub(crate) fn stream(&self) -> Result<&Stream, Error> {
         self.stream.as_ref().ok_or_else(was_sent)
     }
 
+    /// Returns the stream, to be changed.
+    ///
     /// # Errors
     /// The answer was sent.
     pub(crate) fn stream_mut(&mut self) -> Result<&mut Stream, Error> {
         self.stream.as_mut().ok_or_else(was_sent)
     }
 
+    /// Takes the stream, with which the answer is sent.
+    ///
     /// # Errors
     /// The answer was sent.
     pub(crate) fn take_stream(&mut self) -> Result<Stream, Error> {

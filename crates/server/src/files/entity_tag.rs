@@ -57,7 +57,7 @@ pub(crate) fn strong_tag<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> [u8;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// It is ASCII.
+/// Returns a tag as text: it is ASCII.
 fn text_of(tag: &[u8]) -> &str {
     std::str::from_utf8(tag).unwrap_or_default()
 }

@@ -92,7 +92,7 @@ impl OpenFile {
     }
 }
 
-/// Opening never waits, should a fifo take the place of the file that was just looked at.
+/// Opens a file without waiting, even if a fifo has taken the place of the file that was just looked at.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;

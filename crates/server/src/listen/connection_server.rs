@@ -154,7 +154,7 @@ fn address_of(facts: &TransportFacts) -> SocketAddr {
     facts.peer_address().unwrap_or_else(|| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)))
 }
 
-/// A peer that does not get through the handshake has been told why, where that is possible.
+/// Reports a handshake that failed; the peer has been told why, where that is possible.
 fn tell_refused(on_error: Option<&OnError>, peer: SocketAddr, served: &Result<(), Error>) {
     if let Err(error) = served {
         observing::refused(peer, error);

@@ -410,7 +410,7 @@ impl Server {
         self.accepting.address()
     }
 
-    /// Memory held and rules broken, over all connections of this server.
+    /// Returns the ledger of this server: memory held and rules broken, over all of its connections.
     pub fn ledger(&self) -> Arc<Ledger> {
         self.settings.accept.ledger.clone()
     }

@@ -58,7 +58,7 @@ impl RequestSpan {
         work()
     }
 
-    /// The head of an answer has been sent.
+    /// Records that the head of an answer has been sent.
     #[inline]
     pub(crate) fn answered(&self, _status: Status) {
         #[cfg(feature = "tracing")]
@@ -83,7 +83,7 @@ impl ConnectionSpan {
     }
 }
 
-/// A handshake failed.
+/// Reports a handshake that failed.
 pub(crate) fn refused(_peer: std::net::SocketAddr, _error: &Error) {
     #[cfg(feature = "tracing")]
     spanned::refused(_peer, _error);
@@ -106,7 +106,7 @@ pub(crate) fn hears_warnings() -> bool {
     false
 }
 
-/// The handlers of a route hold up their connections.
+/// Reports that the handlers of a route hold up their connections.
 pub(crate) fn slow_turns(_slow: &SlowTurnsTold<'_>) {
     #[cfg(feature = "tracing")]
     spanned::slow_turns(_slow);

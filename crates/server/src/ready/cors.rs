@@ -157,7 +157,7 @@ impl Cors {
         }
     }
 
-    /// The fields of an answer that pages may read.
+    /// Adds the list of the fields that pages may read.
     fn add_exposed(&self, begun: &mut Begun<'_>) {
         let says_all = self.exposed.split(", ").any(|name| name == "*");
         if !(self.exposed.is_empty() || says_all && self.allows_credentials()) {
@@ -165,7 +165,7 @@ impl Cors {
         }
     }
 
-    /// The permissions of an origin.
+    /// Adds the methods and the fields that an origin may use, and how long that holds.
     fn add_allowed(&self, begun: &mut Begun<'_>) {
         let methods = (KnownName::ACCESS_CONTROL_ALLOW_METHODS, KnownName::ACCESS_CONTROL_REQUEST_METHOD);
         self.methods.add(begun, methods);

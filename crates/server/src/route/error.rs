@@ -54,7 +54,7 @@ impl RouteError {
         Self::new("", 0, Mistake::TooManyHandlers)
     }
 
-    /// More layers around a route than a request can count.
+    /// Returns the error of a route with more layers around it than a request can count.
     pub(crate) fn too_many_layers(pattern: &str) -> Self {
         Self::new(pattern, 0, Mistake::TooManyLayers)
     }

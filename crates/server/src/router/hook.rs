@@ -47,13 +47,13 @@ pub trait Hook: Send + Sync + 'static {
         None
     }
 
-    /// The head of an answer leaves; its fields may be changed. Not called for interim answers.
+    /// Called before the head of an answer leaves; its fields may be changed. Not called for interim answers.
     fn head(&self, status: Status, headers: &mut FieldSection) {
         let _ = (status, headers);
     }
 
-    /// The handler of a request has ended, and its answer is with the connection as a whole, or the request
-    /// has failed.
+    /// Called when the handler of a request has ended, and the connection has all of its answer, or the
+    /// request has failed.
     fn end(&self, ended: &Ended<'_>) {
         let _ = ended;
     }
@@ -224,8 +224,9 @@ impl<'a> Ended<'a> {
         self.failure().is_some_and(Error::is_peer_gone)
     }
 
-    /// Why there is no whole answer: the peer gave up, broke a rule or was too slow. None if all went well,
-    /// and where a handler failed before the answer began, which is then a status of 500.
+    /// Returns the error for which there is no whole answer: the peer gave up, broke a rule or was too slow.
+    /// `None` if all went well, and where a handler failed before the answer began, which is then a status of
+    /// 500.
     pub const fn failure(&self) -> Option<&Error> {
         self.request.tally.failure.as_ref()
     }

@@ -158,7 +158,7 @@ mod tests {
     use super::super::turns::{Askers, Standing};
     use super::*;
 
-    /// Somebody of a host that is called for each number.
+    /// Returns an asker at a host of its own for each number.
     fn asker(number: usize) -> Asker {
         let peer = Prefixes::of(IpAddr::from([10, number as u8, 0, 1]));
         Askers::default().asker(Some(peer), "ann", Standing::unknown(0, 0))

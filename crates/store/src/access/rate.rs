@@ -57,7 +57,7 @@ impl Used {
     }
 }
 
-/// Five hundred years of nanoseconds are counted.
+/// Returns a time in nanoseconds, which are counted up to five hundred years.
 fn nanos(time: Duration) -> u64 {
     time.as_nanos().try_into().unwrap_or(u64::MAX / 2)
 }

@@ -165,7 +165,7 @@ async fn a_peer_leaves_a_part_to_others() {
     budget.share_for(&user("b"), units(20), soon()).await.expect("the part of others");
 }
 
-/// Nine of other peers hold nine tenths, and twenty more wait for three of them each.
+/// Fills a budget: nine other peers hold nine tenths, and twenty more wait for three of them each.
 async fn crowd(budget: &Budget) -> (Vec<Share>, JoinSet<Result<Share, Spent>>) {
     let (mut held, mut waiting) = (Vec::new(), JoinSet::new());
     for number in 0..9 {

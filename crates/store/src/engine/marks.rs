@@ -39,7 +39,8 @@ impl Marks {
     }
 }
 
-/// Another number for each number, whose bits depend on all of its own (the finalizer of SplitMix64).
+/// Mixes a number: returns another one for each, whose bits depend on all bits of it (the finalizer of
+/// SplitMix64).
 const fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -68,7 +68,7 @@ pub(super) async fn map_reduce_usage<E: Engine>(_: Exchange<Store<E>>) -> Outcom
     Err(Fail::bad_request(MAP_REDUCE_USAGE))
 }
 
-/// MapReduce is answered as by a Riak in which it is switched off.
+/// Answers a request for MapReduce as a Riak does in which it is switched off.
 pub(super) async fn map_reduce<E: Engine>(_: Exchange<Store<E>>) -> Outcome {
     Err(Fail::text(Status::FORBIDDEN, MAP_REDUCE_DISABLED))
 }

@@ -92,7 +92,7 @@ where
     serve(service, exchange).await.map_err(bare)
 }
 
-/// 500 without content, as a server of hyper has it.
+/// Returns a 500 without content, as a server of hyper does.
 #[cold]
 fn bare(error: Error) -> Answer {
     Answer::new(Status::INTERNAL_SERVER_ERROR).content("").because(error)

@@ -81,7 +81,7 @@ impl Slots {
         Self { table: Table::default(), tables, reporter, endpoint, is_single, sees_ends, clock }
     }
 
-    /// A turn begins at this time.
+    /// Begins the measurement of a turn at this time.
     #[inline]
     pub(crate) fn begin_turn(&mut self, began: Time) {
         if self.clock.is_on() {
@@ -243,7 +243,7 @@ impl Slots {
         }
     }
 
-    /// A future that ends, or panics, is dropped: its result answers for it.
+    /// Polls the handler in a slot. A future that ends, or panics, is dropped: its result answers for it.
     fn poll(&mut self, conn: &Arc<Conn>, index: usize) {
         // A waker may outlive the slots of a connection that has left or dropped them.
         let Some(slot) = self.table.get_mut(index) else { return };

@@ -127,7 +127,7 @@ impl Table {
         self.task.get_or_insert_default().begin_run(waker);
     }
 
-    /// False when a slot was woken meanwhile: run again.
+    /// Ends a run of handlers. Returns false if a slot was woken meanwhile and has to run again.
     pub(super) fn end_run(&self) -> bool {
         let Some(task) = &self.task else { return true };
         task.end_run();
@@ -231,7 +231,7 @@ impl Table {
 
 /// Memory.
 impl Table {
-    /// Their size.
+    /// Returns the size of the slots and of their futures.
     #[inline]
     pub(super) const fn measure(&self) -> Measure {
         Measure { slots: self.slots.len(), works: self.boxes * self.work_octets }

@@ -251,14 +251,14 @@ impl Registration {
         self.connections.ledger.note_overrun(Overrun::CONNECTIONS);
     }
 
-    /// It was asked to leave, and is needed after all.
+    /// Withdraws the request to leave: the connection is needed after all.
     pub(crate) fn stays(&self) {
         if self.entry.asked.fetch_and(!LEAVE, Acquire) & LEAVE != 0 {
             self.connections.room.notify_one();
         }
     }
 
-    /// Notes that it was asked to get on, and that this is looked at now.
+    /// Records that the connection now looks at the request to make progress.
     pub(crate) fn is_looked_at(&self) {
         self.entry.asked.fetch_and(!GET_ON, Acquire);
     }

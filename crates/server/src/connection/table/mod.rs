@@ -133,8 +133,8 @@ impl Connections {
         }
     }
 
-    /// Ready when there is room for one more connection; the longest idle ones of the heaviest prefix make
-    /// room for it. Waits while none is idle.
+    /// Waits for room for one more connection; the longest idle ones of the heaviest prefix make room for it.
+    /// Waits while none is idle.
     ///
     /// Dropping the future before it is ready loses nothing.
     pub(crate) async fn room_for_one(&self) {
@@ -150,7 +150,8 @@ impl Connections {
         let _ = tokio::time::timeout(ASK_AGAIN_AFTER, self.room.notified()).await;
     }
 
-    /// True if there is room for one more; else one is asked to make it, if there is an idle one.
+    /// Returns true if there is room for one more connection; else asks an idle one to make room, if there is
+    /// one.
     pub(crate) fn make_room(&self) -> bool {
         let mut table = self.table();
         let has_room = table.rows.len() < self.connections_max;

@@ -121,7 +121,8 @@ impl EventStream {
         self.writer.write(text).await
     }
 
-    /// Nobody listens to the answer to HEAD: a handler that would write for ever ends here.
+    /// Fails if the answer is to HEAD, whose content nobody reads: a handler that would write for ever ends
+    /// here.
     fn check(&self) -> Result<(), Error> {
         if self.writer.is_muted() { Err(Error::cancelled()) } else { Ok(()) }
     }

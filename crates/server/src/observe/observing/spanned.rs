@@ -41,7 +41,8 @@ pub(super) fn answered(span: &Span, status: Status) {
     span.record("http.response.status_code", status.as_u16());
 }
 
-/// A failure by the fault of the peer is not to be looked into.
+/// Reports a failure: as an error if this program is at fault; else at the level of debugging, since nobody
+/// needs to look into it.
 pub(super) fn failed(span: &Span, failure: &RequestFailure<'_>) {
     let kind = match failure.cause() {
         FailureCause::Panic(_) => "panic",

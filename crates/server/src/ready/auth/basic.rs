@@ -100,7 +100,7 @@ impl fmt::Debug for BasicAuth {
     }
 }
 
-/// Name and password (RFC 7617 §2), decoded into memory that is lent.
+/// Decodes the name and the password (RFC 7617 §2) into memory that is lent.
 pub(crate) fn decode_pair<'d>(
     headers: &FieldSection,
     decoded: &'d mut Vec<u8>,

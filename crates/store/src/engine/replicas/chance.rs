@@ -9,7 +9,7 @@ impl Chance {
         Self(seed)
     }
 
-    /// Any number.
+    /// Returns a number, any at all.
     pub(super) const fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let number = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -228,7 +228,7 @@ impl Cluster {
         fate == Fate::Arrives
     }
 
-    /// A message arrives, or is missed by a replica that is down.
+    /// Delivers a message, unless its replica is down and misses it.
     fn arrive(&mut self, message: Message) {
         if self.is_up(message.replica) {
             self.take(message.replica, &message.name, &message.rows);

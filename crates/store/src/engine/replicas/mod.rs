@@ -61,7 +61,7 @@ pub struct Replicas {
 struct Stopped;
 
 impl Replicas {
-    /// Three empty replicas, whose faults follow from the seed.
+    /// Creates three empty replicas, whose faults follow from the seed.
     pub fn new(seed: u64, rates: FaultRates) -> Self {
         Self { cluster: Mutex::new(Cluster::new(seed, rates)), settings: Mutex::default() }
     }

@@ -131,7 +131,7 @@ pub(super) async fn create<E: Engine>(mut exchange: Exchange<Store<E>>) -> Outco
     answer(exchange, Status::CREATED, Some(&path::of_datatype(target.object())), &answered).await
 }
 
-/// Riak has no route for GET here.
+/// Answers 404 to a GET without a key, for which Riak has no route.
 pub(super) async fn no_key<E: Engine>(_: Exchange<Store<E>>) -> Outcome {
     Err(Fail::Page(Status::NOT_FOUND))
 }

@@ -53,7 +53,7 @@ pub(super) fn media_type(headers: &FieldSection) -> Result<&[u8], Fail> {
     Ok(media_type)
 }
 
-/// Metadata of one name in several fields is one value, joined as lists are.
+/// Writes the metadata of a request. Several fields of one name are one value, joined as lists are.
 fn put_metadata(headers: &FieldSection, out: &mut Vec<u8>) -> Result<(), Fail> {
     same_name::each(headers, META, |name, values| {
         let value = values.next().unwrap_or_default();

@@ -99,7 +99,7 @@ pub(super) fn write_date(moment: Moment, out: &mut Vec<u8>) {
     let _ = write!(out, "{}", httpdate::HttpDate::from(date));
 }
 
-/// Metadata, and a field for each index with its terms, of which long lists have several lines.
+/// Adds the metadata, and a field for each index with its terms, of which long lists have several lines.
 fn put_attributes(
     headers: &mut FieldSection,
     content: &Content<'_>,

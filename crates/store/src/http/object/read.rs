@@ -96,7 +96,7 @@ pub(super) async fn missing<S>(exchange: Exchange<S>, deleted: Option<Context<'_
     Ok(reply.send("not found\n").await?)
 }
 
-/// 304 with the tag, or 412.
+/// Answers 304 with the tag, or 412.
 async fn unchanged<S>(exchange: Exchange<S>, status: Status, tag: &[u8]) -> Outcome {
     if status != Status::NOT_MODIFIED {
         return Err(Fail::Page(status));

@@ -132,7 +132,7 @@ pub(in crate::http) fn put_boundary(boundary: &[u8], end: &[u8], out: &mut Vec<u
     out.extend_from_slice(end);
 }
 
-/// The fields of a part, and the empty line after them.
+/// Writes the fields of a part, and the empty line after them.
 pub(in crate::http) fn put_head(
     content: &Content<'_>,
     bucket: BucketName<'_>,

@@ -94,7 +94,7 @@ pub(in crate::engine::fjall) fn is_from(low: Bound<&[u8]>, octets: &[u8]) -> boo
     }
 }
 
-/// Low ends, in the order in which fewer bytes are from them on.
+/// Returns a key that orders low ends: the fewer rows of a group are from an end on, the greater its key.
 fn place(low: Bound<&[u8]>) -> Option<(&[u8], bool)> {
     match low {
         Bound::Included(low) => Some((low, false)),
