@@ -4,6 +4,7 @@
 //!
 //! Records are written here by hand, as docs/store-format.md has them.
 
+#[path = "it/support/resources/mod.rs"]
 mod resources;
 
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The permissions of a folder and its files, under a umask that takes none away.
 #![cfg(unix)]
 
-#[path = "fjall_support/mod.rs"]
+#[path = "it/support/fjall.rs"]
 mod support;
 
 use std::fs;

@@ -1,5 +1,6 @@
 //! The look-up of a bucket's properties, which every request makes, allocates nothing.
 
+#[path = "it/support/resources/mod.rs"]
 mod resources;
 
 use std::hint::black_box;

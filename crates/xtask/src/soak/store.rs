@@ -14,9 +14,8 @@ const CAUSALITY_RUNS: u64 = 2_000;
 /// A test that prints one line of what it did, and takes the number of its repetitions from a variable.
 struct Long {
     flag: &'static str,
-    file: &'static str,
-    /// The test in it, or all of them.
-    test: Option<&'static str>,
+    /// The path of the test, or the room of all of them.
+    test: &'static str,
     variable: &'static str,
     count: u64,
 }
@@ -24,22 +23,19 @@ struct Long {
 const ALL: [Long; 3] = [
     Long {
         flag: "--kills",
-        file: "fjall_kill",
-        test: Some("what_was_answered_is_there_after_each_kill"),
+        test: "fjall::kill::what_was_answered_is_there_after_each_kill",
         variable: "ALULA_STORE_KILLS",
         count: KILLS,
     },
     Long {
         flag: "--images",
-        file: "fjall_power",
-        test: Some("what_was_flushed_is_there_after_each_loss_of_power"),
+        test: "fjall::power::what_was_flushed_is_there_after_each_loss_of_power",
         variable: "ALULA_STORE_IMAGES",
         count: IMAGES,
     },
     Long {
         flag: "--causality",
-        file: "causality",
-        test: None,
+        test: "causality::",
         variable: "ALULA_CAUSALITY_RUNS",
         count: CAUSALITY_RUNS,
     },
@@ -69,8 +65,8 @@ fn read<'a>(pair: &[&str]) -> Result<(&'a Long, u64)> {
 impl Long {
     fn run(&self, count: u64) -> Result<()> {
         let mut test =
-            cargo(["test", "--quiet", "--release", "--package", "alula-store", "--test", self.file]);
-        test.args(["--", "--nocapture"]).args(self.test.map(|test| ["--exact", test]).into_iter().flatten());
+            cargo(["test", "--quiet", "--release", "--package", "alula-store", "--test", "it", self.test]);
+        test.args(["--", "--nocapture"]);
         run(test.env(self.variable, count.to_string()))
     }
 }
@@ -81,9 +77,15 @@ mod tests {
 
     #[test]
     fn flags_have_numbers() {
-        let read_one = |pair: &[&str]| read(pair).map(|(long, count)| (long.file, count)).ok();
-        assert_eq!(read_one(&["--kills", "7"]), Some(("fjall_kill", 7)));
-        assert_eq!(read_one(&["--images", "1000"]), Some(("fjall_power", 1000)));
+        let read_one = |pair: &[&str]| read(pair).map(|(long, count)| (long.test, count)).ok();
+        assert_eq!(
+            read_one(&["--kills", "7"]),
+            Some(("fjall::kill::what_was_answered_is_there_after_each_kill", 7))
+        );
+        assert_eq!(
+            read_one(&["--images", "1000"]),
+            Some(("fjall::power::what_was_flushed_is_there_after_each_loss_of_power", 1000))
+        );
         assert_eq!(read_one(&["--images"]), None);
         assert_eq!(read_one(&["--images", "many"]), None);
         assert_eq!(read_one(&["--others", "7"]), None);

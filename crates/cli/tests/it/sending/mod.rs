@@ -1,0 +1,13 @@
+//! What is sent: methods, fields, content, credentials, cookies, redirects and ways to a server.
+
+mod cookies;
+mod forms;
+mod habits;
+mod httpie;
+mod items;
+mod local;
+mod logins;
+mod requests;
+mod routes;
+mod transfer;
+mod ways;

@@ -1,0 +1,6 @@
+//! `alula store`.
+
+mod disk;
+mod requests;
+mod starting;
+mod users;

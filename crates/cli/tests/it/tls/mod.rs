@@ -1,0 +1,5 @@
+//! Certificates, suites and groups.
+
+mod agreed;
+mod chains;
+mod trusted;

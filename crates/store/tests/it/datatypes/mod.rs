@@ -1,0 +1,5 @@
+//! Data types and counters.
+
+mod counters;
+mod operations;
+mod requests;
