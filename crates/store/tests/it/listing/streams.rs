@@ -1,5 +1,4 @@
-//! Queries of secondary indexes that are answered in parts, that fail on the way, and that nobody reads (Riak §11.4, §11.6), and the memory that
-//! lists and queries take.
+//! Queries of secondary indexes that are answered in parts, that fail on the way, and that nobody reads (Riak §11.4, §11.6).
 
 use crate::support::broken::Broken;
 use crate::support::seeded::{Seed, check, client, clients, get, json, open, put, put_typed, servers, text};
@@ -7,10 +6,6 @@ use alula::Response;
 use alula::testing::Wire;
 use alula_store::Store;
 use alula_store::engine::{EngineError, Memory};
-use alula_testkit::Tally;
-
-#[global_allocator]
-static ALLOCATOR: Tally = Tally::system();
 
 /// Objects whose names are in an index.
 async fn people() -> Store<Memory> {
@@ -171,33 +166,5 @@ async fn little_is_read() {
         };
         tokio::time::timeout(std::time::Duration::from_secs(120), ended).await.expect("the query ends");
         assert!(store.engine().pages_read() - pages <= 16);
-    }
-}
-
-/// Lists and queries take memory for one page, however long they are.
-#[tokio::test]
-async fn length_costs_no_memory() {
-    let store = open(Memory::new()).await;
-    for number in 0..20_000 {
-        let key = format!("{number:05}{}", "k".repeat(500));
-        put(&store, "b", key, Seed::new(&[("n_int", number.to_string())])).await;
-    }
-    for client in clients(&store) {
-        for path in [
-            "/buckets/b/keys?keys=true",
-            "/buckets/b/keys?keys=stream",
-            "/buckets/b/index/n_int/0/99999?return_terms=true",
-            "/buckets/b/index/n_int/0/99999?stream=true",
-        ] {
-            let before = alula_tally::thread();
-            let (mut octets, mut live_max) = (0, 0);
-            let mut response = get(&client, path).await;
-            while let Some(chunk) = response.chunk().await.expect("content") {
-                octets += chunk.len();
-                live_max = live_max.max((alula_tally::thread() - before).bytes_live());
-            }
-            assert!(octets > 10_000_000, "{path}");
-            assert!(live_max < 2_000_000, "{path}: {live_max} octets are held");
-        }
     }
 }

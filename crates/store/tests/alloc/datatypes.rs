@@ -4,29 +4,18 @@
 //!
 //! Records are written here by hand, as docs/store-format.md has them.
 
-#[path = "it/support/resources/mod.rs"]
-mod resources;
-
 use std::time::Duration;
 
+use crate::resources::typed::types;
+use crate::resources::{Kept, Wire, config};
 use alula::Content;
 use alula::testing::TestServer;
 use alula_store::engine::{BucketName, Decide, Durability, Engine, Mark, Verdict, WriteTerms};
 use alula_store::model::types::{Change, Kind, Operation, SKETCHES_MAX, State, Unfit};
 use alula_store::model::{self, Actor, Attribute, Context, Dot, Moment, NewContent, Record, Rules};
-use alula_tally::Tally;
-use resources::typed::types;
-use resources::{Kept, Wire, config};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
-use tokio::sync::Mutex;
 use tokio::time::Instant;
-
-/// Allocations are counted for the whole process, so that one test runs at a time.
-static ALONE: Mutex<()> = Mutex::const_new(());
-
-#[global_allocator]
-static ALLOCATOR: Tally = Tally::system();
 
 /// The octets of memory that a decoded data type takes for each octet of its record, at most.
 const DECODED_FACTOR: u64 = 8;
@@ -114,9 +103,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-#[test]
-fn a_decoded_state_is_a_small_multiple_of_its_record() {
-    let _alone = ALONE.blocking_lock();
+pub(crate) fn a_decoded_state_is_a_small_multiple_of_its_record() {
     assert!(alula_tally::is_installed());
     let mut over = Vec::new();
     for (name, record) in samples() {
@@ -132,9 +119,7 @@ fn a_decoded_state_is_a_small_multiple_of_its_record() {
 }
 
 /// Octets that only say that they have many items make no room for them.
-#[test]
-fn a_record_makes_no_room_that_its_octets_do_not_fill() {
-    let _alone = ALONE.blocking_lock();
+pub(crate) fn a_record_makes_no_room_that_its_octets_do_not_fill() {
     const DEEP: usize = 30;
     let mut record = vec![1, 0];
     for _ in 0..DEEP {
@@ -181,125 +166,126 @@ const SET_PATH: &str = "/types/sets/buckets/b/datatypes/k";
 const MAP_PATH: &str = "/types/maps/buckets/b/datatypes/k";
 
 /// A few octets that change a large record cost a multiple of it, whatever its sketches could hold.
-#[tokio::test]
-async fn a_small_change_allocates_a_multiple_of_the_record() {
-    let _alone = ALONE.lock().await;
-    const CHANGES: u64 = 10;
-    let record = map(1_000, &value(&[5, 14], &[14, 1, 7, 1]));
-    let octets = record.len() as u64;
-    let engine = Kept::default();
-    store(&engine, "maps", b"application/riak_map", record).await;
-    let wire = Wire::open(&engine, &types(), false).await;
-    wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
-    let before = alula_tally::process();
-    for _ in 0..CHANGES {
+pub(crate) fn a_small_change_allocates_a_multiple_of_the_record() {
+    crate::block_on(async {
+        const CHANGES: u64 = 10;
+        let record = map(1_000, &value(&[5, 14], &[14, 1, 7, 1]));
+        let octets = record.len() as u64;
+        let engine = Kept::default();
+        store(&engine, "maps", b"application/riak_map", record).await;
+        let wire = Wire::open(&engine, &types(), false).await;
         wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
-    }
-    let bytes = (alula_tally::process() - before).bytes / CHANGES;
-    println!("{bytes} octets allocated for a change of a record of {octets}");
-    assert!(bytes <= 16 * octets, "{bytes} for {octets}");
+        let before = alula_tally::process();
+        for _ in 0..CHANGES {
+            wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
+        }
+        let bytes = (alula_tally::process() - before).bytes / CHANGES;
+        println!("{bytes} octets allocated for a change of a record of {octets}");
+        assert!(bytes <= 16 * octets, "{bytes} for {octets}");
+    });
 }
 
 /// An answer that waits for its client holds its own octets, and nothing of what it was made of.
-#[tokio::test]
-async fn answers_that_wait_hold_their_content_alone() {
-    let _alone = ALONE.lock().await;
-    const READERS: usize = 12;
-    let engine = Kept::default();
-    store(&engine, "sets", b"application/riak_set", set(50_000)).await;
-    let store = alula_store::Store::open(engine, config(&types())).await.expect("types that can be");
-    for path in [SET_PATH, "/types/sets/buckets/b/keys/k"] {
-        let client = alula::testing::client(store.routes().expect("routes that agree"));
-        let url = format!("http://test{path}");
-        let content = client.get(&url).send().await.expect("an answer").bytes().await.expect("whole").len();
-        let before = alula_tally::process().bytes_live();
-        let mut answers = Vec::new();
-        for _ in 0..READERS {
-            answers.push(client.get(&url).send().await.expect("an answer"));
+pub(crate) fn answers_that_wait_hold_their_content_alone() {
+    crate::block_on(async {
+        const READERS: usize = 12;
+        let engine = Kept::default();
+        store(&engine, "sets", b"application/riak_set", set(50_000)).await;
+        let store = alula_store::Store::open(engine, config(&types())).await.expect("types that can be");
+        for path in [SET_PATH, "/types/sets/buckets/b/keys/k"] {
+            let client = alula::testing::client(store.routes().expect("routes that agree"));
+            let url = format!("http://test{path}");
+            let content =
+                client.get(&url).send().await.expect("an answer").bytes().await.expect("whole").len();
+            let before = alula_tally::process().bytes_live();
+            let mut answers = Vec::new();
+            for _ in 0..READERS {
+                answers.push(client.get(&url).send().await.expect("an answer"));
+            }
+            let held = (alula_tally::process().bytes_live() - before) as usize / READERS;
+            println!("{path}: {held} octets are held for an answer of {content}");
+            // Its content, what of it is under way, and the connection.
+            assert!(held <= 3 * content + 256 * 1024, "{path}: {held} for {content}");
+            drop(answers);
         }
-        let held = (alula_tally::process().bytes_live() - before) as usize / READERS;
-        println!("{path}: {held} octets are held for an answer of {content}");
-        // Its content, what of it is under way, and the connection.
-        assert!(held <= 3 * content + 256 * 1024, "{path}: {held} for {content}");
-        drop(answers);
-    }
+    });
 }
 
 /// The form that a data type takes in memory has a share of the octets in flight, of which there is none
 /// while others hold them.
-#[tokio::test(start_paused = true)]
-async fn the_decoded_form_waits_for_its_room() {
-    let _alone = ALONE.lock().await;
-    const MIB: u64 = 1024 * 1024;
-    let engine = Kept::default();
-    store(&engine, "sets", b"application/riak_set", set(20_000)).await;
-    let mut config = config(&types());
-    config.octets_in_flight_max = 3 * MIB;
-    let store = alula_store::Store::open(engine, config).await.expect("types that can be");
-    let client = TestServer::new(store.routes().expect("routes that agree")).client();
-    let whole = Content::reader_of(tokio::io::repeat(b'x').take(2 * MIB), 2 * MIB).media_type("text/plain");
-    let put = client.put("http://test/buckets/b/keys/large").content(whole);
-    assert_eq!(put.send().await.expect("an answer").status(), 204);
-    let read = async |path: &str| {
-        let sent = client.get(format!("http://test{path}?timeout=500")).send().await;
-        sent.expect("an answer").status().as_u16()
-    };
-    let change = async || {
-        let post = client.post(format!("http://test{SET_PATH}?timeout=500"));
-        let post = post.header("content-type", "application/json").body(r#"{"add":"a"}"#);
-        post.send().await.expect("an answer").status().as_u16()
-    };
-    let held = client.get("http://test/buckets/b/keys/large").send().await.expect("an answer");
-    let object = "/types/sets/buckets/b/keys/k";
-    assert_eq!([read(SET_PATH).await, read(object).await, change().await], [503, 503, 503]);
-    drop(held);
-    // The room comes back when the server sees that the reader is gone.
-    let deadline = Instant::now() + Duration::from_secs(600);
-    while read(SET_PATH).await == 503 && Instant::now() < deadline {}
-    assert_eq!([read(SET_PATH).await, read(object).await, change().await], [200, 200, 204]);
+pub(crate) fn the_decoded_form_waits_for_its_room() {
+    crate::block_on_paused(async {
+        const MIB: u64 = 1024 * 1024;
+        let engine = Kept::default();
+        store(&engine, "sets", b"application/riak_set", set(20_000)).await;
+        let mut config = config(&types());
+        config.octets_in_flight_max = 3 * MIB;
+        let store = alula_store::Store::open(engine, config).await.expect("types that can be");
+        let client = TestServer::new(store.routes().expect("routes that agree")).client();
+        let whole =
+            Content::reader_of(tokio::io::repeat(b'x').take(2 * MIB), 2 * MIB).media_type("text/plain");
+        let put = client.put("http://test/buckets/b/keys/large").content(whole);
+        assert_eq!(put.send().await.expect("an answer").status(), 204);
+        let read = async |path: &str| {
+            let sent = client.get(format!("http://test{path}?timeout=500")).send().await;
+            sent.expect("an answer").status().as_u16()
+        };
+        let change = async || {
+            let post = client.post(format!("http://test{SET_PATH}?timeout=500"));
+            let post = post.header("content-type", "application/json").body(r#"{"add":"a"}"#);
+            post.send().await.expect("an answer").status().as_u16()
+        };
+        let held = client.get("http://test/buckets/b/keys/large").send().await.expect("an answer");
+        let object = "/types/sets/buckets/b/keys/k";
+        assert_eq!([read(SET_PATH).await, read(object).await, change().await], [503, 503, 503]);
+        drop(held);
+        // The room comes back when the server sees that the reader is gone.
+        let deadline = Instant::now() + Duration::from_secs(600);
+        while read(SET_PATH).await == 503 && Instant::now() < deadline {}
+        assert_eq!([read(SET_PATH).await, read(object).await, change().await], [200, 200, 204]);
+    });
 }
 
 /// A data type has a million elements and fields; a larger one of an older store can be read, made smaller
 /// and deleted.
-#[tokio::test]
-async fn elements_are_bounded() {
-    let _alone = ALONE.lock().await;
-    const ELEMENTS_MAX: u32 = 1_000_000;
-    let engine = Kept::default();
-    let wire = Wire::open(&engine, &types(), false).await;
-    let text = "The operation was not carried out: there would be more than 1000000 elements and fields\n";
-    for elements in [ELEMENTS_MAX, ELEMENTS_MAX + 7] {
-        store(&engine, "sets", b"application/riak_set", set(elements)).await;
-        wire.post(SET_PATH, r#"{"add":"new"}"#).is(413).await.has_text(text);
-        let first = wire.get(SET_PATH).is(200).await.json()["value"][0].take();
-        wire.post(SET_PATH, &json!({"remove": first}).to_string()).is(204).await;
-        wire.delete("/types/sets/buckets/b/keys/k").is(204).await;
-    }
+pub(crate) fn elements_are_bounded() {
+    crate::block_on(async {
+        const ELEMENTS_MAX: u32 = 1_000_000;
+        let engine = Kept::default();
+        let wire = Wire::open(&engine, &types(), false).await;
+        let text =
+            "The operation was not carried out: there would be more than 1000000 elements and fields\n";
+        for elements in [ELEMENTS_MAX, ELEMENTS_MAX + 7] {
+            store(&engine, "sets", b"application/riak_set", set(elements)).await;
+            wire.post(SET_PATH, r#"{"add":"new"}"#).is(413).await.has_text(text);
+            let first = wire.get(SET_PATH).is(200).await.json()["value"][0].take();
+            wire.post(SET_PATH, &json!({"remove": first}).to_string()).is(204).await;
+            wire.delete("/types/sets/buckets/b/keys/k").is(204).await;
+        }
+    });
 }
 
 /// Riak §13: a map holds 1,024 sketches, wherever in it they lie.
-#[tokio::test]
-async fn sketches_of_a_map_are_bounded() {
-    let _alone = ALONE.lock().await;
-    assert_eq!(SKETCHES_MAX, 1_024);
-    let wire = Wire::open(&Kept::default(), &types(), false).await;
-    let sketches = |count: usize| -> Value {
-        (0..count).map(|number| (format!("{number}_hll"), json!({"add": "a"}))).collect()
-    };
-    let text = "The operation was not carried out: the map would hold more than 1024 hlls\n";
-    let too_many = json!({"update": {"m_map": {"update": sketches(SKETCHES_MAX + 1)}}});
-    wire.post(MAP_PATH, &too_many.to_string()).is(413).await.has_text(text);
-    let most = json!({"update": {"m_map": {"update": sketches(SKETCHES_MAX)}}});
-    wire.post(MAP_PATH, &most.to_string()).is(204).await;
-    wire.post(MAP_PATH, r#"{"update":{"h_hll":{"add":"a"}}}"#).is(413).await.has_text(text);
-    wire.post(MAP_PATH, r#"{"update":{"m_map":{"update":{"7_hll":{"add":"b"}}}}}"#).is(204).await;
-    wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
+pub(crate) fn sketches_of_a_map_are_bounded() {
+    crate::block_on(async {
+        assert_eq!(SKETCHES_MAX, 1_024);
+        let wire = Wire::open(&Kept::default(), &types(), false).await;
+        let sketches = |count: usize| -> Value {
+            (0..count).map(|number| (format!("{number}_hll"), json!({"add": "a"}))).collect()
+        };
+        let text = "The operation was not carried out: the map would hold more than 1024 hlls\n";
+        let too_many = json!({"update": {"m_map": {"update": sketches(SKETCHES_MAX + 1)}}});
+        wire.post(MAP_PATH, &too_many.to_string()).is(413).await.has_text(text);
+        let most = json!({"update": {"m_map": {"update": sketches(SKETCHES_MAX)}}});
+        wire.post(MAP_PATH, &most.to_string()).is(204).await;
+        wire.post(MAP_PATH, r#"{"update":{"h_hll":{"add":"a"}}}"#).is(413).await.has_text(text);
+        wire.post(MAP_PATH, r#"{"update":{"m_map":{"update":{"7_hll":{"add":"b"}}}}}"#).is(204).await;
+        wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
+    });
 }
 
 /// An operation that asks for far more hlls than a map holds is refused once as many are made.
-#[test]
-fn sketches_beyond_the_bound_are_not_made() {
-    let _alone = ALONE.blocking_lock();
+pub(crate) fn sketches_beyond_the_bound_are_not_made() {
     const ASKED: u32 = 40_000;
     // A field in a map of its own, so that the bound is that of all maps together.
     let hll = |number: u32| {
@@ -319,9 +305,7 @@ fn sketches_beyond_the_bound_are_not_made() {
 
 /// An operation is held in one piece of memory that is no longer than its JSON, and its elements are ordered
 /// and carried out within a small multiple of that.
-#[test]
-fn an_operation_takes_a_small_multiple_of_its_content() {
-    let _alone = ALONE.blocking_lock();
+pub(crate) fn an_operation_takes_a_small_multiple_of_its_content() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let mut over = Vec::new();
     for (shape, path, status, content) in large_operations() {
@@ -451,16 +435,19 @@ async fn held_while_arriving(method: &'static str, path: &str, octets: usize) ->
 const ARRIVING_MAX: u64 = 1024 * 1024;
 
 /// Contents in JSON have their share of the octets in flight while they arrive, as objects have.
-#[tokio::test(start_paused = true)]
-async fn json_that_arrives_has_room_or_waits() {
-    let _alone = ALONE.lock().await;
-    for (method, path, octets) in [
-        ("POST", SET_PATH, 1_000_000),
-        ("PUT", "/buckets/b/props", 250_000),
-        ("PUT", "/types/sets/props", 250_000),
-    ] {
-        let of_objects = held_while_arriving("PUT", "/buckets/b/keys/k", octets).await;
-        let held = held_while_arriving(method, path, octets).await;
-        assert!(held <= of_objects + 4 * ARRIVING_MAX, "{method} {path}: {held}, {of_objects} of objects");
-    }
+pub(crate) fn json_that_arrives_has_room_or_waits() {
+    crate::block_on_paused(async {
+        for (method, path, octets) in [
+            ("POST", SET_PATH, 1_000_000),
+            ("PUT", "/buckets/b/props", 250_000),
+            ("PUT", "/types/sets/props", 250_000),
+        ] {
+            let of_objects = held_while_arriving("PUT", "/buckets/b/keys/k", octets).await;
+            let held = held_while_arriving(method, path, octets).await;
+            assert!(
+                held <= of_objects + 4 * ARRIVING_MAX,
+                "{method} {path}: {held}, {of_objects} of objects"
+            );
+        }
+    });
 }

@@ -3,20 +3,15 @@
 //!
 //! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more is what N requests cost.
 
-mod sunk;
-
 use std::{future::Future, sync::mpsc, thread};
 
+use crate::sunk::Sunk;
 use alula::{Client, FieldSection, Hook, Identity, Server, Status};
 use alula_store::access::{Access, Users, hash_password};
 use alula_store::{Config, Store};
-use alula_tally::{Side, Tally};
+use alula_tally::Side;
 use alula_testkit::Windows;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use sunk::Sunk;
-
-#[global_allocator]
-static ALLOCATOR: Tally = Tally::system();
 
 const WARM_UP: usize = 1_000;
 const REQUESTS: usize = 100;
@@ -71,8 +66,7 @@ const CASES: [(&str, By, i64); 4] = [
     ("http", By::Password, 0),
 ];
 
-#[test]
-fn requests_of_known_users_cost_no_allocation() {
+pub(crate) fn requests_of_known_users_cost_no_allocation() {
     assert!(alula_tally::is_installed());
     let shown = shown();
     let open = serve(shown.authority.clone(), None);

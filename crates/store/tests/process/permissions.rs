@@ -1,16 +1,12 @@
 //! The permissions of a folder and its files, under a umask that takes none away.
-#![cfg(unix)]
-
-#[path = "it/support/fjall.rs"]
-mod support;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::fjall::{Put, put};
 use alula_store::engine::{Fjall, FjallOpenError, FjallOptions};
 use rustix::fs::Mode;
-use support::{Put, put};
 
 /// Has new files and folders of this process be open to all.
 fn allow_all() {
@@ -66,54 +62,55 @@ async fn write_tables(folder: &Path, engine: &Fjall) {
     }
 }
 
-#[tokio::test]
-async fn only_the_owner_reads_what_an_engine_makes() {
-    allow_all();
-    let parent = tempfile::tempdir().expect("a folder");
-    let folder = parent.path().join("above").join("data");
-    for _ in 0..2 {
-        let engine = Fjall::open(&folder, small()).expect("a folder that opens");
+pub(crate) fn only_the_owner_reads_what_an_engine_makes() {
+    crate::block_on(async {
+        allow_all();
+        let parent = tempfile::tempdir().expect("a folder");
+        let folder = parent.path().join("above").join("data");
+        for _ in 0..2 {
+            let engine = Fjall::open(&folder, small()).expect("a folder that opens");
+            write_tables(&folder, &engine).await;
+            assert_eq!(open_to_others(&folder), Vec::<String>::new());
+            drop(engine);
+            assert_eq!(open_to_others(&folder), Vec::<String>::new());
+        }
+        assert!(tables(&folder) > 0 && folder.join("format").exists() && folder.join("lock").exists());
+    });
+}
+
+pub(crate) fn what_was_open_to_others_is_closed() {
+    crate::block_on(async {
+        allow_all();
+        let parent = tempfile::tempdir().expect("a folder");
+        let folder = parent.path().join("data");
+        let engine = Fjall::open(&folder, small()).expect("a new folder");
         write_tables(&folder, &engine).await;
-        assert_eq!(open_to_others(&folder), Vec::<String>::new());
         drop(engine);
+        for path in all_below(&folder) {
+            set_mode(&path, if path.is_dir() { 0o755 } else { 0o644 });
+        }
+        let (foreign, linked) = (folder.join("notes"), parent.path().join("linked"));
+        fs::write(&foreign, "not of the store").expect("a file");
+        fs::write(&linked, "elsewhere").expect("a file");
+        let (foreign_mode, linked_mode) = (mode(&foreign), mode(&linked));
+        std::os::unix::fs::symlink(&linked, folder.join("fjall").join("link")).expect("a link");
+
+        // The end of a journal that is cut is kept in a file of its own.
+        let journals = all_below(&folder.join("fjall"));
+        let journal = journals.iter().find(|path| path.extension().is_some_and(|end| end == "jnl"));
+        let journal = fs::OpenOptions::new().append(true).open(journal.expect("a journal"));
+        std::io::Write::write_all(&mut journal.expect("a file"), &[7; 100]).expect("a damaged end");
+        let engine = Fjall::open(&folder, small()).expect("a folder that opens");
+        assert_eq!(engine.cut_tails().len(), 1);
+        assert_eq!(mode(engine.cut_tails()[0].kept()), 0o600);
+        fs::remove_file(folder.join("fjall").join("link")).expect("a link");
+        assert_eq!((mode(&foreign), mode(&linked)), (foreign_mode, linked_mode));
+        fs::remove_file(&foreign).expect("a file");
         assert_eq!(open_to_others(&folder), Vec::<String>::new());
-    }
-    assert!(tables(&folder) > 0 && folder.join("format").exists() && folder.join("lock").exists());
+    });
 }
 
-#[tokio::test]
-async fn what_was_open_to_others_is_closed() {
-    allow_all();
-    let parent = tempfile::tempdir().expect("a folder");
-    let folder = parent.path().join("data");
-    let engine = Fjall::open(&folder, small()).expect("a new folder");
-    write_tables(&folder, &engine).await;
-    drop(engine);
-    for path in all_below(&folder) {
-        set_mode(&path, if path.is_dir() { 0o755 } else { 0o644 });
-    }
-    let (foreign, linked) = (folder.join("notes"), parent.path().join("linked"));
-    fs::write(&foreign, "not of the store").expect("a file");
-    fs::write(&linked, "elsewhere").expect("a file");
-    let (foreign_mode, linked_mode) = (mode(&foreign), mode(&linked));
-    std::os::unix::fs::symlink(&linked, folder.join("fjall").join("link")).expect("a link");
-
-    // The end of a journal that is cut is kept in a file of its own.
-    let journals = all_below(&folder.join("fjall"));
-    let journal = journals.iter().find(|path| path.extension().is_some_and(|end| end == "jnl"));
-    let journal = fs::OpenOptions::new().append(true).open(journal.expect("a journal"));
-    std::io::Write::write_all(&mut journal.expect("a file"), &[7; 100]).expect("a damaged end");
-    let engine = Fjall::open(&folder, small()).expect("a folder that opens");
-    assert_eq!(engine.cut_tails().len(), 1);
-    assert_eq!(mode(engine.cut_tails()[0].kept()), 0o600);
-    fs::remove_file(folder.join("fjall").join("link")).expect("a link");
-    assert_eq!((mode(&foreign), mode(&linked)), (foreign_mode, linked_mode));
-    fs::remove_file(&foreign).expect("a file");
-    assert_eq!(open_to_others(&folder), Vec::<String>::new());
-}
-
-#[test]
-fn a_folder_for_all_users_is_left_as_it_is() {
+pub(crate) fn a_folder_for_all_users_is_left_as_it_is() {
     allow_all();
     let folder = tempfile::tempdir().expect("a folder");
     set_mode(folder.path(), 0o1777);
@@ -123,8 +120,7 @@ fn a_folder_for_all_users_is_left_as_it_is() {
     assert_eq!((mode(folder.path()), all_below(folder.path()).len()), (0o1777, 1));
 }
 
-#[test]
-fn a_folder_of_another_user_is_refused() {
+pub(crate) fn a_folder_of_another_user_is_refused() {
     let own = tempfile::tempdir().expect("a folder");
     let is_root = rustix::process::geteuid().is_root();
     if is_root {
@@ -144,8 +140,7 @@ fn a_folder_of_another_user_is_refused() {
 
 /// A folder of a system has files of others in it, such as `/` and `/home`: to make it private would take
 /// them from everybody.
-#[test]
-fn a_folder_with_files_of_others_becomes_no_store() {
+pub(crate) fn a_folder_with_files_of_others_becomes_no_store() {
     let parent = tempfile::tempdir().expect("a folder");
     let shared = parent.path().join("shared");
     fs::create_dir(&shared).expect("a folder");

@@ -3,35 +3,22 @@
 //!
 //! All bytes that are allocated for a request and its answer are added up, given back or not, so that the sum
 //! is never below the peak.
-#![forbid(unsafe_code)]
 
 use std::fmt::Write as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use alula::testing::{TestServer, Wire};
 use alula::{Client, Limits, Response, Server};
 use alula_store::engine::{Engine, Fjall, FjallOptions, Memory};
 use alula_store::{Config, Store};
-use alula_tally::Tally;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-
-#[global_allocator]
-static ALLOCATOR: Tally = Tally::system();
 
 const SITE: &str = "http://store.example";
 
 /// The most bytes that may be allocated for each byte of a request, and beside them.
 const FACTOR: u64 = 8;
 const BESIDE: u64 = 4 * 1024 * 1024;
-
-/// Held by each test, since the allocations of the whole process are counted.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    assert!(alula_tally::is_installed());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A client for each version, of one store.
 async fn clients(engine: impl Engine) -> [Client; 2] {
@@ -104,17 +91,13 @@ async fn rows_of_long_names(engine: impl Engine) {
     }
 }
 
-#[test]
-fn rows_of_long_names_are_bounded_before_they_are_built() {
-    let _alone = alone();
+pub(crate) fn rows_of_long_names_are_bounded_before_they_are_built() {
     run(rows_of_long_names(Memory::new()));
     let folder = tempfile::tempdir().expect("a folder");
     run(rows_of_long_names(Fjall::open(folder.path(), FjallOptions::default()).expect("a new folder")));
 }
 
-#[test]
-fn a_repeated_term_of_a_long_index_costs_what_it_takes() {
-    let _alone = alone();
+pub(crate) fn a_repeated_term_of_a_long_index_costs_what_it_takes() {
     run(async {
         for client in clients(Memory::new()).await {
             let mut value = terms(40);
@@ -131,9 +114,7 @@ fn a_repeated_term_of_a_long_index_costs_what_it_takes() {
     });
 }
 
-#[test]
-fn errors_repeat_no_long_field() {
-    let _alone = alone();
+pub(crate) fn errors_repeat_no_long_field() {
     run(async {
         let long = ["xy"; 50_000].concat();
         for client in clients(Memory::new()).await {
@@ -209,9 +190,7 @@ fn hard_patterns(len: usize) -> Vec<String> {
     ]
 }
 
-#[test]
-fn patterns_are_bounded_before_they_are_parsed() {
-    let _alone = alone();
+pub(crate) fn patterns_are_bounded_before_they_are_parsed() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     for client in runtime.block_on(clients(Memory::new())) {
         let term = "ab".repeat(2_000);
@@ -283,10 +262,8 @@ fn peak_of_late_contents(name: &str, writes: usize) -> u64 {
 }
 
 /// While a write waits for its content, its head is held, and nothing large that is made of it.
-#[test]
-fn fields_are_held_once_while_the_content_is_not_there() {
+pub(crate) fn fields_are_held_once_while_the_content_is_not_there() {
     const WRITES: u64 = 64;
-    let _alone = alone();
     for name in ["x-riak-meta-a", "if-none-match"] {
         let (one, all) = (peak_of_late_contents(name, 1), peak_of_late_contents(name, WRITES as usize));
         let each = (all - one) / (WRITES - 1);
@@ -355,9 +332,7 @@ async fn unread_lists(is_http2: bool) {
     }
 }
 
-#[test]
-fn lists_that_are_not_read_share_the_room_of_requests() {
-    let _alone = alone();
+pub(crate) fn lists_that_are_not_read_share_the_room_of_requests() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     runtime.expect("a runtime").block_on(async {
         unread_lists(false).await;

@@ -4,9 +4,10 @@
 //! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more is what N requests cost.
 
 #[allow(dead_code, reason = "a part of it is used")]
-#[path = "../src/hooks/lines.rs"]
+#[path = "../../src/hooks/lines.rs"]
 mod lines;
-#[path = "../src/hooks/slow_log.rs"]
+#[allow(unused_imports, reason = "its own tests run in the crate")]
+#[path = "../../src/hooks/slow_log.rs"]
 mod slow_log;
 
 use std::{future::Future, io, sync::mpsc, thread, time::Duration};
@@ -16,21 +17,17 @@ use alula_store::{
     Config, Store,
     engine::{EngineMetrics, Measured, Memory},
 };
-use alula_tally::{Side, Tally};
+use alula_tally::Side;
 use alula_testkit::Windows;
 use lines::Lines;
 use slow_log::SlowLog;
-
-#[global_allocator]
-static ALLOCATOR: Tally = Tally::system();
 
 const WARM_UP: usize = 4_000;
 const REQUESTS: usize = 200;
 /// The octets of lines that wait at most: more than two runs of requests have.
 const LINES_OCTETS: usize = 256 * 1024;
 
-#[test]
-fn hooked_reads_of_objects_allocate_nothing() {
+pub(crate) fn hooked_reads_of_objects_allocate_nothing() {
     assert!(alula_tally::is_installed());
     let (port, engine) = serve();
     let url = format!("http://127.0.0.1:{port}/buckets/b/keys/k");

@@ -4,18 +4,13 @@
 //! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more is what N requests
 //! cost.
 
-mod sunk;
-
 use std::{future::Future, sync::mpsc, thread};
 
+use crate::sunk::Sunk;
 use alula::{Client, FieldSection, Hook, Server, Status};
 use alula_store::{Config, Store};
-use alula_tally::{Side, Tally};
+use alula_tally::Side;
 use alula_testkit::Windows;
-use sunk::Sunk;
-
-#[global_allocator]
-static ALLOCATOR: Tally = Tally::system();
 
 const WARM_UP: usize = 1_000;
 const REQUESTS: usize = 100;
@@ -63,8 +58,7 @@ const INDEXED: Fields = &[
     ("x-riak-index-f8_int", "1, 2"),
 ];
 
-#[test]
-fn objects_cost_no_allocation_over_http() {
+pub(crate) fn objects_cost_no_allocation_over_http() {
     assert!(alula_tally::is_installed());
     let origin = format!("http://127.0.0.1:{}", serve());
     on_a_thread(Side::CLIENT, async move {

@@ -4,10 +4,7 @@ use std::hint::black_box;
 
 use alula_server::fuzzing::{CompiledRoutes, Routed, Routes};
 use alula_server::{EmptySegments, EncodedSlash, Segments, TrailingSlash};
-use alula_testkit::{Tally, allocations};
-
-#[global_allocator]
-static ALLOCATOR: Tally = Tally::system();
+use alula_testkit::allocations;
 
 const PATTERNS: [&str; 7] = [
     "/",
@@ -35,8 +32,7 @@ fn captures(table: &CompiledRoutes, path: &str) -> Option<usize> {
     }
 }
 
-#[test]
-fn searches_allocate_nothing() {
+pub(crate) fn searches_allocate_nothing() {
     let strict = table(Segments::STRICT);
     for (path, expected) in [
         ("/a/b/c", Some(0)),
@@ -53,8 +49,7 @@ fn searches_allocate_nothing() {
     }
 }
 
-#[test]
-fn no_option_makes_a_search_allocate() {
+pub(crate) fn no_option_makes_a_search_allocate() {
     let options = Segments::STRICT
         .empty_segments(EmptySegments::Drop)
         .encoded_slash(EncodedSlash::Separate)
