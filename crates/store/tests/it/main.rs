@@ -1,4 +1,5 @@
 //! The store over HTTP and by its engines: each rule of its answers, and what is on disk after failures.
+#![forbid(unsafe_code)]
 
 #[cfg(feature = "fuzzing")]
 mod access;

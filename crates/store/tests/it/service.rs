@@ -1,5 +1,4 @@
 //! The resources of the store as a whole, and the requests of foreign pages, over both versions of HTTP.
-#![forbid(unsafe_code)]
 
 use alula::testing::TestServer;
 use alula::{Client, Response};

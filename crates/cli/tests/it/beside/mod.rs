@@ -3,7 +3,6 @@
 //!
 //! The table is `curl.txt`. Where there is no curl each row is run all the same, and has to end with the code it names.
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 mod compare;
 mod server;

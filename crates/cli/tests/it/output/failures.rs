@@ -1,5 +1,4 @@
 //! What the program says, and how it ends, when something is wrong: with its arguments, on the way, or with the peer.
-#![forbid(unsafe_code)]
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,5 +1,4 @@
 //! Where responses go: files, several of them, and files that are there in part.
-#![forbid(unsafe_code)]
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,6 +1,5 @@
 //! `-#`: the bar of hash signs, where curl draws it.
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 use crate::support::{
     Folder, answering,

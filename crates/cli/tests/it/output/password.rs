@@ -1,6 +1,5 @@
 //! `-u NAME`: the password is typed on a terminal, which does not show it.
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 use std::{
     fs::File,

@@ -1,5 +1,4 @@
 //! No credential that the program is given is shown: not in what it says when something is wrong, nor in its figures and its log.
-#![forbid(unsafe_code)]
 
 use crate::support::{Echo, alula, answering, run, wait};
 

@@ -1,5 +1,4 @@
 //! The sentence that the program says of each thing that goes wrong on the way, as a table, over real sockets.
-#![forbid(unsafe_code)]
 
 use std::{
     fs::File,

@@ -1,5 +1,4 @@
 //! What is printed of an exchange, and how.
-#![forbid(unsafe_code)]
 
 use crate::support::{
     Echo, Folder, alula, answering, answering_each, run, run_with, trailing::trailing, wait,

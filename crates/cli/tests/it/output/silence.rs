@@ -1,5 +1,4 @@
 //! `-s` and `-S`: what is still said by a program that is to say nothing.
-#![forbid(unsafe_code)]
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

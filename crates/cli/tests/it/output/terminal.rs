@@ -1,6 +1,5 @@
 //! What reaches a terminal: nothing that a peer can make it obey. The terminals are real ones, as a pair of pseudo-terminals has them.
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 use std::{
     fs::File,

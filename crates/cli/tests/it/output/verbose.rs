@@ -1,5 +1,4 @@
 //! `-v`: what is sent and what comes, as it is, but for credentials.
-#![forbid(unsafe_code)]
 
 use std::{
     io::{Read as _, Write as _},

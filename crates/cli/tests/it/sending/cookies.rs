@@ -1,5 +1,4 @@
 //! Cookies that are sent and kept.
-#![forbid(unsafe_code)]
 
 use crate::support::{Echo, Folder, answering, run};
 

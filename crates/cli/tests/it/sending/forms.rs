@@ -1,5 +1,4 @@
 //! Forms of many parts, with curl beside them where it is installed.
-#![forbid(unsafe_code)]
 
 use std::process::Command;
 

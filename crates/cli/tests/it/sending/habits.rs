@@ -1,5 +1,4 @@
 //! The words that people type from memory of curl, with curl beside them where it is installed.
-#![forbid(unsafe_code)]
 
 use std::process::Command;
 

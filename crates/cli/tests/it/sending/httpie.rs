@@ -1,5 +1,4 @@
 //! The words that people type from memory of HTTPie, with HTTPie beside them where the environment names one by `ALULA_HTTPIE`.
-#![forbid(unsafe_code)]
 
 use std::{fs, process::Command};
 

@@ -1,5 +1,4 @@
 //! Items and flags as requests: what a server sees of them.
-#![forbid(unsafe_code)]
 
 use crate::support::{Echo, Folder, run_with};
 use serde_json::{Value, json};

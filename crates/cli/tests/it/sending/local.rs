@@ -1,5 +1,4 @@
 //! Ports of this machine: what is listened on, and what is asked for without a host.
-#![forbid(unsafe_code)]
 
 use std::io::{BufRead as _, BufReader};
 

@@ -1,5 +1,4 @@
 //! Credentials that are sent when a server asks for them, with curl beside them where it is installed.
-#![forbid(unsafe_code)]
 
 use std::{cell::RefCell, sync::mpsc::Receiver};
 

@@ -1,5 +1,4 @@
 //! `alula get`, `post`, `put`, `delete` and `head` against `alula echo`, in clear text and over TLS.
-#![forbid(unsafe_code)]
 
 use std::{io::Write as _, process::Stdio};
 

@@ -1,5 +1,4 @@
 //! Redirects, paths, proxies and addresses, with curl beside them where it is installed.
-#![forbid(unsafe_code)]
 
 use std::{
     cell::RefCell,

@@ -1,5 +1,4 @@
 //! Conditions and limits of transfers, with curl beside them where it is installed.
-#![forbid(unsafe_code)]
 
 use std::{
     fs,

@@ -1,5 +1,4 @@
 //! How servers are reached: redirects, addresses given outright, Unix sockets.
-#![forbid(unsafe_code)]
 
 use crate::support::{Echo, Folder, alula, answering, run, wait};
 

@@ -1,5 +1,4 @@
 //! Paths of `alula echo` that have an answer of their own, and the terms of all of its answers.
-#![forbid(unsafe_code)]
 
 use std::{
     io::{Read as _, Write as _},

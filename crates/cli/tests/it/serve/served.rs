@@ -1,5 +1,4 @@
 //! What `alula serve` says of an answer that it cannot end.
-#![forbid(unsafe_code)]
 
 use std::{
     fs::File,

@@ -1,5 +1,4 @@
 //! `alula serve --spa`: the page that stands for paths that are not there, and those for which it does not.
-#![forbid(unsafe_code)]
 
 use std::fs;
 

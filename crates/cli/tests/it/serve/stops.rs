@@ -1,6 +1,5 @@
 //! The end of a server by a signal, while requests are under way.
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

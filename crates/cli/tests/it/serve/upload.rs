@@ -1,5 +1,4 @@
 //! `alula serve --upload`: files by PUT and by a form.
-#![forbid(unsafe_code)]
 
 use std::{
     fs,

@@ -1,6 +1,5 @@
 //! Notes of requests, and fields of all answers: --access-log, --metrics, --header, --cors and --log.
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 use std::{
     fs,

@@ -1,6 +1,5 @@
 //! `alula store`, as it is started, asked and stopped.
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 use std::{
     fmt::Write as _,

@@ -2,7 +2,6 @@
 //!
 //! The file `format` of the folder is a pipe here, from which opening reads until a test has written into it.
 #![cfg(target_os = "linux")]
-#![forbid(unsafe_code)]
 
 use std::{
     fs,

@@ -1,6 +1,5 @@
 //! `alula store --users`: hashes of passwords, users over TLS, and users that change while it serves.
 #![cfg(unix)]
-#![forbid(unsafe_code)]
 
 use std::{
     fs::{self, Permissions},

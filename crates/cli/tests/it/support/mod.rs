@@ -1,5 +1,4 @@
 //! The built program, run with bounded waits.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub(crate) mod beside;
 pub(crate) mod trailing;

@@ -1,5 +1,4 @@
 //! Suites and groups that flags name for TLS, and the words of `-w` for connections and proxies.
-#![forbid(unsafe_code)]
 
 use crate::support::{Echo, answering_each, run};
 

@@ -1,5 +1,4 @@
 //! A server below an authority between it and the root: what of the chain, of files and of folders is trusted, with curl beside it.
-#![forbid(unsafe_code)]
 
 use crate::support::{
     Echo, Folder, alula,

@@ -1,5 +1,4 @@
 //! `alula demo`.
-#![forbid(unsafe_code)]
 
 use crate::support::{alula, run, wait};
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! The help: whole words within the columns there are, short by `-h` and long by `--help`.
-#![forbid(unsafe_code)]
 
 use crate::support::{alula, run, wait};
 

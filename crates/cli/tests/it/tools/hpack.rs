@@ -1,5 +1,4 @@
 //! `alula hpack pipe`, `encode` and `decode`.
-#![forbid(unsafe_code)]
 
 use crate::support::{Folder, run, run_with};
 use serde_json::{Value, json};

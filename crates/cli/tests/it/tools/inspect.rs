@@ -1,5 +1,4 @@
 //! `alula inspect` and `alula hpack explain`.
-#![forbid(unsafe_code)]
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,5 +1,4 @@
 //! Completions and the manual, made from the table of flags.
-#![forbid(unsafe_code)]
 
 use crate::support::{Folder, run};
 

@@ -1,5 +1,4 @@
 //! Users over TLS, over both versions of HTTP: who is let in, what each may do, and what nobody learns. The sections are those of Riak's API.
-#![forbid(unsafe_code)]
 
 mod certificates;
 mod logins;

@@ -1,6 +1,5 @@
 //! The bound of the rows of all index entries of an object, over both versions and on both engines. Objects
 //! beyond it that are there already are read, replaced and deleted as others.
-#![forbid(unsafe_code)]
 
 use crate::support::seeded::{Seed, clients, open, put_typed};
 use alula::{Client, Response};

@@ -1,5 +1,4 @@
 //! The bounds of link walks, by which one small request makes a store read many objects (Riak §8).
-#![forbid(unsafe_code)]
 
 use std::fmt::Write as _;
 

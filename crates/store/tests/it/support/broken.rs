@@ -1,5 +1,4 @@
 //! An engine in memory that fails after some pages, and counts what is read of it.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

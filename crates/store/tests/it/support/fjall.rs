@@ -1,6 +1,4 @@
 //! Writes to engines and readings of all that they keep, the same for each engine.
-// Each test uses a part of it.
-#![allow(dead_code)]
 
 use std::time::Duration;
 

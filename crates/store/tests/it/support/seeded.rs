@@ -1,5 +1,4 @@
 //! Stores with objects in them, and clients that ask them over both versions.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
 //! Links and index entries of more than 48 KiB leave as several lines of their field, over both versions:
 //! clients have bounds of a line, Python's of 64 KiB. Joined, they are the list that was stored.
-#![forbid(unsafe_code)]
 
 use alula::testing::TestServer;
 use alula::{Client, Response, Server};

@@ -1,5 +1,4 @@
 //! Large objects share a bound: they wait for each other, and a slow transfer gives way.
-#![forbid(unsafe_code)]
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,5 +1,4 @@
 //! A store in memory with a client in each version of HTTP, and requests whose answers are checked.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod typed;
 
