@@ -67,7 +67,7 @@ impl<T> Few<T> {
         }
     }
 
-    /// The items, in order.
+    /// Returns the items, in order.
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.more)

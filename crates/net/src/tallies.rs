@@ -1,4 +1,4 @@
-//! Telling how the exchanges of a server went.
+//! The tallies of a server's exchanges, from their begin until they are taken.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::{
 };
 
 impl Conn {
-    /// Keeps how exchanges go that are [begun](Self::begin_tally), for [`Self::take_tally`].
+    /// Begins to keep tallies of exchanges that are [begun](Self::begin_tally), for [`Self::take_tally`].
     pub fn keep_tallies(&self) {
         self.lock().tallies.begin();
     }
 
-    /// Keeps how this exchange goes, until that is taken. Those that nobody asks for are not kept.
+    /// Keeps the tally of this exchange until it is taken. Other exchanges have none.
     pub fn begin_tally(&self, name: StreamName) {
         if let Some(slot) = self.lock().slots.get(name.at()) {
             slot.answer.set_tallied(true);

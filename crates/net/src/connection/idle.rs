@@ -183,7 +183,7 @@ impl Idleness {
     }
 }
 
-/// A part of a time, and no more than `most`. Dividing is what costs here, and is mostly not needed.
+/// Returns a part of a time, and no more than `most`. Dividing is what costs here, and is mostly not needed.
 pub(crate) fn part_of(time: Duration, parts: u32, most: Duration) -> Duration {
     const { assert!(LOOK_AFTER.as_secs() == 1) };
     if time.as_secs() >= u64::from(parts) && most <= LOOK_AFTER { most } else { most.min(time / parts) }

@@ -95,7 +95,7 @@ impl Input {
     fn take_own(&mut self, spares: &mut Spares) -> ReadBuf {
         let own = std::mem::take(&mut self.buffer);
         if std::mem::take(&mut self.is_for_unread) {
-            // Whoever reads on may use all of it.
+            // The next read may fill all of it.
             self.is_kept = false;
         }
         self.widened(own, spares)

@@ -161,7 +161,7 @@ impl Connection {
 
 /// Streams.
 impl Connection {
-    /// A slot for a stream of the machine.
+    /// Returns a slot for a stream of the machine.
     pub(crate) fn attach(&mut self, stream: StreamKey) -> SlotKey {
         self.note_stream();
         if !self.slots.has_free()
@@ -183,8 +183,9 @@ impl Connection {
         }
     }
 
-    /// Lets go of sides of a stream. What is unfinished is reset; the last side gives the slot back. Returns
-    /// the time at which a request was sent that is given up so, if nothing has come on the connection since.
+    /// Lets go of sides of a stream. An unfinished message is reset; the last side gives the slot back.
+    /// Returns the time at which a request was sent that is given up so, if nothing has come on the
+    /// connection since.
     pub(crate) fn release(&mut self, at: SlotKey, sides: Sides) -> Option<Time> {
         let slot = self.slots.get(at)?;
         let mut unheard_since = None;
@@ -200,7 +201,8 @@ impl Connection {
             if let Some(reason) = self.reason_to_reset(stream, is_cut, held, has_ended) {
                 self.machine.reset(stream, reason);
                 unheard_since = self.unheard_since(at.index, sides);
-                // Whoever waits on the other half would wait for ever: the machine knows the stream no more.
+                // The other half has to fail: the machine has forgotten the stream, so its waiter would wait
+                // for ever.
                 if held != Sides::NONE && !has_ended {
                     self.fail_other_half(at.index, is_cut);
                 }

@@ -131,7 +131,7 @@ impl Output {
         true
     }
 
-    /// The bytes that the socket has taken so far.
+    /// Returns the bytes that the socket has taken so far.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
@@ -175,7 +175,7 @@ impl Output {
         self.unsent() == 0 && !std::mem::replace(&mut self.is_shut, true)
     }
 
-    /// The bytes of both buffers.
+    /// Returns the bytes of both buffers.
     #[inline]
     pub(crate) fn octets(&self) -> usize {
         self.waiting.capacity() + self.leaving.capacity()

@@ -162,7 +162,7 @@ impl Connection {
     #[cold]
     pub(crate) fn peer_left(&mut self) {
         self.end(Error::client_left());
-        // What is cut where nobody could see it is to look cut.
+        // An answer whose end is the close would look complete if the connection were not closed by a failure.
         self.machine.close(Reason::Cancelled);
     }
 

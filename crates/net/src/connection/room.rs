@@ -178,7 +178,7 @@ impl Room {
         self.called_at = now;
     }
 
-    /// The time at which the connection's task has to call streams that wait although there is room.
+    /// Returns the time at which the connection's task has to call streams that wait although there is room.
     #[inline]
     pub(crate) fn calls_again_at(&self, unsent: usize) -> Option<Time> {
         let waits = !self.waiting.is_empty() && unsent == 0;
@@ -186,7 +186,7 @@ impl Room {
     }
 }
 
-/// An upper bound of what headers of frames, or the framing of a chunk, add to so much content.
+/// Returns an upper bound of what headers of frames, or the framing of a chunk, add to so much content.
 const fn framing(octets: usize) -> usize {
     octets / 1024 + 32
 }

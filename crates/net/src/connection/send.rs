@@ -31,7 +31,7 @@ impl Connection {
         }
     }
 
-    /// The message ends with the last piece that is not empty.
+    /// Sends an answer in pieces; the message ends with the last piece that is not empty.
     pub(crate) fn answer_parts(
         &mut self,
         at: SlotKey,
@@ -170,7 +170,8 @@ impl Connection {
         self.slots.get(at).is_some_and(|slot| slot.incoming.is_head_here())
     }
 
-    /// The bytes of content that a stream may send now; if none, its writer is woken when that changes.
+    /// Returns the bytes of content that a stream may send now; if none, its writer is woken when that
+    /// changes.
     pub(crate) fn await_room_of(&mut self, at: SlotKey) -> Option<Result<usize, Error>> {
         let slot = self.slots.get(at)?;
         if let Some(error) = &slot.failed {
@@ -250,8 +251,8 @@ impl Connection {
         }
     }
 
-    /// The time at which streams are called that wait although there is room; `None` while the socket has
-    /// none.
+    /// Returns the time at which streams are called that wait although there is room; `None` while the socket
+    /// has none.
     pub(crate) fn calls_again_at(&self) -> Option<Time> {
         self.room.calls_again_at(self.output.unsent()).filter(|_| !self.output.is_blocked())
     }

@@ -19,17 +19,17 @@ impl Asked {
         Self { method: method.into(), origin: origin.into(), path: masked_target(path).to_string().into() }
     }
 
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// The origin: scheme, host, and port unless it is the scheme's.
+    /// Returns the origin: scheme, host, and port unless it is the scheme's.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The path, and of the query the names.
+    /// Returns the path, and of the query the names.
     pub fn path(&self) -> &str {
         &self.path
     }

@@ -2,9 +2,9 @@
 //! connection, waits for room in a full socket, and keeps the deadlines.
 //!
 //! While callers take turns it only looks in once a [`TICK`]; when the last of them has left, or nobody has
-//! taken a turn since, it takes over as the reader and sleeps without a tick. So a caller that is never
-//! polled again holds nobody up, and calls that follow each other closely do not wake this task. A caller
-//! that comes later takes the reading back and wakes this task to look in again.
+//! taken a turn since, it takes over as the reader and sleeps without a tick. A caller that is never polled
+//! again delays no other caller, and calls in close succession do not wake this task. A caller that comes
+//! later takes the reading back and wakes this task to look in again.
 
 use std::{
     pin::Pin,

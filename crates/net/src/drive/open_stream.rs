@@ -104,9 +104,9 @@ impl Conn {
         Open { conn: self, noted, send, ticket: None }
     }
 
-    /// Opens a stream as `send` says if nothing has to be waited for; else the connection comes back, nothing
-    /// was sent, and
-    /// [`open`](Self::open) waits or says why not. What is noted is part of the sentences of its failures. Allocates nothing once warm.
+    /// Opens a stream with `send` if that needs no waiting; else the connection comes back, nothing was sent,
+    /// and [`open`](Self::open) waits or returns the reason. The noted facts are part of its error messages.
+    /// Allocates nothing once warm.
     ///
     /// # Errors
     /// The connection, on which no stream was opened.

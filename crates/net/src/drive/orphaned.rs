@@ -1,8 +1,9 @@
-//! Requests that are let go of unanswered: the right to answer goes back to whoever runs their handlers.
+//! Requests whose handler dropped the responder: the right to answer goes back to the task that runs the
+//! handlers.
 //!
 //! A handler that ends with an error has as a rule dropped its exchange by then. The slot of the stream keeps
 //! the right to answer until the task of the connection takes it, which answers with the result of the
-//! handler. No request pays for this but one that is let go of.
+//! handler. Only such requests pay for this.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -15,7 +16,7 @@ use crate::{
     handle::stream::Stream,
 };
 
-/// The right to answer a request whose handler let go of it.
+/// The right to answer a request whose handler dropped the responder.
 pub struct Left {
     /// The stream that is to be answered on.
     pub stream: Stream,
@@ -25,7 +26,7 @@ pub struct Left {
 
 impl Stream {
     /// Leaves the sending direction, on which nothing was sent, to whoever [reclaims](Conn::reclaim) it: the
-    /// task of the connection is woken. Nobody is to be answered on a stream that is gone.
+    /// task of the connection is woken. A stream that is gone has nobody to answer.
     #[cold]
     pub fn leave(self, note: LeftNote) {
         if self.conn().note_left(self.at(), note) {
@@ -51,7 +52,7 @@ impl Conn {
         self.has_left.load(Ordering::Relaxed)
     }
 
-    /// The streams that were let go of unanswered.
+    /// Returns the streams whose responder was dropped.
     #[cold]
     pub fn left(&self) -> Vec<StreamName> {
         let connection = self.lock();
@@ -61,7 +62,7 @@ impl Conn {
         names
     }
 
-    /// The right to answer a request, if its handler let go of it.
+    /// Returns the right to answer a request, if its handler let go of it.
     #[cold]
     pub fn reclaim(self: &Arc<Self>, name: StreamName) -> Option<Left> {
         let mut connection = self.lock();

@@ -58,7 +58,7 @@ impl Conn {
     pub(crate) fn begin_idle_time(&self, timeout: Duration, observer: Option<Arc<dyn IdleObserver>>) {
         let mut connection = self.lock();
         connection.idleness.begin(timeout, observer);
-        // What came with the first bytes is charged already.
+        // The memory of the first bytes is charged already.
         connection.tell_if_heavy();
         connection.look_soon();
     }

@@ -84,7 +84,7 @@ impl Wait {
         std::mem::take(&mut self.has_waited) || self.is_waiting()
     }
 
-    /// The waker of a handle that waits; it counts as woken from here on.
+    /// Takes the waker of a handle that waits; the handle counts as woken from here on.
     #[inline]
     fn wake(&mut self) -> Option<Waker> {
         if !self.is_waiting() {
@@ -94,7 +94,7 @@ impl Wait {
         self.waker.take()
     }
 
-    /// The handle runs: it no longer waits. True when it had been woken.
+    /// Ends the wait: the handle runs. Returns true if it had been woken.
     #[inline]
     #[must_use]
     pub(crate) fn end(&mut self) -> bool {
@@ -186,8 +186,8 @@ impl<H> HandOver<H> {
         self.turns += 1;
     }
 
-    /// Takes the reading half out, unless somebody else has it. Whoever has it leaves its waker with the
-    /// reactor, in place of another's: from here on it is the reader.
+    /// Takes the reading half out, unless somebody else has it. The caller that takes it leaves its waker
+    /// with the reactor, in place of another's: from here on it is the reader.
     #[inline]
     pub(crate) fn begin_to_read(&mut self, me: Reader, wake: &mut Wakes) -> Option<H> {
         let half = self.half.take()?;
@@ -237,7 +237,7 @@ impl<H> HandOver<H> {
     /// Decides whether a client's caller that has registered to wait rests or takes a turn.
     pub(crate) fn part(&mut self, me: Reader, waker: &Waker, wake: &mut Wakes) -> Part {
         if self.in_turn() {
-            // Whoever reads writes as well: nobody has to wait for this caller to do it.
+            // The reader writes as well, so no caller has to wait for this one to write.
             self.yielding.take_if(|yielding| *yielding == me);
             return Part::Rests;
         }
@@ -263,8 +263,8 @@ impl<H> HandOver<H> {
         true
     }
 
-    /// A client's caller leaves. When the others count on it, to read or to write for all, another waiting
-    /// caller takes its part, or else the connection's task does.
+    /// Lets a client's caller leave. If the others count on it, to read or to write for all, another waiting
+    /// caller takes its role, or else the connection's task does.
     pub(crate) fn give_way(
         &mut self,
         leaves: impl Fn(Reader) -> bool,

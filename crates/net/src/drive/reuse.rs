@@ -54,8 +54,8 @@ impl Conn {
         connection.takes_request() && connection.machine.poll_timeout().is_none_or(|due| self.time() < due)
     }
 
-    /// Returns true if the connection is free and nobody reads it. What another thread had taken from the
-    /// socket before it was found quiet is in the machine then.
+    /// Returns true if the connection is free and nobody reads it. Bytes that another thread took from the
+    /// socket before it was found quiet are then in the machine.
     fn is_at_rest(&self) -> bool {
         let connection = self.lock();
         !connection.hand_over.in_turn() && connection.takes_request()

@@ -98,7 +98,7 @@ impl StreamName {
         self.0
     }
 
-    /// A small number, used again by later streams: an index for tables.
+    /// Returns a small number, used again by later streams: an index for tables.
     pub fn index(self) -> usize {
         self.0.index as usize
     }
@@ -151,8 +151,8 @@ impl Conn {
             self.poll_unblock(cx);
             connection = self.lock();
         }
-        // What came with the handshake is answered before anything is written, so that all of it goes out at
-        // once.
+        // Requests that came with the handshake are answered before anything is written, so that all goes out
+        // at once.
         let mut progress = connection.inbox.has_accepted();
         if !progress && (!connection.output.is_blocked() || !connection.output_is_full()) {
             (connection, progress) = self.turn(connection, cx, Reader::Task);
@@ -243,7 +243,7 @@ impl Conn {
         connection.ledger.hold(bytes)
     }
 
-    /// The instant of a time of this connection.
+    /// Returns the instant of a time of this connection.
     pub fn instant(&self, time: Time) -> Instant {
         self.started() + Duration::from_nanos(time.as_nanos())
     }
@@ -256,7 +256,8 @@ impl Connection {
         let due = or_never(self.next_deadline).min(or_never(self.machine.poll_timeout()));
         Rest {
             wakes_at: due.min(or_never(self.idleness.look_at())).min(calls_at),
-            // What the socket had no room for is still to go out: an answer is not whole without.
+            // Bytes that the socket had no room for must still go out: the answer is not complete without
+            // them.
             is_drained: self.machine.is_closed() && self.is_unused() && self.output.unsent() == 0,
             is_lean: !self.has_kit,
             goes_on: self.goes_on() || (self.input.is_stopped() && self.wants_read()),

@@ -76,7 +76,7 @@ pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 pub(crate) type Guard<'a> = MutexGuard<'a, Connection>;
 
 impl Conn {
-    /// The connection as its handles and its task share it; its time begins at `started`.
+    /// Returns the connection as its handles and its task share it; its time begins at `started`.
     pub(crate) fn new(
         io: Socket,
         machine: Machine,
@@ -139,12 +139,12 @@ impl Conn {
         Time::from_nanos(instant.saturating_duration_since(self.started).as_nanos() as u64)
     }
 
-    /// The peer's address, where it has one: over TCP.
+    /// Returns the peer's address, where it has one: over TCP.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
     }
 
-    /// The address of this end, where it has one: over TCP. A system call.
+    /// Returns the address of this end, where it has one: over TCP. A system call.
     pub fn local(&self) -> Option<SocketAddr> {
         self.io.local()
     }
@@ -154,7 +154,7 @@ impl Conn {
         let _ = self.origin.set(origin);
     }
 
-    /// The origin that is asked here, on a client.
+    /// Returns the origin that is asked here, on a client.
     pub fn origin(&self) -> Option<&str> {
         self.origin.get().map(|origin| &**origin)
     }
@@ -164,7 +164,7 @@ impl Conn {
         let _ = self.app.set(app);
     }
 
-    /// The program that a server runs here, if one was noted.
+    /// Returns the program that a server runs here, if one was noted.
     pub fn app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.app.get()
     }
@@ -185,7 +185,7 @@ impl Conn {
         self.pool.get().map(|(pool, _)| pool.clone())
     }
 
-    /// The bytes of one content that are gathered unless another limit is named.
+    /// Returns the bytes of one content that are gathered unless another limit is named.
     pub(crate) const fn content_max(&self) -> u32 {
         self.content_max
     }
@@ -234,8 +234,8 @@ impl Conn {
         if connection.life.takes_streams() { connection.machine.await_slot() } else { 0 }
     }
 
-    /// The number of streams that the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it has said
-    /// so; nothing over HTTP/1.1.
+    /// Returns the number of streams that the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it
+    /// has said so; nothing over HTTP/1.1.
     pub fn streams_allowed(&self) -> Option<u32> {
         self.lock().machine.streams_allowed()
     }
@@ -270,18 +270,18 @@ impl Conn {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writing half of the socket.
+    /// Returns the writing half of the socket.
     pub(crate) fn io(&self) -> &WriteHalf {
         &self.io
     }
 
-    /// The time of this connection, which begins with it; on a server, when it was accepted.
+    /// Returns the time of this connection, which begins with it; on a server, when it was accepted.
     #[inline]
     pub fn time(&self) -> Time {
         Time::from_nanos(self.started.elapsed().as_nanos() as u64)
     }
 
-    /// The instant at which this connection's time begins.
+    /// Returns the instant at which this connection's time begins.
     pub(crate) fn started(&self) -> Instant {
         self.started
     }

@@ -289,7 +289,7 @@ impl Connection {
         unheard_since
     }
 
-    /// A caller leaves, on a client.
+    /// Lets a client's caller leave, and passes its role on.
     pub(crate) fn give_way(&mut self, leaves: impl Fn(Reader) -> bool) {
         if self.machine.is_client() {
             self.hand_over.give_way(leaves, &mut self.slots, &mut self.wake);

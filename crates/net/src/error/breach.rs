@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Conn {
-    /// The error with which the connection ended, if its peer broke a rule, went over a limit or did not
-    /// finish a head in time. A message that is cut is none.
+    /// Returns the error with which the connection ended, if its peer broke a rule, went over a limit or did
+    /// not finish a head in time. A message that is cut is none.
     #[cold]
     pub fn breach(&self) -> Option<Error> {
         self.lock().life.end().filter(|error| is_breach(error)).cloned()

@@ -34,7 +34,7 @@ pub(crate) enum Value {
 }
 
 impl Overrun {
-    /// The value that the limit has among these; `None` for one that is elsewhere, or a number of
+    /// Returns the value that the limit has among these; `None` for one that is elsewhere, or a number of
     /// connections.
     pub(crate) fn value(self, limits: &Limits) -> Option<Value> {
         match self {

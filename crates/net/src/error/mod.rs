@@ -181,7 +181,7 @@ impl Error {
         Self::new(phase, Cause::RuntimeEnded, retry)
     }
 
-    /// The request that was asked, and of whom, if that is known.
+    /// Returns the request that was asked, and of whom, if that is known.
     pub fn asked(&self) -> Option<&Asked> {
         self.0.asked.as_deref()
     }
@@ -201,28 +201,29 @@ impl Error {
         self.0.retry
     }
 
-    /// The time that was given, when it was a deadline that passed.
+    /// Returns the time that was given, when it was a deadline that passed.
     pub fn after(&self) -> Option<Duration> {
         self.0.after
     }
 
-    /// The limit that the peer went over, with what was seen of it and its value, when that is the cause.
+    /// Returns the limit that the peer went over, with what was seen of it and its value, when that is the
+    /// cause.
     pub fn exceeded(&self) -> Option<Exceeded> {
         self.0.exceeded
     }
 
-    /// The addresses that were tried, in order, when no connection could be opened.
+    /// Returns the addresses that were tried, in order, when no connection could be opened.
     pub fn tried(&self) -> &[Attempt] {
         self.0.tried.as_deref().unwrap_or_default()
     }
 
-    /// The debug data that the peer sent with GOAWAY (RFC 9113 §6.8), its first 128 bytes at most; empty
-    /// when the failure has another cause, or the peer sent none.
+    /// Returns the debug data that the peer sent with GOAWAY (RFC 9113 §6.8), its first 128 bytes at most;
+    /// empty when the failure has another cause, or the peer sent none.
     pub fn goaway_debug(&self) -> &[u8] {
         self.0.goaway.as_deref().unwrap_or_default()
     }
 
-    /// The requests that held all connections to the origin while this one waited for one, in
+    /// Returns the requests that held all connections to the origin while this one waited for one, in
     /// [`Phase::Queue`].
     pub fn occupied(&self) -> Option<Occupied> {
         Some(self.0.occupied).filter(|occupied| !occupied.is_nothing())
@@ -326,8 +327,8 @@ impl Error {
         self.knowing(|facts| facts.sent = octets)
     }
 
-    /// The same failure of a request that was sent before, when the peer may have acted on it: it is not
-    /// known to be safe to send it again.
+    /// Returns the same failure of a request that was sent before, when the peer may have acted on it: it is
+    /// not known to be safe to send it again.
     #[must_use]
     pub fn after_doubtful_try(self) -> Self {
         match self.0.retry {
@@ -336,13 +337,14 @@ impl Error {
         }
     }
 
-    /// The same failure met in another phase.
+    /// Returns the same failure met in another phase.
     #[must_use]
     pub fn during(self, phase: Phase) -> Self {
         if self.0.phase == phase { self } else { self.knowing(|facts| facts.phase = phase) }
     }
 
-    /// The same failure, of a connection that had been used before and brought nothing after the request.
+    /// Returns the same failure, of a connection that had been used before and brought nothing after the
+    /// request.
     pub(crate) fn unanswered(self) -> Self {
         self.knowing(|facts| {
             facts.is_unanswered = true;
@@ -352,7 +354,7 @@ impl Error {
         })
     }
 
-    /// The same failure, on a connection whose peer took other requests, if it was by GOAWAY.
+    /// Returns the same failure, on a connection whose peer took other requests, if it was by GOAWAY.
     pub(crate) fn left_out(self) -> Self {
         match (&self.0.cause, self.0.retry) {
             (Cause::GoAway(_), Retry::Safe) => self.knowing(|facts| facts.is_left_out = true),
@@ -381,7 +383,7 @@ impl Error {
         self.knowing(|facts| facts.goaway = Some(debug.into()))
     }
 
-    /// The same failure, met before the request was sent.
+    /// Returns the same failure, met before the request was sent.
     pub(crate) fn before_sending(self) -> Self {
         self.knowing(|facts| {
             (facts.phase, facts.retry, facts.is_unanswered) = (Phase::Send, Retry::Safe, false);

@@ -131,8 +131,8 @@ fn is_asked(facts: &Facts, address: SocketAddr) -> bool {
     authority == address.to_string() || (is_default && Some(authority) == host.strip_suffix(":0"))
 }
 
-/// The addresses that were tried, each with its reason; nothing where there are none, or one that the URL
-/// names.
+/// Returns the addresses that were tried, each with its reason; nothing where there are none, or one that the
+/// URL names.
 fn tried(f: &mut fmt::Formatter<'_>, facts: &Facts, before: &str) -> fmt::Result {
     let tried = facts.tried.as_deref().unwrap_or_default();
     if matches!(tried, [only] if is_asked(facts, only.address)) {

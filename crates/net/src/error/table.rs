@@ -38,7 +38,7 @@ This page is written by a test (`crates/net/src/error/table.rs`), which fails wh
 | --- | --- | --- | --- | --- |
 ";
 
-/// The name of a cause. A new one does not compile until it has a name here, and then wants a row.
+/// Returns the name of a cause. A new one does not compile until it has a name here, and then wants a row.
 const fn name(cause: &Cause) -> &'static str {
     match cause {
         Cause::Usage(_) => "Usage",

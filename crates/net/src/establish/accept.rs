@@ -53,7 +53,7 @@ pub struct Accept {
 }
 
 impl Accept {
-    /// The settings of HTTP/1.1 machines with these limits, which date the refusals that they write
+    /// Returns the settings of HTTP/1.1 machines with these limits, which date the refusals that they write
     /// themselves.
     pub fn http1_of(http1: h1::Config, limits: &Limits) -> Arc<h1::Config> {
         Arc::new(h1::Config { limits: limits.clone(), date: Some(date::now), ..http1 })
@@ -97,7 +97,8 @@ impl Accept {
         }
     }
 
-    /// A connection whose time began when it was accepted, and so did that of the machine's handshake.
+    /// Returns a connection whose time began when it was accepted, and so did that of the machine's
+    /// handshake.
     pub(crate) fn plain(
         &self,
         socket: Socket,

@@ -115,7 +115,7 @@ impl<'a> Opening<'a> {
         self.observer.take()
     }
 
-    /// The time at which it is too late for what is awaited: the handshake, or a head that has begun.
+    /// Returns the time at which it is too late for what is awaited: the handshake, or a head that has begun.
     pub(crate) fn ends_at(&self) -> Instant {
         let limits = &self.accept.config.limits;
         let ends_at = later(self.begun, limits.handshake_timeout);
@@ -127,10 +127,10 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// The time is over: a head that has begun is its machine's to refuse.
+    /// Ends an opening whose time is over; a head that has begun is refused by its machine.
     ///
     /// # Errors
-    /// Nobody knows what is spoken.
+    /// [`Overrun::HANDSHAKE_LATE`] if the version that the client speaks is not known yet.
     #[cold]
     pub(crate) fn end_late(&mut self) -> Result<Arc<Conn>, Error> {
         let version = version_of(&self.held);
@@ -177,7 +177,7 @@ impl<'a> Opening<'a> {
 
 #[cfg(feature = "tls")]
 impl Accept {
-    /// A connection over TLS, whose first bytes were read already.
+    /// Returns a connection over TLS, whose first bytes were read already.
     async fn secured<const N: usize>(
         &self,
         mut socket: Socket,
@@ -197,8 +197,8 @@ impl Accept {
 
 /// Clear text.
 impl Opening<'_> {
-    /// A connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1 has not
-    /// (RFC 9113 §3.4).
+    /// Polls for a connection in clear text: HTTP/2 with prior knowledge begins with a method that HTTP/1.1
+    /// has not (RFC 9113 §3.4).
     fn poll_clear(&mut self, cx: &mut Context<'_>) -> Poll<Result<Arc<Conn>, Error>> {
         let (version, read) = match self.speaks()? {
             Speaks { http1: true, http2: true } => {
@@ -245,7 +245,7 @@ impl Opening<'_> {
         Poll::Ready(Ok(lent))
     }
 
-    /// The bytes that are held in a buffer that is lent.
+    /// Returns the bytes that are held in a buffer that is lent.
     fn lent(&self) -> ReadBuf {
         let mut lent = ReadBuf::on(lend());
         lent.append(&self.held);
@@ -277,7 +277,7 @@ impl Opening<'_> {
         self.observer.as_ref().is_some_and(|observer| observer.is_stopping())
     }
 
-    /// The connection goes on with these bytes.
+    /// Goes on with the connection and these bytes.
     fn hand_on(&mut self, socket: Socket, version: Version, read: ReadBuf) -> Result<Arc<Conn>, Error> {
         let scheme = if socket.facts().is_secure() { "https" } else { "http" };
         let arrival = match (self.since.take(), version) {
@@ -298,7 +298,7 @@ fn later(begun: Instant, after: Duration) -> Instant {
     begun.checked_add(after).unwrap_or_else(|| begun + NEVER)
 }
 
-/// The version that a connection in clear text begins in; `None` as long as it may be either.
+/// Returns the version that a connection in clear text begins in; `None` as long as it may be either.
 fn version_of(octets: &[u8]) -> Option<Version> {
     match octets.starts_with(PREFACE_BEGIN) {
         true => Some(Version::Http2),

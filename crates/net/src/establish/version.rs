@@ -54,14 +54,14 @@ impl Speaks {
         }
     }
 
-    /// The names for ALPN (RFC 7301), the preferred one first.
+    /// Returns the names for ALPN (RFC 7301), the preferred one first.
     pub fn alpn(self) -> Vec<Vec<u8>> {
         let names = [(self.http2, &b"h2"[..]), (self.http1, b"http/1.1")];
         names.into_iter().filter(|(is_spoken, _)| *is_spoken).map(|(_, name)| name.to_vec()).collect()
     }
 
-    /// The version that ALPN has come to; who says nothing speaks HTTP/1.1 (RFC 9113 §3.3). `None` when that
-    /// is not spoken.
+    /// Returns the version that ALPN has come to; who says nothing speaks HTTP/1.1 (RFC 9113 §3.3). `None`
+    /// when that is not spoken.
     pub fn agreed(self, alpn: Option<&[u8]>) -> Option<Version> {
         let version = if alpn == Some(b"h2") { Version::Http2 } else { Version::Http1 };
         self.has(version).then_some(version)

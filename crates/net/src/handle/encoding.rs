@@ -36,7 +36,7 @@ struct Parts {
 }
 
 impl Encoding {
-    /// A chain without encoders, which leaves content as it is.
+    /// Creates a chain without encoders, which leaves content as it is.
     pub fn lend() -> Self {
         let used = SPARES.try_with(|spares| spares.borrow_mut().pop()).ok().flatten();
         Self(Some(used.unwrap_or_default()))
@@ -47,7 +47,7 @@ impl Encoding {
         self.parts().encoders.push(encoder);
     }
 
-    /// The bytes that were made and not sent.
+    /// Returns the bytes that were made and not sent.
     pub(crate) fn unsent(&self) -> &[u8] {
         self.0.as_deref().map_or(&[], |parts| &parts.made[parts.sent..])
     }
@@ -63,8 +63,8 @@ impl Encoding {
     }
 
     /// Encodes the next step of `content`, of which `taken` bytes were encoded; the last step flushes the
-    /// encoders, or finishes them if the message `ends`. False if nothing is left to do. What was made before
-    /// must be sent.
+    /// encoders, or finishes them if the message `ends`. Returns false if nothing is left to do. Output of
+    /// earlier steps must be sent first.
     pub(crate) fn step(&mut self, content: &[u8], taken: &mut usize, ends: bool) -> Result<bool, Error> {
         let rest = &content[*taken..];
         if rest.is_empty() && (!ends || self.is_finished()) {

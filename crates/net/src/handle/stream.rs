@@ -51,12 +51,12 @@ impl Stream {
         Self::new(conn, SlotKey::NONE, Sides::NONE)
     }
 
-    /// The peer's address; one that is no host's (RFC 1122 §3.2.1.3) when it has none.
+    /// Returns the peer's address; one that is no host's (RFC 1122 §3.2.1.3) when it has none.
     pub fn peer(&self) -> SocketAddr {
         self.conn.peer().unwrap_or(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0))
     }
 
-    /// The address of this end; none when it has none. A system call.
+    /// Returns the address of this end; none when it has none. A system call.
     pub fn local(&self) -> Option<SocketAddr> {
         self.conn.local()
     }
@@ -83,7 +83,7 @@ impl Stream {
         certificate.is_some()
     }
 
-    /// The two directions as handles of their own: what is received, what is sent.
+    /// Returns the two directions as handles of their own: what is received, what is sent.
     #[must_use]
     pub fn split(mut self) -> (Self, Self) {
         debug_assert!(self.sides == Sides::BOTH);
@@ -92,7 +92,7 @@ impl Stream {
         (self, send)
     }
 
-    /// The receiving direction as a handle of its own, unless this one does not hold both.
+    /// Returns the receiving direction as a handle of its own, unless this one does not hold both.
     pub(crate) fn split_off_read(&mut self) -> Option<Self> {
         let is_whole = self.sides == Sides::BOTH;
         is_whole.then(|| {
@@ -101,7 +101,7 @@ impl Stream {
         })
     }
 
-    /// The content that this stream receives, for an exchange that mostly needs none of it: the stream keeps
+    /// Returns the content that this stream receives, for an exchange that rarely needs it: the stream keeps
     /// its receiving direction until [`attach`](Self::attach) splits that off. `ended` says that there is no
     /// content.
     #[inline]
@@ -109,7 +109,7 @@ impl Stream {
         Body::detached(&self.conn, ended)
     }
 
-    /// The content that this stream receives; `ended` says that there is none.
+    /// Returns the content that this stream receives; `ended` says that there is none.
     pub fn into_body(self, ended: bool) -> Body {
         Body::new(self, ended)
     }
@@ -124,8 +124,8 @@ impl Stream {
         BodyWriter::encoding(self, encoding)
     }
 
-    /// A writer for a message that ended with its head, as the answer to HEAD does (RFC 9110 §9.3.2): it
-    /// drops what it is given.
+    /// Returns a writer for a message that ended with its head, as the answer to HEAD does (RFC 9110 §9.3.2):
+    /// it drops what it is given.
     pub fn into_muted_writer(self) -> BodyWriter {
         BodyWriter::muted(self)
     }
@@ -137,7 +137,7 @@ impl Stream {
         Sent::whole()
     }
 
-    /// The connection that it is on.
+    /// Returns the connection that it is on.
     pub fn conn(&self) -> &Conn {
         &self.conn
     }
@@ -177,7 +177,7 @@ impl Stream {
         self.conn.lock().slots.get(self.at).map(look)
     }
 
-    /// The same failure, with what was asked here of whom.
+    /// Returns the same failure, with what was asked here of whom.
     #[cold]
     pub(crate) fn named(&self, error: Error) -> Error {
         let Some(origin) = self.conn.origin() else { return error };
@@ -289,7 +289,7 @@ impl Stream {
             .poll_wait(self.at, Side::Read, cx, |connection| {
                 connection.give_back(self.at, std::mem::take(&mut returned));
                 if !chunk.is_none() {
-                    // Whoever waits holds no memory.
+                    // A waiting reader holds no content memory.
                     connection.give_content(std::mem::take(chunk));
                 }
                 let slot = connection.slots.get(self.at)?;
@@ -327,12 +327,12 @@ impl Stream {
         }
     }
 
-    /// The trailers, once the content has ended and if there are any.
+    /// Returns the trailers, once the content has ended and if there are any.
     pub(crate) fn take_trailers(&self) -> Option<Box<Head>> {
         self.conn.lock().slots.get(self.at)?.incoming.take_trailers()
     }
 
-    /// A cleared head to build a message in, a used one if there is any; give it back with
+    /// Returns a cleared head to build a message in, a used one if there is any; give it back with
     /// [`Self::give_head`].
     #[inline]
     pub fn lend_head(&self) -> Box<Head> {
@@ -361,7 +361,7 @@ impl Stream {
         Sent::whole()
     }
 
-    /// The sides that it holds.
+    /// Returns the sides that it holds.
     pub(crate) fn sides(&self) -> Sides {
         self.sides
     }
@@ -382,7 +382,7 @@ impl Stream {
         self.conn.lock().spares.give_head(head);
     }
 
-    /// Runs a command of the machine on this stream, at once. What it writes leaves with the next turn.
+    /// Runs a command of the machine on this stream, at once. Bytes that it writes leave with the next turn.
     pub fn command<T>(
         &self,
         run: impl FnOnce(&mut Machine, StreamKey, &mut alula_machine::OutBuf) -> Result<T, Refusal>,
@@ -579,7 +579,7 @@ pub struct Received {
     pub ended: bool,
 }
 
-/// A section with room for a usual answer, which need not grow step by step.
+/// Returns a section with room for a usual answer, which need not grow step by step.
 #[cold]
 fn usual_section() -> FieldSection {
     FieldSection::with_capacity(8, 192)

@@ -245,7 +245,7 @@ impl Machine {
         })
     }
 
-    /// The peer has closed its side; `is_truncated` says that TLS did not end before.
+    /// Tells the machine that the peer has closed its side; `is_truncated` says that TLS did not end before.
     pub(crate) fn receive_end(
         &mut self,
         is_truncated: bool,
@@ -257,7 +257,7 @@ impl Machine {
         })
     }
 
-    /// The oldest of what happened beside the events.
+    /// Returns the oldest pending notice.
     #[inline]
     pub(crate) fn poll_notice(&mut self) -> Option<Notice> {
         either!(self, |machine: &mut| machine.poll_notice().map(|notice| Notice::of(notice, &*machine)))
@@ -301,7 +301,7 @@ impl Machine {
         either!(self, |machine: &mut| machine.take_trailers(stream, into).is_ok())
     }
 
-    /// The bytes that it takes.
+    /// Returns the bytes that it takes.
     pub(crate) fn memory_bytes(&mut self) -> usize {
         either!(self, |machine: &mut| size_of_val(machine) + ProtocolMachine::memory_bytes(machine))
     }
@@ -374,7 +374,7 @@ impl Machine {
         }
     }
 
-    /// The next frame that was traced.
+    /// Returns the next frame that was traced.
     pub(crate) fn poll_trace(&mut self) -> Option<FrameSummary> {
         match self {
             Self::Http1(_) => None,
@@ -382,8 +382,8 @@ impl Machine {
         }
     }
 
-    /// The head of the request just sent, `written` being all that was put out for it: its lines, each ended
-    /// by CRLF. Over HTTP/2 it is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
+    /// Returns the head of the request just sent, `written` being all that was put out for it: its lines,
+    /// each ended by CRLF. Over HTTP/2 it is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
     pub fn sent_head(&self, written: &[u8]) -> Vec<u8> {
         match self {
             Self::Http1(_) => written.to_vec(),

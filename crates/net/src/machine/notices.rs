@@ -51,16 +51,16 @@ impl Notice {
 
 /// The rules of a version, whose failures become errors of this crate.
 pub(crate) trait Failures: Rule {
-    /// A connection ended so.
+    /// Returns the error for a connection that ended so.
     fn ended(error: ConnectionError<Self>) -> Error;
 
-    /// A stream was reset so.
+    /// Returns the error for a stream that was reset so.
     fn reset(reset: &Reset<Self>) -> Error;
 
-    /// The code that the peer named.
+    /// Returns the code that the peer named.
     fn code(code: Self::Code) -> ErrorCode;
 
-    /// The rule, if a version has it that goes on after it was broken.
+    /// Returns the rule, if a version has it that goes on after it was broken.
     fn on_stream(self) -> Option<h2::Violation>;
 }
 
@@ -78,7 +78,7 @@ impl Failures for h1::Violation {
         match code {}
     }
 
-    /// A connection of HTTP/1.1 ends with every rule that is broken.
+    /// Returns nothing: a connection of HTTP/1.1 ends with every rule that is broken.
     fn on_stream(self) -> Option<h2::Violation> {
         None
     }

@@ -41,7 +41,7 @@ impl Content {
         self.0.is_none()
     }
 
-    /// The bytes of content, whether or not they were read.
+    /// Returns the bytes of content, whether or not they were read.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.0.as_ref().map_or(0, |held| held.len)
@@ -118,7 +118,7 @@ impl Content {
         self.0.as_mut().map(|held| held.take_whole()).unwrap_or_default()
     }
 
-    /// The bytes of content that were not read.
+    /// Returns the bytes of content that were not read.
     pub(crate) fn left(&self) -> usize {
         self.0.as_ref().map_or(0, |held| held.left())
     }

@@ -43,7 +43,7 @@ pub(crate) fn hold() {
     LAST.set(Some((Instant::now() + YEARS, render(784_111_777))));
 }
 
-/// The present date, and when the next second begins.
+/// Returns the present date, and when the next second begins.
 fn read(now: Instant) -> (Instant, Text) {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let left = Duration::from_secs(1) - Duration::from_nanos(since_epoch.subsec_nanos().into());

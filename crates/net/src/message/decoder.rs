@@ -9,7 +9,8 @@ use crate::error::Error;
 /// It owns the coded bytes that are being decoded: the connection's buffer is swapped in, and is given back
 /// with the body.
 pub trait Decoder: Send + Sync {
-    /// The buffer of the coded bytes, all of which were decoded: the next ones are put in their place.
+    /// Returns the buffer of the coded bytes, all of which were decoded: the next ones are put in their
+    /// place.
     fn refill(&mut self) -> &mut Vec<u8>;
 
     /// Makes the next content, once all of the last was taken; false when more coded bytes are needed.
@@ -20,7 +21,7 @@ pub trait Decoder: Send + Sync {
     /// what they may. The same error comes again then.
     fn decode(&mut self, is_over: bool) -> Result<bool, Error>;
 
-    /// The content that was made and not taken.
+    /// Returns the content that was made and not taken.
     fn unread(&self) -> &[u8];
 
     /// Takes so many bytes of that.

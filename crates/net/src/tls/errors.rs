@@ -56,7 +56,7 @@ fn not_trusted(f: &mut fmt::Formatter<'_>, why: &CertificateError) -> fmt::Resul
     }
 }
 
-/// The name of a kind of failure as words: `BadPurposeContext { … }` is "bad purpose".
+/// Returns the name of a kind of failure as words: `BadPurposeContext { … }` is "bad purpose".
 fn in_words(shown: &str) -> String {
     let name = shown.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
     let mut words = String::new();

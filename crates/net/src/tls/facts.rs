@@ -12,29 +12,30 @@ pub struct TlsFacts {
 }
 
 impl TlsFacts {
-    /// The version of TLS, such as `TLSv1_3`.
+    /// Returns the version of TLS, such as `TLSv1_3`.
     pub fn protocol(&self) -> &'static str {
         self.protocol
     }
 
-    /// The cipher suite, by its name at IANA but for `TLS13_` where that says `TLS_`, such as
+    /// Returns the cipher suite, by its name at IANA but for `TLS13_` where that says `TLS_`, such as
     /// `TLS13_AES_256_GCM_SHA384`.
     pub fn cipher_suite(&self) -> &'static str {
         self.cipher_suite
     }
 
-    /// The group in which the keys were agreed on, by its name at IANA without punctuation, such as
+    /// Returns the group in which the keys were agreed on, by its name at IANA without punctuation, such as
     /// `X25519MLKEM768`; none when an earlier session was taken up without a new agreement.
     pub fn key_agreement(&self) -> Option<&'static str> {
         self.key_agreement
     }
 
-    /// The protocol agreed on by ALPN (RFC 7301), such as `h2`; none when the peer chose none.
+    /// Returns the protocol agreed on by ALPN (RFC 7301), such as `h2`; none when the peer chose none.
     pub fn alpn(&self) -> Option<&[u8]> {
         self.alpn.as_deref()
     }
 
-    /// The certificates the peer has shown, its own first, in DER; none from a client that showed none.
+    /// Returns the certificates the peer has shown, its own first, in DER; none from a client that showed
+    /// none.
     pub fn certificates(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.certificates.iter().map(Vec::as_slice)
     }

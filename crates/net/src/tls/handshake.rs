@@ -65,7 +65,8 @@ fn take(session: &mut rustls::Connection, mut wire: &[u8]) -> Result<(), Error> 
     Ok(())
 }
 
-/// A peer with which we share no protocol says so with an alert of its own (RFC 7301 §3.2).
+/// Translates a failed handshake. A peer with which we share no protocol says so with an alert of its own
+/// (RFC 7301 §3.2).
 fn refused(error: rustls::Error) -> Error {
     match error {
         rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol)

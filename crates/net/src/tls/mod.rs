@@ -130,12 +130,12 @@ impl Tls {
         }
     }
 
-    /// The certificate of the peer in DER, if it has shown one.
+    /// Returns the certificate of the peer in DER, if it has shown one.
     pub(crate) fn certificate(&self) -> Option<&[u8]> {
         self.session.peer_certificates()?.first().map(|certificate| certificate.as_ref())
     }
 
-    /// The protocol agreed on by ALPN.
+    /// Returns the protocol agreed on by ALPN.
     pub(crate) fn alpn(&self) -> Option<&[u8]> {
         self.session.alpn_protocol()
     }

@@ -18,13 +18,13 @@ use std::{
     expect(unreachable_pub, reason = "simulations have links of their own")
 )]
 pub trait Link: Send + Sync {
-    /// The address of the other end, where there is one.
+    /// Returns the address of the other end, where there is one.
     fn peer(&self) -> Option<SocketAddr>;
 
-    /// Reads what has arrived: 0 bytes once the other end has shut its side, and for no room.
+    /// Reads bytes that have arrived: 0 once the other end has shut its side, and for an empty `space`.
     fn poll_read(&self, space: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>>;
 
-    /// Writes as much as there is room for. Who is told that there is none tries again with bytes that begin
+    /// Writes as much as there is room for. A writer that gets `WouldBlock` tries again with bytes that begin
     /// the same.
     ///
     /// # Errors

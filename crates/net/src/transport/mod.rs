@@ -114,7 +114,7 @@ impl Socket {
         Self { facts, ..self }
     }
 
-    /// The facts that are known about it before its first byte.
+    /// Returns the facts that are known about it before its first byte.
     pub(crate) const fn facts(&self) -> &TransportFacts {
         &self.facts
     }
@@ -127,7 +127,7 @@ impl Socket {
         }
     }
 
-    /// The address of the other end, where there is one.
+    /// Returns the address of the other end, where there is one.
     pub(crate) fn peer(&self) -> io::Result<Option<SocketAddr>> {
         if self.facts.peer.is_some() {
             return Ok(self.facts.peer);
@@ -241,12 +241,12 @@ impl ReadHalf {
         }
     }
 
-    /// Ready once the peer has closed its side, or the connection is broken, though bytes lie before that
-    /// which nobody reads. Until then the waker is with the reactor. A link is not asked: its end is seen
-    /// when it is read.
+    /// Becomes ready once the peer has closed its side, or the connection is broken, even behind bytes that
+    /// nobody reads. Until then the waker is with the reactor. A link is not asked: its end is seen when it
+    /// is read.
     ///
     /// A reactor that knew of bytes to read is made to forget them, so that it tells of more; `is_hidden`
-    /// says that it was. Whoever reads next does so by [`poll_read_by_system`](Self::poll_read_by_system). No
+    /// says that it was. The next read then has to be [`poll_read_by_system`](Self::poll_read_by_system). No
     /// system call.
     pub(crate) fn poll_closed(&self, is_hidden: &mut bool, cx: &mut Context<'_>) -> Poll<()> {
         macro_rules! poll_closed {
@@ -336,7 +336,7 @@ pub(crate) enum WriteHalf {
 }
 
 impl WriteHalf {
-    /// The address of this end, where it has one. A system call.
+    /// Returns the address of this end, where it has one. A system call.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(half) => half.local_addr().ok(),
@@ -344,7 +344,7 @@ impl WriteHalf {
         }
     }
 
-    /// Writes as much as there is room for. Who is told that there is none tries again with bytes that begin
+    /// Writes as much as there is room for. A writer that gets `WouldBlock` tries again with bytes that begin
     /// the same.
     #[inline]
     pub(crate) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
@@ -445,7 +445,7 @@ impl Listener {
         Ok(Self(Door::Tcp(listener)))
     }
 
-    /// The next connection, and its peer's address.
+    /// Returns the next connection, and its peer's address.
     ///
     /// # Errors
     /// The connection is gone already, or the system has no descriptor for it.
@@ -498,7 +498,7 @@ impl Listener {
         }
     }
 
-    /// The address listened on.
+    /// Returns the address listened on.
     ///
     /// # Errors
     /// The system cannot tell.

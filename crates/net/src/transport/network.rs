@@ -1,8 +1,8 @@
-//! Connections over a network that is simulated, for tests of the loops on simulated time.
+//! Connections over a simulated network, for tests of the loops on simulated time.
 //!
 //! A thread that has [`install`]ed a network opens and takes all its connections there; other threads use
-//! TCP. What the network delays, cuts and loses is its own affair: what it must keep to is what tokio's
-//! sockets keep to, so that the loops meet nothing here that they could not meet there.
+//! TCP. The network may delay, cut and lose bytes as it likes, but must keep the contract of tokio's sockets,
+//! so that the loops meet nothing here that they could not meet there.
 
 use std::{
     cell::RefCell,
@@ -33,10 +33,10 @@ pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Arc<dyn Link>>> + S
 
 /// Takes connections.
 pub trait Listen: Send + Sync {
-    /// The address listened on.
+    /// Returns the address listened on.
     fn address(&self) -> SocketAddr;
 
-    /// The next connection.
+    /// Returns the next connection.
     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Arc<dyn Link>>>;
 }
 

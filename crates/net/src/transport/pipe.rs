@@ -1,8 +1,8 @@
 //! A connection in memory: two ends, and between them a [`Wire`] for each direction.
 //!
-//! Rule: an end behaves as a socket does. What was written is read though the writer has gone; who writes to
-//! an end that has gone is told so; a reset loses what was not read. An end that is dropped without a
-//! shutdown resets, since a transport has no other way to say that what it sent is not whole.
+//! Rule: an end behaves as a socket does. Written bytes are read though the writer has gone; a write to an
+//! end that has gone fails; a reset loses unread bytes. An end that is dropped without a shutdown resets,
+//! since a transport has no other way to say that what it sent is not whole.
 
 use std::{
     collections::VecDeque,

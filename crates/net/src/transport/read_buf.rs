@@ -73,7 +73,7 @@ impl ReadBuf {
         debug_assert!(self.start <= self.end);
     }
 
-    /// The bytes it holds, filled or not.
+    /// Returns the bytes it holds, filled or not.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.bytes.capacity()

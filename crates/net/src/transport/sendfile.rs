@@ -1,9 +1,9 @@
 //! Content that goes from a file to the socket without a copy in memory (`sendfile` of Linux).
 //!
-//! Rule 1: what waits in the output goes first, marked as the beginning of more, so that a head and the first
-//! bytes of its content share segments.
-//! Rule 2: nothing of a file is queued. What the socket does not take is the caller's to send again, and so a
-//! peer that takes nothing holds no file.
+//! Rule 1: waiting output goes first, marked as the beginning of more, so that a head and the first bytes of
+//! its content share segments.
+//! Rule 2: bytes of a file are never queued. The caller sends again what the socket does not take, so a peer
+//! that takes nothing holds no file.
 //! Rule 3: the machine counts what the socket has taken, and no more: a file that ends early leaves the
 //! message cut.
 //!
@@ -87,8 +87,8 @@ impl Conn {
 }
 
 impl Connection {
-    /// The bytes that are left of the content's stated length, if content of a file may follow the output as
-    /// it is.
+    /// Returns the bytes that are left of the content's stated length, if content of a file may follow the
+    /// output as it is.
     fn length_for_file(&mut self, at: SlotKey) -> Option<u64> {
         let stream = self.stream_for_file(at)?;
         self.machine.length_left(stream).filter(|_| !self.is_secure() && !self.machine.is_client())
@@ -116,7 +116,8 @@ impl Connection {
         }
     }
 
-    /// A stream that has failed meanwhile counts nothing; its writer hears of it next.
+    /// Counts bytes of a file that were sent. A stream that has failed meanwhile counts none; its writer
+    /// learns of the failure next.
     fn count_of_file(&mut self, at: SlotKey, octets: usize) -> Result<Option<usize>, Error> {
         if let Some(stream) = self.stream_for_file(at) {
             self.machine.count_data(stream, octets).map_err(Error::refused)?;

@@ -149,7 +149,7 @@ impl Wire {
     }
 }
 
-/// The length of the next piece, by a xorshift* generator.
+/// Returns the length of the next piece, by a xorshift* generator.
 fn random_piece(state: &mut u64) -> usize {
     *state ^= *state >> 12;
     *state ^= *state << 25;

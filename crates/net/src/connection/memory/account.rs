@@ -83,7 +83,7 @@ impl Held {
         self.heads -= octets as usize;
     }
 
-    /// The bytes of heads of messages under way.
+    /// Returns the bytes of heads of messages under way.
     pub(crate) const fn heads(&self) -> usize {
         self.heads
     }
@@ -135,7 +135,7 @@ impl Held {
         })
     }
 
-    /// The bytes of all, with so many of everything else.
+    /// Returns the bytes of all, with so many of everything else.
     pub(crate) fn total(&self, others: usize) -> usize {
         self.contents + self.buffers + others
     }

@@ -40,13 +40,13 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
-    /// An empty head, a used one if there is any.
+    /// Returns an empty head, a used one if there is any.
     #[inline]
     pub(crate) fn lend(&mut self) -> Box<Head> {
         self.pop_own().unwrap_or_else(of_thread)
     }
 
-    /// A head that this connection has used before, if there is any.
+    /// Returns a head that this connection has used before, if there is any.
     #[inline]
     fn pop_own(&mut self) -> Option<Box<Head>> {
         let head = self.own.pop()?;
@@ -71,7 +71,7 @@ impl Heads {
         self.own.expect(most);
     }
 
-    /// The bytes that they hold.
+    /// Returns the bytes that they hold.
     pub(crate) const fn octets(&self) -> usize {
         self.octets
     }
@@ -97,12 +97,12 @@ impl Drop for Heads {
     }
 }
 
-/// An empty head that this thread has kept, or a new one.
+/// Returns an empty head that this thread has kept, or a new one.
 pub(crate) fn of_thread() -> Box<Head> {
     kept_by_thread().unwrap_or_default()
 }
 
-/// An empty head that this thread has kept, if there is any.
+/// Returns an empty head that this thread has kept, if there is any.
 fn kept_by_thread() -> Option<Box<Head>> {
     // A thread that is ending keeps nothing.
     KEPT.try_with(|kept| kept.borrow_mut().pop()).ok().flatten()
@@ -114,7 +114,7 @@ pub fn keep_head(mut head: Box<Head>) {
     keep(head);
 }
 
-/// An empty head, a used one if this thread has kept any.
+/// Returns an empty head, a used one if this thread has kept any.
 pub fn lend_head() -> Box<Head> {
     of_thread()
 }

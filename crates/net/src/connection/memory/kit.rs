@@ -3,13 +3,13 @@
 //!
 //! A connection takes a kit when something is to be done, and keeps it while few do so. Once [`FEW`]
 //! connections of a server or of a client have one, each leaves its own as soon as nothing is under way, and
-//! at the latest when it has rested for a while. So thousands of connections that are used in turn hold, and
-//! touch, as little as those that are used at once.
+//! at the latest when it has rested for a while. Thousands of connections that are used in turn hold, and
+//! touch, no more memory than the few that are used at the same time.
 //!
 //! Rule 1: a kit that is taken back allocates nothing, and taking one does not as long as the thread keeps
 //! any of the same version.
 //! Rule 2: a kit stays where it is: a connection exchanges its parts for those of the kit, one by one. Kits
-//! that were passed on by value would be copied several times, which is more work than the rest of it.
+//! passed on by value would be copied several times, which costs more than all other work of the exchange.
 
 use std::{cell::RefCell, task::Waker};
 
@@ -58,7 +58,7 @@ pub(crate) struct Kit {
 }
 
 impl Kit {
-    /// The bytes that it holds, but for those of the lists.
+    /// Returns the bytes that it holds, but for those of the lists.
     fn octets(&self) -> usize {
         let output: usize = self.output.iter().map(OutBuf::capacity).sum();
         self.slots.octets()

@@ -54,7 +54,7 @@ impl Ledger {
 }
 
 impl Ledger {
-    /// An empty one. Allocates.
+    /// Creates an empty one. Allocates.
     pub fn new(limits: &Limits) -> Self {
         Self {
             memory: Arc::new(MemoryBudget::with_soft(
@@ -66,7 +66,7 @@ impl Ledger {
         }
     }
 
-    /// The bytes that all connections hold, buffers included.
+    /// Returns the bytes that all connections hold, buffers included.
     pub fn memory_held(&self) -> u64 {
         self.memory.held()
     }
@@ -147,8 +147,8 @@ impl Ledger {
     }
 }
 
-/// The name under which it is counted that a peer did not do this in time; a request that it did not send it
-/// does not owe.
+/// Returns the name under which it is counted that a peer did not do this in time; a request that it did not
+/// send it does not owe.
 const fn name_of(awaited: Awaited) -> Option<&'static str> {
     Some(match awaited {
         Awaited::Preface => PREFACE_LATE,

@@ -1,10 +1,10 @@
 //! Charging a connection with what it holds, and ending one that holds too much.
 //!
-//! Rule 1: a warm connection pays one sum and one comparison per read. What grows does so rarely, and says
-//! so.
+//! Rule 1: a warm connection pays one sum and one comparison per read. A part that grows does so rarely, and
+//! notes that it did.
 //! Rule 2: before a connection is ended for what it holds, it gives back what it only keeps for later.
-//! Rule 3: one that holds no more than had to be there when it was accepted is not ended for what others
-//! hold.
+//! Rule 3: a connection that holds no more than a newly accepted one needs is not ended for the memory of
+//! others.
 
 pub(crate) mod account;
 pub(crate) mod contents;
@@ -130,7 +130,7 @@ impl Connection {
         #[cfg(not(feature = "tls"))]
         let tls = 0;
         let task = if self.machine.is_client() { CLIENT_TASK_OCTETS } else { SERVER_TASK_OCTETS };
-        // What the machine has queued is among the buffers, which are looked at with every read.
+        // The machine's queued bytes are counted with the buffers, at every read.
         let machine = self.machine.memory_bytes().saturating_sub(self.machine.queued_bytes());
         size_of::<Conn>() + task + tls + self.slots.octets() + machine
     }

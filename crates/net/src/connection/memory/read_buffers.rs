@@ -1,11 +1,11 @@
 //! Read buffers that a thread lends to its connections.
 //!
 //! A connection needs a large buffer only from when its socket is read until what came is handled. A thread
-//! does that for one connection at a time, so its connections share a few buffers: what an idle connection
-//! keeps is what it could not handle yet.
+//! does that for one connection at a time, so its connections share a few buffers: an idle connection keeps
+//! only the bytes that it could not handle yet.
 //!
-//! Rule 1: a buffer is lent and given back within one poll. What is still unread at its end moves to memory
-//! of its own size (`Shared::stow_input`).
+//! Rule 1: a buffer is lent and given back within one poll. Bytes still unread at its end move to memory of
+//! their own size (`Connection::stow_input`).
 //! Rule 2: large content that is handed over as it was read takes the buffer along (`connection/claim.rs`).
 //! The connection reads into buffers of its own from then on, until it is idle.
 
@@ -30,7 +30,7 @@ thread_local! {
     static BEHIND: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A buffer of at least [`LENT_OCTETS`] initialised bytes; allocates when this thread keeps none.
+/// Returns a buffer of at least [`LENT_OCTETS`] initialised bytes; allocates when this thread keeps none.
 #[inline(always)]
 pub(crate) fn lend() -> Vec<u8> {
     // A thread that is ending keeps nothing.
@@ -61,7 +61,7 @@ pub(crate) fn give_back(buffer: Vec<u8>) {
 
 #[inline(never)]
 fn keep_behind(buffer: Vec<u8>) {
-    // What does not fit is freed.
+    // A buffer that finds no place is freed.
     let _ = BEHIND.try_with(|behind| {
         let mut behind = behind.borrow_mut();
         if behind.len() < BEHIND_MAX {
@@ -81,7 +81,7 @@ pub(crate) fn free_kept() {
 mod tests {
     use super::*;
 
-    /// The number of buffers that this thread keeps.
+    /// Returns the number of buffers that this thread keeps.
     fn kept() -> usize {
         let next = NEXT.take();
         let kept = usize::from(!next.is_empty()) + BEHIND.with(|behind| behind.borrow().len());

@@ -37,13 +37,13 @@ impl Counts {
         self.sent += octets as u64;
     }
 
-    /// The bytes received and sent since the slot exists.
+    /// Returns the bytes received and sent since the slot exists.
     #[inline]
     pub(crate) fn moved(&self) -> [u64; 2] {
         [self.received, self.sent]
     }
 
-    /// The bytes received and sent on this stream.
+    /// Returns the bytes received and sent on this stream.
     pub(crate) fn of_stream(&self) -> [u64; 2] {
         let [received, sent] = self.began_at;
         [self.received - received, self.sent - sent]

@@ -54,7 +54,7 @@ impl StreamDeadlines {
         deadlines
     }
 
-    /// The time of the next look.
+    /// Returns the time of the next look.
     #[inline]
     pub(crate) fn next(&self) -> Option<Time> {
         self.next

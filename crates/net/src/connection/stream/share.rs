@@ -22,7 +22,7 @@ enum Turn {
 }
 
 impl Share {
-    /// The bytes it has used of the share that it got by this call.
+    /// Returns the bytes it has used of the share that it got by this call.
     #[inline]
     pub(crate) fn used(&self, call: u32) -> usize {
         if self.call == call { self.used } else { 0 }

@@ -127,13 +127,13 @@ impl Slot {
         self.asked.push_str(noted.path);
     }
 
-    /// The request that was noted, if one was: on a server none is.
+    /// Returns the request that was noted, if one was: on a server none is.
     pub(crate) fn noted(&self) -> Option<Noted<'_>> {
         let (method, path) = self.asked.split_once(' ')?;
         Some(Noted { method, path })
     }
 
-    /// The handle runs: it no longer waits. True when it had been woken.
+    /// Ends the wait: the handle runs. Returns true if it had been woken.
     #[inline]
     pub(crate) fn arrive(&mut self, side: Side) -> bool {
         self.waits[side as usize].end()
@@ -148,7 +148,7 @@ impl Slot {
 
 /// Its place in the table.
 impl Slot {
-    /// A free slot, in front of another one.
+    /// Creates a free slot, in front of another one.
     pub(crate) fn free(generation: u32, next_free: u32) -> Self {
         Self { generation, next_free, ..Self::default() }
     }
@@ -170,7 +170,7 @@ impl Slot {
         self.generation
     }
 
-    /// The name of its stream, which has this place in the table.
+    /// Returns the name of its stream, which has this place in the table.
     #[inline]
     pub(crate) fn key(&self, index: u32) -> SlotKey {
         SlotKey { index, generation: self.generation }
@@ -331,7 +331,7 @@ impl Slot {
         self.deadlines.head_is_here();
     }
 
-    /// The time of the next look, while anything can take too long.
+    /// Returns the time of the next look, while anything can take too long.
     #[inline]
     pub(crate) fn due(&self) -> Option<Time> {
         self.deadlines.next().filter(|_| self.stream.is_some() && !self.has_ended())

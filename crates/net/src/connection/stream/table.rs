@@ -151,7 +151,7 @@ impl Slots {
         self.all.iter_mut()
     }
 
-    /// The slots that `is_meant` says, by their keys.
+    /// Returns the slots that `is_meant` says, by their keys.
     pub(crate) fn keys_of(&self, is_meant: impl Fn(&Slot) -> bool) -> impl Iterator<Item = SlotKey> {
         let all = self.all.iter().enumerate().filter(move |(_, slot)| is_meant(slot));
         all.map(|(index, slot)| slot.key(index as u32))

@@ -33,14 +33,15 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         let is_over = || self.stream.as_ref().is_none_or(Stream::is_all_told);
-        // Of content that was taken there is an error to tell.
+        // A body whose content was taken still has to report an error.
         self.is_told || (!self.is_taken && self.decoder.is_none() && self.unread().is_empty() && is_over())
     }
 
     fn size_hint(&self) -> SizeHint {
         match self.left() {
             _ if self.is_told => SizeHint::with_exact(0),
-            // Whoever passes the content on with a length could not pass on trailers over HTTP/1.1.
+            // Without a stated length there may be trailers, which HTTP/1.1 cannot send behind content of an
+            // exact length.
             Some(_) if !self.is_stated => SizeHint::default(),
             Some(octets) => SizeHint::with_exact(octets),
             None => SizeHint::default(),

@@ -115,12 +115,12 @@ impl Body {
         String::from_utf8(content).map_err(|error| self.unreadable(format!("it is not UTF-8: {error}")))
     }
 
-    /// The bytes that [`bytes`](Self::bytes) gathers.
+    /// Returns the bytes that [`bytes`](Self::bytes) gathers.
     pub const fn content_max(&self) -> usize {
         self.content_max as usize
     }
 
-    /// The bytes of content that are left, where the peer has stated them.
+    /// Returns the bytes of content that are left, where the peer has stated them.
     pub(super) fn left(&self) -> Option<u64> {
         let here = self.chunk.left() as u64;
         match &self.stream {

@@ -40,18 +40,18 @@ use crate::{
 ///
 /// Content that is not asked for stays with the peer: its window is given back as chunks are. Dropping a body
 /// that is not whole resets the stream. It is read with [`chunk`](Self::chunk), [`read`](Self::read) or
-/// [`copy_to`](Self::copy_to), or by whatever takes an [`AsyncRead`]; its end is only told when it is whole. All that is left of it is
-/// gathered, up to a limit, by [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`).
-/// Those three and `copy_to` take it once: the next of them is an error, and so are the pieces of a body
-/// whose content was taken.
+/// [`copy_to`](Self::copy_to), or as an [`AsyncRead`]; its end is reported only if it is complete.
+/// [`bytes`](Self::bytes), [`text`](Self::text) and `json` (feature `json`) gather the rest of it, up to a
+/// limit. These three and `copy_to` take the content once: a second of these calls fails, and so does reading
+/// pieces of a body whose content was taken.
 ///
 /// With the feature `http` it is an `http_body::Body` whose data are `Bytes`; with the feature `stream`,
 /// `into_stream` makes a `futures_core::Stream` of it. The pieces that these two and `bytes` return:
 ///
 /// - Bytes that are 4 KiB or more, and at least half of the buffer that the connection read them into, are
 ///   not copied: they move with that buffer, which costs one allocation, and what the connection allocates to
-///   replace the buffer: one allocation over HTTP/1.1, up to three over HTTP/2. What came in several frames
-///   or chunks is joined within the buffer.
+///   replace the buffer: one allocation over HTTP/1.1, up to three over HTTP/2. Content that came in several
+///   frames or chunks is joined within the buffer.
 /// - Other bytes are copied into an allocation of their length; 4 KiB or more cost a second one, for what
 ///   follows.
 /// - A piece of 4 KiB or more is charged to the memory of all connections
@@ -107,7 +107,7 @@ impl Body {
         }
     }
 
-    /// The next bytes, or nothing once the content is whole. The previous chunk is given back.
+    /// Returns the next bytes, or nothing once the content is whole. The previous chunk is given back.
     ///
     /// Dropping the future loses nothing. Allocates nothing once warm.
     ///
@@ -193,7 +193,7 @@ impl Body {
         Ok(octets)
     }
 
-    /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
+    /// Returns the trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
     ///
     /// # Errors
     /// As [`Self::chunk`].
@@ -218,12 +218,12 @@ impl Body {
         self.ended && self.unread().is_empty()
     }
 
-    /// The peer's address; none once the body was given back.
+    /// Returns the peer's address; none once the body was given back.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.stream.as_ref().map(Stream::peer)
     }
 
-    /// The address of this end; none once the body was given back.
+    /// Returns the address of this end; none once the body was given back.
     pub fn local(&self) -> Option<SocketAddr> {
         self.stream.as_ref().and_then(Stream::local)
     }
@@ -245,8 +245,8 @@ impl Body {
         self.decoder.as_ref().map(|decoder| decoder.fields())
     }
 
-    /// The same failure, with what was asked of whom, as failures of this body have it; on a server it stays
-    /// as it is.
+    /// Returns the failure with the request and its origin, as failures of this body have them; on a server
+    /// it stays as it is.
     #[must_use]
     pub fn named(&self, error: Error) -> Error {
         match &self.stream {

@@ -1,7 +1,7 @@
 //! Pieces of content that the program may keep.
 //!
 //! Rule 1: a long piece leaves with the buffer it was read into, if it fills half of that; any other is
-//! copied. So a piece that is kept holds at most twice its length.
+//! copied. A piece that is kept therefore holds at most twice its length.
 //! Rule 2: memory that leaves is no longer charged to its connection, but to the memory of all connections
 //! until it is dropped.
 //! Rule 3: the length of what left stays in [`Body::chunk`], so that the window gets it back with the next
@@ -99,7 +99,8 @@ impl Stream {
         charge
     }
 
-    /// The bytes of content that were not taken from here, where the peer has stated how many there are.
+    /// Returns the bytes of content that were not taken from here, where the peer has stated how many there
+    /// are.
     pub(super) fn content_left(&self) -> Option<u64> {
         let mut connection = self.conn().lock();
         let slot = connection.slots.get(self.at())?;
@@ -122,8 +123,8 @@ mod tests {
     use super::*;
     use crate::message::content::Content;
 
-    /// A body with parts of these lengths, nine bytes apart, in a buffer of `capacity` bytes; and where the
-    /// first part lies.
+    /// Returns a body with parts of these lengths, nine bytes apart, in a buffer of `capacity` bytes; and
+    /// where the first part lies.
     fn body_of(parts: &[u32], capacity: usize) -> (Body, *const u8) {
         let (mut octets, mut places) = (vec![0; capacity], Vec::new());
         let mut start = 0;

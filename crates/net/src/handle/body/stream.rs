@@ -39,7 +39,7 @@ impl Body {
 }
 
 impl BodyStream {
-    /// The content behind it, such as for its trailers; `None` after an error.
+    /// Returns the content behind it, such as for its trailers; `None` after an error.
     pub fn into_body(self) -> Option<Body> {
         self.body
     }
