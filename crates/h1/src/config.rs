@@ -25,13 +25,13 @@ pub struct Config {
     /// The credentials for a proxy: the value of `proxy-authorization` (RFC 9110 §11.7.2) that is written
     /// into each request beside the fields given; empty for none. Clients only.
     pub proxy_authorization: String,
-    /// The scheme of requests that do not say it: `http`, or `https` over TLS. Servers only.
+    /// The scheme of requests that do not name one: `http`, or `https` over TLS. Servers only.
     pub scheme: &'static str,
     /// Accepts content and tunnels that last until the close when TLS ends without close_notify; see
     /// [`Connection::receive_truncation`](crate::Connection::receive_truncation). Off by default.
     pub accept_truncated_tls: bool,
     /// True if a client that has closed its side is answered all the same; false if it counts as gone then,
-    /// as with other servers. What that means for a request under way is the driver's to say:
+    /// as with other servers. The driver decides about a request under way:
     /// [`Connection::ends_with_peer`](crate::Connection::ends_with_peer). Off by default. Servers only.
     pub half_close: bool,
     /// Returns the present date as RFC 9110 §5.6.7 has it, `Sun, 06 Nov 1994 08:49:37 GMT`, for the `date` of

@@ -193,7 +193,7 @@ impl ProtocolMachine for Connection {
         self.discarding().map(|key| (key.generation(), self.discarded()))
     }
 
-    /// The output alone bounds it.
+    /// Returns no bound of its own: the output alone bounds content.
     fn await_capacity(&mut self, _: StreamKey) -> usize {
         if self.takes_content() { usize::MAX } else { 0 }
     }
@@ -229,8 +229,8 @@ impl ProtocolMachine for Connection {
         self.is_closed()
     }
 
-    /// The answer has to find room: content that nobody has read yet may take all there is, and the head of
-    /// the answer would not be read.
+    /// Returns true if a request may be sent. Its answer needs room: content that nobody has read yet may
+    /// take all there is, and the head of the answer would not be read.
     #[inline]
     fn is_free(&self) -> bool {
         self.is_idle() && self.wants_read()

@@ -1,15 +1,16 @@
 //! HTTP/1.1 (RFC 9112) as a machine without sockets or clocks: bytes in, events out; commands in, bytes
 //! out.
 //!
-//! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which makes it fit for
-//! tests, simulations, and drivers of all kinds. Who wants to fetch something uses the crate `alula` instead.
+//! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which
+//! makes it fit for tests, simulations, and drivers of all kinds. To send requests, use the crate `alula`
+//! instead.
 //!
-//! It is strict: what RFC 9112 forbids is refused, since two readers of one message who forgive different
-//! things are how requests are smuggled. What a peer may be forgiven has a name each in [`Leniency`].
+//! The parser is strict: a message that RFC 9112 forbids is refused, since requests are smuggled where two
+//! recipients forgive different faults. [`Leniency`] names each fault that a peer may be forgiven.
 //!
-//! Errors are sorted by who is at fault: [`ConnectionError`] and [`Violation`] are about the peer, and each
-//! names the rule and its section; [`SendError`] and [`UnknownStream`] are about the caller, and a refused
-//! command has changed nothing.
+//! Errors are sorted by the party at fault: [`ConnectionError`] and [`Violation`] are about the peer, and
+//! each names the rule and its section; [`SendError`] and [`UnknownStream`] are about the caller, and a
+//! refused command has changed nothing.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]

@@ -150,7 +150,7 @@ impl Connection {
     }
 }
 
-/// A whole URI names an authority (RFC 9112 §3.2.2).
+/// Checks that a whole URI names an authority (RFC 9112 §3.2.2).
 #[inline]
 fn check_origin(is_absolute: bool, has_authority: bool) -> Result<(), SendError> {
     if is_absolute && !has_authority { Err(SendError::Control(Violation::TARGET_INVALID)) } else { Ok(()) }
@@ -178,7 +178,7 @@ impl Plan {
                 return Err(SendError::ContentLength);
             }
             None if end => {
-                // Those who read a length where content is usual are not left to guess (RFC 9110 §8.6).
+                // A method for which content is usual states that there is none (RFC 9110 §8.6).
                 extra.length = matches!(method, "POST" | "PUT" | "PATCH").then_some(0);
                 Sending::Ended
             }
@@ -237,7 +237,7 @@ impl Connection {
         }
     }
 
-    /// The exchange begins: its request is on its way.
+    /// Begins the exchange: its request is on its way.
     #[inline]
     fn begin(&mut self, plan: Plan, asked: Asked, facts: &Facts) -> StreamKey {
         self.generation += 1;

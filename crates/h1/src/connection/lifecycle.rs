@@ -30,11 +30,11 @@ const MANY_FIELDS: &str = "The head of the request is larger than fields allows 
 
 /// Giving up.
 impl Connection {
-    /// Gives an exchange up. What is left of the peer's message is read and dropped, if that is not much
-    /// ([`Limits::drain_bytes`](alula_machine::Limits::drain_bytes)), takes no longer than the next request
-    /// might ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), on a client no longer than a
-    /// second after the last byte, and our own message is whole; else the connection ends. Nothing happens
-    /// to a stream that is gone, or over.
+    /// Gives an exchange up. The rest of the peer's message is read and dropped, if it is not longer than
+    /// allowed ([`Limits::drain_bytes`](alula_machine::Limits::drain_bytes)), takes no longer than the next
+    /// request might ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), on a client no longer
+    /// than a second after the last byte, and our own message is whole; else the connection ends. Nothing
+    /// happens to a stream that is gone, or over.
     pub fn reset(&mut self, stream: StreamKey) {
         if !self.is_current(stream) || self.is_over || self.error.is_some() || self.discards.is_some() {
             return;
@@ -100,7 +100,7 @@ impl Connection {
         let has_begun = !self.is_over || (!self.is_client && self.head_in.has_begun());
         if !has_begun {
             self.persists = false;
-            // What has been sent meanwhile is not acted on.
+            // A request that the peer sent meanwhile is not acted on.
             self.receiving = Receiving::Ended;
             self.due = Time::FAR;
         } else if self.sending != Sending::Ended {
@@ -249,7 +249,7 @@ impl Connection {
         error
     }
 
-    /// The limit over which the connection ended, with what was seen of it and its value.
+    /// Returns the limit over which the connection ended, with what was seen of it and its value.
     #[cold]
     pub fn exceeded(&self) -> Option<Exceeded> {
         let Some(ConnectionError::Peer(rule)) = self.error else { return None };

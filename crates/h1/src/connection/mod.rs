@@ -1,8 +1,8 @@
 //! An HTTP/1.1 connection without sockets or clocks.
 //!
-//! There is one exchange at a time: a request and its responses. What a client sends ahead (pipelining, RFC
-//! 9112 §9.3.2) waits unread in the driver's buffer until the answer before it is whole, so answers are in
-//! order, and a peer cannot make us hold more than that buffer.
+//! There is one exchange at a time: a request and its responses. Requests that a client sends ahead
+//! (pipelining, RFC 9112 §9.3.2) wait unread in the driver's buffer until the answer before it is whole, so
+//! answers are in order, and a peer cannot make us hold more than that buffer.
 //!
 //! Rule 1: an exchange is over when both its messages are; only `settle` ends it.
 //! Rule 2: where a message ends is decided once, when its head is complete (`framing.rs`).
@@ -333,8 +333,8 @@ impl Connection {
         self.is_current(stream).then_some(self.is_over || self.sending == Sending::Ended)
     }
 
-    /// The bytes of content that the peer is still to send; `None` where it has not stated a length, and
-    /// when the stream is gone.
+    /// Returns the bytes of content that the peer is still to send; `None` where it has not stated a length,
+    /// and when the stream is gone.
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         match self.receiving {
             _ if !self.is_current(stream) => None,
@@ -344,7 +344,7 @@ impl Connection {
         }
     }
 
-    /// Returns true while the peer owes content, or the end of it, and we take it. What a tunnel carries is
+    /// Returns true while the peer owes content, or the end of it, and we take it. The bytes of a tunnel are
     /// not owed.
     pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
         let is_owed =
@@ -352,14 +352,14 @@ impl Connection {
         is_owed && !self.awaits_continue && self.wants_read() && self.is_current(stream)
     }
 
-    /// The exchange whose content is read and dropped, because the other message is whole; `None` while there
-    /// is none.
+    /// Returns the exchange whose content is read and dropped, because the other message is whole; `None`
+    /// while there is none.
     #[inline]
     pub fn discarding(&self) -> Option<StreamKey> {
         (self.discards.is_some() && self.error.is_none()).then(|| self.key())
     }
 
-    /// The bytes of content that were dropped so far, over all exchanges; what frames content is not
+    /// Returns the bytes of content that were dropped so far, over all exchanges; what frames content is not
     /// counted.
     #[inline]
     pub const fn discarded(&self) -> u64 {

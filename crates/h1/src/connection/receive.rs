@@ -41,7 +41,7 @@ impl Connection {
         step.map_err(|rule| self.fail(rule.into()))
     }
 
-    /// The peer has closed its side: nothing more comes.
+    /// Ends the input: the peer has closed its side, and nothing more comes.
     ///
     /// That is the end of content that lasts as long as the connection, and of one direction of a tunnel. A
     /// server answers a whole request none the less, as far as the driver lets it
@@ -65,8 +65,8 @@ impl Connection {
         }
     }
 
-    /// The transport has ended, and has not said that nothing more would come: TLS without close_notify (RFC
-    /// 9112 §9.8). Anyone on the path can end it so.
+    /// Ends the input of a transport that has not said that nothing more would come: TLS without close_notify
+    /// (RFC 9112 §9.8). Anyone on the path can end it so.
     ///
     /// Between messages, and after those whose end was stated, this is [`receive_end`](Self::receive_end). So
     /// it is where

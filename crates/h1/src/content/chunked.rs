@@ -92,7 +92,7 @@ impl Chunked {
         }
     }
 
-    /// The length of a line, its end included, and the size it says.
+    /// Returns the length of a line, its end included, and the size it says.
     fn size_line(&mut self, input: &[u8]) -> Result<Option<(usize, u64)>, Violation> {
         let Some(at) = octets::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
@@ -101,7 +101,7 @@ impl Chunked {
         let at = self.seen + at;
         self.seen = at;
         let Ok(Some(end)) = line::end(input, at, self.bare_lf) else {
-            // What is wrong first is what is said.
+            // The first fault is reported, wherever the line was cut.
             self.check_unfinished(&input[..at])?;
             return self.end_error(input, at).map_or(Ok(None), Err);
         };
@@ -131,7 +131,7 @@ impl Chunked {
     }
 }
 
-/// The size that a line says, and how many bytes of extensions follow it.
+/// Returns the size that a line says, and how many bytes of extensions follow it.
 fn split(line: &[u8]) -> Result<(u64, usize), Violation> {
     let digits = line.iter().take_while(|octet| octet.is_ascii_hexdigit()).count();
     let extensions = line.len() - digits;
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// The content, and what follows the last chunk's line; read in pieces of so many bytes.
+    /// Returns the content, and what follows the last chunk's line; read in pieces of so many bytes.
     fn read(input: &[u8], piece: usize) -> Result<(Vec<u8>, usize), Violation> {
         let mut chunked = Chunked::new(32, false);
         let (mut content, mut used, mut here) = (Vec::new(), 0, 0);

@@ -132,7 +132,7 @@ impl Facts {
     }
 }
 
-/// The number in one value, which may be a list of the same one.
+/// Returns the number in one value, which may be a list of the same one.
 fn length(value: &[u8], may_repeat: bool) -> Result<u64, Violation> {
     if let Some(number) = number(value) {
         return Ok(number);
@@ -147,7 +147,7 @@ fn length(value: &[u8], may_repeat: bool) -> Result<u64, Violation> {
     }
 }
 
-/// The number that `1*DIGIT` says, up to the 19 digits that fit.
+/// Returns the number that `1*DIGIT` says, up to the 19 digits that fit.
 pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.len() <= 19 && octets::all_in(digits, octets::DIGIT);
     is_number.then(|| digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))

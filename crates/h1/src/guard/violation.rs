@@ -98,7 +98,7 @@ violations! {
     VALUE_INVALID: BAD_REQUEST "a field value has a control (RFC 9110 §5.5)";
     HEAD_LONG: REQUEST_HEADER_FIELDS_TOO_LARGE "the head is longer than we take (RFC 9110 §5.4)";
     FIELDS_MANY: REQUEST_HEADER_FIELDS_TOO_LARGE "more fields than we take (RFC 9110 §5.4)";
-    // What the fields say together.
+    // Rules about several fields together.
     HOST_MISSING: BAD_REQUEST "a request of HTTP/1.1 without a host (RFC 9112 §3.2)";
     HOST_REPEATED: BAD_REQUEST "more than one host (RFC 9112 §3.2)";
     HOST_INVALID: BAD_REQUEST "the host is not one (RFC 9112 §3.2)";
@@ -117,7 +117,7 @@ violations! {
     CHUNK_EXTENSION_INVALID: BAD_REQUEST "a chunk extension has a control (RFC 9112 §7.1.1)";
     CHUNK_EXTENSIONS_LONG: BAD_REQUEST "more chunk extensions than we take (RFC 9112 §7.1.1)";
     CHUNK_END_MISSING: BAD_REQUEST "a chunk does not end where its size says (RFC 9112 §7.1)";
-    // What comes when, and what does not.
+    // Rules about the order and the end of messages.
     UNSOLICITED: BAD_REQUEST "octets that answer no request (RFC 9112 §9.2)";
     INTERIM_MANY: BAD_REQUEST "more interim responses than we take (RFC 9110 §15.2)";
     SWITCH_UNASKED: BAD_REQUEST "a switch of protocols that nobody asked for (RFC 9110 §7.8)";

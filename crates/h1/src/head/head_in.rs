@@ -1,11 +1,11 @@
 //! Heads and trailers as they come (RFC 9112 §2 to §5): each line is checked as it is read and goes straight
 //! into the field section.
 //!
-//! Rule 1: a line is used up when all of it is here. Of a line that is not, what was looked at is remembered,
-//! and not looked at again: a head that comes byte by byte costs no more than one that comes at once.
-//! Rule 2: no line is looked at beyond the limit, and what is wrong first is what is said: how a head is cut
-//! changes nothing.
-//! Rule 3: what RFC 9112 leaves to the reader to forgive is refused, unless the configuration names it.
+//! Rule 1: a line is used up when all of it is here. The checked part of an unfinished line is remembered,
+//! and not checked again: a head that comes byte by byte costs no more than one that comes at once.
+//! Rule 2: no line is looked at beyond the limit, and the first fault is reported: how a head is cut changes
+//! nothing.
+//! Rule 3: a fault that RFC 9112 lets a recipient forgive is refused, unless the configuration names it.
 
 mod fields;
 mod usual;
@@ -225,7 +225,7 @@ impl HeadIn {
         Some(octets)
     }
 
-    /// An unfinished line stays within the limit, too.
+    /// Checks that an unfinished line stays within the limit, too.
     fn wait(&self, unfinished: usize) -> Result<(), Violation> {
         if self.kind == Kind::Request && !self.has_started && unfinished > self.rules.request_line_bytes() {
             return Err(Violation::TARGET_LONG);
@@ -240,7 +240,7 @@ impl HeadIn {
         rule
     }
 
-    /// The limit that was behind the breach of a rule, with what was seen of it.
+    /// Returns the limit that was behind the breach of a rule, with what was seen of it.
     #[cold]
     pub(crate) fn exceeded(&self, rule: Violation) -> Option<Exceeded> {
         let octets = self.octets as u64;
@@ -354,7 +354,7 @@ impl HeadIn {
         }
     }
 
-    /// A line of which something was looked at before, or that is not the usual one.
+    /// Reads a line that was partly checked before, or that is not the usual one.
     fn field_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
         let is_name_new = self.colon == 0;
         if is_name_new && !self.find_colon(input)? {
@@ -393,7 +393,7 @@ impl HeadIn {
         }
     }
 
-    /// A name that is one, without white space after it where that is forgiven.
+    /// Returns the name if it is valid, without white space after it where that is forgiven.
     #[cold]
     fn checked<'n>(&self, name: &'n [u8]) -> Result<&'n [u8], Violation> {
         let without = octets::trim(name);
@@ -403,7 +403,7 @@ impl HeadIn {
         }
     }
 
-    /// A line that goes on with the value of the one before (RFC 9112 §5.2).
+    /// Joins a line that continues the value of the line before (RFC 9112 §5.2).
     #[cold]
     fn folded(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
         if !self.rules.lenient.folded_lines || !self.may_fold || self.rules.keep_spelling {
@@ -427,7 +427,7 @@ impl HeadIn {
 }
 
 impl Rules {
-    /// The most that a request line has.
+    /// Returns the most bytes that a request line may have.
     const fn request_line_bytes(&self) -> usize {
         /// Method and version beside the target.
         const REST_OF_LINE_BYTES: usize = 64;
@@ -463,7 +463,7 @@ struct Line {
     is_last: bool,
 }
 
-/// A value without white space around it; nearly all have one space before, and nothing after.
+/// Returns a value without white space around it; nearly all have one space before, and nothing after.
 #[inline]
 fn trimmed(value: &[u8]) -> &[u8] {
     match value {

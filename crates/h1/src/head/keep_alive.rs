@@ -32,7 +32,7 @@ impl KeepAlive {
         }
     }
 
-    /// Takes the terms of a response, which come in place of those before it. Of several the least counts.
+    /// Takes the terms of a response, which come in place of those before it. The least of several counts.
     #[cold]
     pub(crate) fn note(&mut self, fields: &FieldSection) {
         self.count_response();
@@ -72,7 +72,7 @@ impl KeepAlive {
     }
 }
 
-/// The number in a value, which may be quoted; one that is too large is the largest.
+/// Returns the number in a value, which may be quoted; one that is too large is the largest.
 fn number(value: &[u8]) -> Option<u32> {
     let quoted = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
     let digits = quoted.unwrap_or(value);

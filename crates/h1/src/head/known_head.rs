@@ -69,7 +69,7 @@ pub(crate) struct LineName {
 }
 
 impl KnownHead {
-    /// The number of bytes that the head has that comes first in the input, if it is the known one.
+    /// Returns the length of the head at the start of the input, if it is the known one.
     #[inline]
     pub(crate) fn find(&self, input: &[u8]) -> Option<usize> {
         let octets = &self.last.as_ref()?.octets;
@@ -85,8 +85,8 @@ impl KnownHead {
         last.facts
     }
 
-    /// The number of bytes that the fields have that come first in the input, with the empty line after
-    /// them, if they are the known ones.
+    /// Returns the length of the fields at the start of the input, with the empty line behind them, if they
+    /// are the known ones.
     #[inline]
     pub(crate) fn find_fields(&self, input: &[u8]) -> Option<usize> {
         let last = self.last.as_ref()?;

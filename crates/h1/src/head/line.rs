@@ -2,7 +2,7 @@
 
 use crate::guard::violation::Violation;
 
-/// The number of bytes that the end of a line has that begins at `at`; `None` while it is not all here.
+/// Returns the length of the line end that begins at `at`; `None` while it is not all here.
 ///
 /// The byte there is a control, since what comes before it is not.
 #[inline]

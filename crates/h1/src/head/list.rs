@@ -2,7 +2,7 @@
 
 use alula_fields::octets;
 
-/// The members of a list, without white space around them; empty ones are left out.
+/// Returns the members of a list, without white space around them; empty ones are left out.
 pub(crate) fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|octet| *octet == b',').map(octets::trim).filter(|member| !member.is_empty())
 }

@@ -80,7 +80,7 @@ fn authority(text: &str, known: Option<&mut Vec<u8>>) -> Result<(), SendError> {
     Ok(())
 }
 
-/// A host among the fields agrees with the authority, or takes its place.
+/// Checks that a host among the fields agrees with the authority, or lets it take the authority's place.
 #[cold]
 fn host(head: &RequestHead<'_>) -> Result<(), SendError> {
     let value = head.fields.get(KnownName::HOST).unwrap_or_default();

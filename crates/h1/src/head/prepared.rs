@@ -108,7 +108,7 @@ impl Prepared {
         Plan::of(&self.method, &facts, end).map(drop)
     }
 
-    /// The number of values that are to be given.
+    /// Returns the number of values that are to be given.
     pub fn holes(&self) -> usize {
         self.holes.len()
     }

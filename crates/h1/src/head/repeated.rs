@@ -1,8 +1,8 @@
-//! Sections that go again field for field: what was found out about the last one, and what it was written as.
+//! The last section sent, with its facts and its lines: many connections send the same fields again.
 //!
-//! Comparing a section with a copy of the last one costs a fraction of checking and writing it. What was
-//! found out, and the lines, depend on the section and the configuration alone; a stated `host` is compared
-//! with the authority each time.
+//! Comparing a section with a copy of the last one costs a fraction of checking and writing it. The facts and
+//! the lines depend on the section and the configuration alone; a stated `host` is compared with the
+//! authority each time.
 //!
 //! Sections that differ in `content-length` alone, by other digits of the same count, are the usual ones of
 //! answers that are made for each request: then the digits are written over.

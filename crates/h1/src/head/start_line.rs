@@ -72,7 +72,7 @@ impl<'i> RequestLine<'i> {
         head.put_pseudo(KnownName::PSEUDO_PATH, path);
     }
 
-    /// A target that is no path: `*`, an authority, or a whole URI (RFC 9112 §3.2.2 to §3.2.4).
+    /// Parses a target that is not a path: `*`, an authority, or a whole URI (RFC 9112 §3.2.2 to §3.2.4).
     #[cold]
     fn put_other(&self, head: &mut Head, scheme: &str) -> Result<(), Violation> {
         match self.method {
@@ -98,7 +98,7 @@ impl<'i> RequestLine<'i> {
         let (authority, path) = rest.split_at(path_at);
         put_authority(head, authority, false)?;
         match path {
-            // What asks for a server as a whole has no path on its way through a proxy (RFC 9112 §3.2.4).
+            // `OPTIONS *` is sent through a proxy as a URI without a path (RFC 9112 §3.2.4).
             [] if self.method == b"OPTIONS" => self.put_path(head, scheme, b"*"),
             [] => self.put_path(head, scheme, b"/"),
             [b'/', ..] => self.put_path(head, scheme, path),

@@ -82,8 +82,9 @@ impl HeadIn {
         }
     }
 
-    /// A field that says something about the message: what is kept of it. Those of trailers say nothing, and
-    /// are dropped (RFC 9110 §6.5.1); of a list of equal lengths one is kept (RFC 9110 §8.6).
+    /// Notes a field that states something about the message, and returns the part of its value that is kept.
+    /// Such fields are dropped from trailers (RFC 9110 §6.5.1); one length of a list of equal ones is kept
+    /// (RFC 9110 §8.6).
     fn meaning<'v>(
         &mut self,
         known: KnownName,
@@ -165,9 +166,9 @@ impl HeadIn {
         self.finish(head)
     }
 
-    /// Checks what the fields of a response say together. What has no content cannot have it coded (RFC 9112
-    /// §6.1). A 204 that says so ends with its head all the same (RFC 9112 §6.3): there are servers that send
-    /// it, with the end of chunks behind it or without. As nobody knows which, the connection is not used
+    /// Checks the fields of a response together. A response without content must not have a transfer coding
+    /// (RFC 9112 §6.1). A chunked 204 ends with its head all the same (RFC 9112 §6.3): some servers send it,
+    /// with a last chunk behind it or without. Since a client cannot tell which, the connection is not used
     /// again.
     #[inline]
     pub(crate) fn finish_response(&mut self, head: &mut Head, status: Status) -> Result<(), Violation> {

@@ -67,7 +67,7 @@ impl<'i> UsualLine<'i> {
     }
 }
 
-/// The name of a line that is not in its place in the last head.
+/// Returns the name of a line that is not in its place in the last head.
 #[inline]
 fn new_name(input: &[u8]) -> Option<LineName> {
     if *input.first()? <= b' ' {
