@@ -30,7 +30,7 @@ pub struct Config {
     /// driver has to say when a turn [ends](crate::Connection::end_turn).
     pub schedule: bool,
     /// The number of streams that a client opens before the server's SETTINGS say how many it may; default
-    /// 100, which is usual. Whoever knows the server knows better: streams beyond what it allows are refused.
+    /// 100, which is usual. Set it to the limit of a server that you know: it refuses streams beyond that.
     /// Without effect on a server.
     pub streams_expected: u32,
     /// The time for which the peer may be silent, while streams are open, before it is pinged; `None` is

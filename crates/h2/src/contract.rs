@@ -295,7 +295,7 @@ impl ProtocolMachine for Connection {
     }
 }
 
-/// The code with which the peer is told a reason (RFC 9113 §7).
+/// Returns the code with which the peer is told a reason (RFC 9113 §7).
 const fn code_of(reason: Reason) -> ErrorCode {
     match reason {
         Reason::NotWanted => ErrorCode::NO_ERROR,

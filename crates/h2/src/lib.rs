@@ -1,12 +1,13 @@
 //! HTTP/2 (RFC 9113, RFC 8441, RFC 9218) as a machine without sockets or clocks: bytes in, events out;
 //! commands in, bytes out.
 //!
-//! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which makes it fit for
-//! tests, simulations, and drivers of all kinds. Who wants to fetch something uses the crate `alula` instead.
+//! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which
+//! makes it fit for tests, simulations, and drivers of all kinds. To send requests, use the crate `alula`
+//! instead.
 //!
-//! Errors are sorted by who is at fault: [`ConnectionError`] and [`Violation`] are about the peer, and each
-//! names the rule and its section; [`SendError`] and [`UnknownStream`] are about the caller, and a refused
-//! command has changed nothing.
+//! Errors are sorted by the party at fault: [`ConnectionError`] and [`Violation`] are about the peer, and
+//! each names the rule and its section; [`SendError`] and [`UnknownStream`] are about the caller, and a
+//! refused command has changed nothing.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]

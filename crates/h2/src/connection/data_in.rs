@@ -1,8 +1,7 @@
 //! DATA that comes (RFC 9113 §6.1): windows first, then the stream, then the content.
 //!
 //! A frame is charged whole when its header is here, and judged then: against the windows, the stream's state
-//! and `content-length`. So nothing of a frame that breaks a rule is told of, and it does not matter how it
-//! is cut.
+//! and `content-length`. No byte of a frame that breaks a rule reaches the driver, however the frame is cut.
 
 use alula_machine::{StreamKey, Time};
 
@@ -41,7 +40,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// A frame whose padding is known.
+    /// Takes a frame whose padding is known.
     #[inline]
     pub(super) fn data_frame(
         &mut self,
@@ -119,9 +118,9 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// A frame costs, and earns its content; a peer that sends frames with next to nothing in them runs dry,
-    /// unless the application takes what they bring, as those do that stream small messages. Running dry is a
-    /// glitch.
+    /// Charges a frame, which costs, and earns its content; a peer that sends frames with next to nothing in
+    /// them runs dry, unless the application takes the content, as one does that streams small messages.
+    /// Running dry is a glitch.
     #[inline]
     fn pay_frame_cost(&mut self, length: u32, now: Time) -> Result<(), ConnectionError> {
         self.earn_frame_cost(length);
@@ -175,8 +174,8 @@ impl Connection {
         Step::Event(Event::Data { stream, bytes, end: end_now })
     }
 
-    /// A frame that was on its way when we gave its stream up. It is ignored, but it costs what other frames
-    /// do: no peer has much on its way that is next to nothing.
+    /// Charges a frame that was on its way when we gave its stream up. It is ignored, but costs as much as
+    /// other frames: no peer has much on its way that is next to nothing.
     #[cold]
     pub(super) fn late_frame(&mut self, length: u32, now: Time) -> Result<(), ConnectionError> {
         self.counters.late_frames = self.counters.late_frames.wrapping_add(1);

@@ -176,7 +176,7 @@ impl Connection {
 
 /// Checks.
 impl Connection {
-    /// The stream, if something can be sent on it.
+    /// Returns the stream, if something can be sent on it.
     #[inline]
     pub(super) fn check_stream(&self, stream: StreamKey) -> Result<&Stream, SendError> {
         if self.error.is_some() {
@@ -394,7 +394,7 @@ fn write_pseudo(block: &mut Block<'_>, head: &RequestHead<'_>) {
     }
 }
 
-/// The fields of a section, as they go: values without the white space around them.
+/// Returns the fields of a section, as they go: values without the white space around them.
 #[inline]
 fn section(fields: &FieldSection) -> impl Iterator<Item = Field<'_>> {
     fields.iter().map(|field| {

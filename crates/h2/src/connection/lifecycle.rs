@@ -154,8 +154,8 @@ impl Connection {
         self.error.is_none() && !self.is_going() && self.next_id <= MAX_31
     }
 
-    /// The number of streams that a client may have open: what the peer says, and until it has, what is
-    /// expected.
+    /// Returns the number of streams that a client may have open: what the peer says, and until it has, what
+    /// is expected.
     #[inline]
     pub(super) fn stream_limit(&self) -> u32 {
         let silent = if self.has_settings { u32::MAX } else { self.streams_expected };
@@ -294,7 +294,7 @@ impl Connection {
         }
     }
 
-    /// The verdict on a frame whose stream is not open.
+    /// Returns the verdict on a frame whose stream is not open.
     pub(super) fn verdict(&self, id: u32, frame: Frame) -> Verdict {
         let absent = match () {
             () if self.is_idle(id) => Absent::Idle,
@@ -315,7 +315,8 @@ impl Connection {
         self.queue(&rst_stream(id, ErrorCode::REFUSED_STREAM));
     }
 
-    /// A stream error on a stream nobody holds: late, or new and no good.
+    /// Answers a frame by a stream error on a stream that nobody holds: the frame is late, or opens a stream
+    /// that is refused.
     fn refuse(&mut self, id: u32, rule: Violation) -> Result<(), ConnectionError> {
         if self.is_idle(id) {
             // RST_STREAM must not be sent on an idle stream, so the stream is used up by it.
@@ -373,9 +374,8 @@ impl Connection {
 
 /// The end of a connection.
 impl Connection {
-    /// The limit that the peer went over last, with what was seen of it and its value: that of an error whose
-    /// rule
-    /// [is about one](alula_machine::Rule::is_of_limit).
+    /// Returns the limit that the peer went over last, with what was seen of it and its value: that of an
+    /// error whose rule [is about one](alula_machine::Rule::is_of_limit).
     pub const fn exceeded(&self) -> Option<Exceeded> {
         self.exceeded
     }
@@ -410,7 +410,7 @@ impl Connection {
         self.queue(&goaway(last, ErrorCode::NO_ERROR, 0));
     }
 
-    /// The highest stream of the peer we have acted on. A client's peer opens none.
+    /// Returns the highest stream of the peer we have acted on. A client's peer opens none.
     fn last_processed(&self) -> u32 {
         self.going.last_sent.unwrap_or(self.highest_id)
     }

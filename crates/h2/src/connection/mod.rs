@@ -75,12 +75,11 @@ use crate::frame::priority_updates::PriorityUpdates;
 /// ends, and may say when its output has no [room](Self::await_room).
 ///
 /// A stream's key is good until the stream is over *and* everything was taken: heads, trailers, and DATA
-/// given back with
-/// [`release_capacity`](Self::release_capacity). Two duties follow. Who loses interest in a stream calls
-/// [`reset`](Self::reset) or [`forget`](Self::forget), which give the key up at once. And after [`Notice::Reset`] one of the
-/// two must be called, when whatever worked on the stream has stopped: until then the slot is kept, and a
-/// server counts it against its limit of streams, so that a peer cannot start work faster than it ends by
-/// resetting.
+/// given back with [`release_capacity`](Self::release_capacity). A driver that loses interest in a stream
+/// calls [`reset`](Self::reset) or [`forget`](Self::forget), which give the key up at once. After
+/// [`Notice::Reset`] it must call one of the two as well, when the work on the stream has stopped: until then
+/// the slot is kept, and a server counts it against its limit of streams, so that a peer cannot start work
+/// faster than it ends by resetting.
 ///
 /// Nothing is allocated per request once slots, heads and tables are warm.
 ///
@@ -464,7 +463,7 @@ impl Connection {
 
 /// Getters.
 impl Connection {
-    /// The identifier of a stream on the wire.
+    /// Returns the identifier of a stream on the wire.
     pub fn stream_id(&self, stream: StreamKey) -> Option<u32> {
         self.streams.get(stream).map(|entry| entry.id)
     }
@@ -479,8 +478,8 @@ impl Connection {
         self.streams.get(stream).map(|entry| entry.state.has_sent_all())
     }
 
-    /// The bytes of content that the peer is still to send by its `content-length`; `None` where it has not
-    /// stated one, and when the stream is gone.
+    /// Returns the bytes of content that the peer is still to send by its `content-length`; `None` where it
+    /// has not stated one, and when the stream is gone.
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         // A frame is taken off as a whole when it begins.
         let of_frame = match self.phase {
@@ -497,8 +496,8 @@ impl Connection {
         self.streams.get(stream).map_or(0, |entry| self.capacity(stream, entry) as usize)
     }
 
-    /// Returns true while the peer has not ended its half of the stream and our windows let it send. What a
-    /// tunnel carries is not awaited.
+    /// Returns true while the peer has not ended its half of the stream and our windows let it send. The
+    /// bytes of a tunnel are not awaited.
     pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
         // Credit of up to half a window is kept back, so a window that is half free is surely open to the
         // peer.
@@ -534,7 +533,7 @@ impl Connection {
         self.window_in.available()
     }
 
-    /// The number of streams that are open: neither ended by both sides nor reset.
+    /// Returns the number of streams that are open: neither ended by both sides nor reset.
     #[inline]
     pub fn in_flight(&self) -> usize {
         self.open as usize
@@ -558,8 +557,8 @@ impl Connection {
     }
 
     /// Returns true if the server has taken a request on this connection: one was answered to its end or,
-    /// once the server goes away, its GOAWAY names one. Who asks again on another connection makes progress
-    /// then.
+    /// once the server goes away, its GOAWAY names one. A client that sends its request again on another
+    /// connection then makes progress.
     pub fn has_taken_requests(&self) -> bool {
         self.counters.completed > 0 || self.going.peer.is_some_and(|(last, _)| last > 0)
     }
@@ -611,7 +610,7 @@ impl Connection {
         self.local.newest()
     }
 
-    /// The first bytes of what the peer's last GOAWAY said in words; empty if there was none.
+    /// Returns the first bytes of what the peer's last GOAWAY said in words; empty if there was none.
     pub fn goaway_debug(&self) -> &[u8] {
         &self.goaway_debug
     }
@@ -626,7 +625,7 @@ impl Connection {
         &self.counters
     }
 
-    /// The oldest frame nobody has asked for, if [`Config::trace`] is set; the latest 1024 are kept.
+    /// Returns the oldest frame nobody has asked for, if [`Config::trace`] is set; the latest 1024 are kept.
     ///
     /// There is one for every frame in both directions, in the order in which frames came and were written:
     /// also for those of unknown kind, for those that are ignored, and for one that ends the connection,
@@ -637,9 +636,9 @@ impl Connection {
         self.trace.poll()
     }
 
-    /// The last field section that was sent, if [`Config::keep_sent_head`] is set: its lines `name: value`,
-    /// pseudo-fields first, each ended by CRLF. They are read back from the block that was written (RFC 7541
-    /// §3). Allocates nothing.
+    /// Returns the last field section that was sent, if [`Config::keep_sent_head`] is set: its lines `name:
+    /// value`, pseudo-fields first, each ended by CRLF. They are read back from the block that was written
+    /// (RFC 7541 §3). Allocates nothing.
     pub fn sent_head(&self) -> &[u8] {
         self.trace.sent_head()
     }

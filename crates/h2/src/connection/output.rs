@@ -254,8 +254,8 @@ impl Connection {
         }
     }
 
-    /// Says what the connection's window has got back. Of a window that is mostly free it is not worth
-    /// finding out whether it is too small.
+    /// Announces the bytes that the connection's window has got back. A window that is mostly free is not
+    /// measured: it is surely not too small.
     fn announce_now(&mut self) {
         let is_mostly_used = 2 * self.window_in.available() < i64::from(self.window_in.size());
         let increment = self.window_in.announce();

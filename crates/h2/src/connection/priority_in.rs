@@ -68,7 +68,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// The stream it is about is known.
+    /// Begins a PRIORITY_UPDATE whose stream is known.
     #[cold]
     pub(super) fn priority_update_stream(
         &mut self,
@@ -117,7 +117,8 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// The first for an idle stream is free, as browsers send them; the others cost, whatever they are for.
+    /// Notes the priority of a stream. The first one for an idle stream is free, as browsers send them; the
+    /// others cost, whatever stream they name.
     fn priority_update_in(&mut self, id: u32, priority: Priority, now: Time) -> Result<(), ConnectionError> {
         if !self.is_idle(id) {
             if let Some(stream) = self.streams.find(id) {

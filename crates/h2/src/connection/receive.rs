@@ -147,7 +147,7 @@ impl Connection {
         }
     }
 
-    /// The rules that do not depend on a frame's stream (RFC 9113 §3.4, §4.2, §4.3).
+    /// Checks the rules that do not depend on a frame's stream (RFC 9113 §3.4, §4.2, §4.3).
     #[inline]
     fn check_place(&self, header: FrameHeader) -> Result<(), Violation> {
         if !self.has_settings && !self.may_come_first(header) {

@@ -1,7 +1,7 @@
-//! The control data of a request that is refused, for those who tell of it.
+//! The control data of a request that is refused, for logs.
 //!
-//! Rule: nothing is kept of a request that is taken. Of requests that are refused on their streams, the first
-//! of those of which nobody has asked yet is kept: whoever tells of refusals tells of one at a time.
+//! Rule: nothing is kept of a request that is taken. If several requests are refused before the driver asks,
+//! the first is kept: a driver reports one at a time.
 
 use alloc::boxed::Box;
 
@@ -10,7 +10,7 @@ use alula_fields::{Head, KnownName};
 use super::Connection;
 use crate::guard::violation::Violation;
 
-/// Bytes of a value that are kept. Those who tell of it show fewer.
+/// The bytes of a value that are kept; logs show fewer.
 const VALUE_BYTES_MAX: usize = 1024;
 
 /// A rule that was broken on a stream, and the control data of the request that broke it by its head.
@@ -41,7 +41,7 @@ impl Connection {
     #[cold]
     pub(super) fn keep_refused_head(&mut self) {
         let head = self.control_data();
-        // Of more than one nobody is told.
+        // The driver reports one refusal at a time.
         if let Some(breach) = self.notices.breaches.front_mut().filter(|_| head.is_some()) {
             breach.head = head;
         }

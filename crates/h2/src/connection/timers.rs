@@ -50,7 +50,7 @@ impl Timers {
         }
     }
 
-    /// The earliest deadline; [`Time::FAR`] if there is none.
+    /// Returns the earliest deadline; [`Time::FAR`] if there is none.
     #[inline]
     pub(super) fn due(&self, has_streams: bool, config: &Config) -> Time {
         self.handshake
@@ -69,7 +69,7 @@ impl Timers {
         }
     }
 
-    /// The answer that the peer has not given in time, which ends the connection.
+    /// Returns the answer that the peer has not given in time, which ends the connection.
     pub(super) fn overdue(&self, now: Time) -> Option<Awaited> {
         match now {
             _ if now >= self.handshake => Some(Awaited::Preface),
@@ -126,8 +126,8 @@ impl Timers {
         (self.pinged, self.pong) = (now, now.saturating_add(config.ping_timeout));
     }
 
-    /// The peer is asked whether it is there, and has so long to say anything. Returns true if a PING is to
-    /// be sent: none is out.
+    /// Gives the peer so long to send anything, in order to see whether it is there. Returns true if a PING
+    /// is to be sent: none is out.
     pub(super) fn ask(&mut self, now: Time, within: Duration) -> bool {
         let is_out = self.pong != Time::FAR && self.heard <= self.pinged;
         let before = if is_out { self.pong } else { Time::FAR };

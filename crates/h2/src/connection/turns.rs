@@ -1,14 +1,14 @@
 //! The order in which streams send DATA when there is not enough for all (RFC 9218 §10), on a server that
 //! schedules.
 //!
-//! Who could not send all it had waits in a queue. Whoever ranks first there is told to go on, and what there
-//! is of the connection's window and of the driver's room is promised to it; until its turn ends, those who
-//! rank behind get nothing, as nobody knows how much more it has. Those that share a rank share what there
-//! is. A turn that is not used holds nobody up: it ends when the driver says that everybody who was told has
-//! run.
+//! A stream that could not send all of its bytes waits in a queue. The stream that ranks first there is told
+//! to go on, and the rest of the connection's window and of the driver's room is promised to it; until its
+//! turn ends, streams that rank behind get nothing, since it may have more. Streams of the same rank share. A
+//! turn that is not used delays no other stream: it ends when the driver says that every stream that was told
+//! has run.
 //!
-//! Lower urgency ranks first. Within an urgency, those whose clients have said that they want responses one
-//! after the other rank by identifier, before those that share. Streams of which nothing was said share.
+//! Lower urgency ranks first. Within an urgency, streams that are not incremental rank by identifier, before
+//! incremental ones. Streams without a stated priority share.
 
 use core::cmp::Ordering;
 

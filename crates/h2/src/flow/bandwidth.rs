@@ -7,8 +7,8 @@
 //! within three.
 //!
 //! Such a window becomes twice as large as what comes in a round trip, as long as more came per second than
-//! ever before: beyond what the path carries, larger windows only fill the queues on the way. What was found
-//! worthwhile for one window is so for the others of the connection, once they limit.
+//! ever before: beyond what the path carries, larger windows only fill the queues on the way. A size found
+//! worthwhile for one window also holds for the other windows of the connection, once they limit.
 
 use core::time::Duration;
 
@@ -100,7 +100,7 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// A path whose round trip is known.
+    /// Returns a path whose round trip is known.
     fn path() -> Bandwidth {
         let mut path = Bandwidth::default();
         path.note_round_trip(RTT);

@@ -70,17 +70,17 @@ impl Turns {
         }
     }
 
-    /// The bytes that all streams together may send of the connection's window.
+    /// Returns the bytes that all streams together may send of the connection's window.
     pub(crate) fn capacity(&self, window: u32) -> u32 {
         self.room.map_or(window, |room| room.min(window))
     }
 
-    /// The part of [`capacity`](Self::capacity) that nobody was promised.
+    /// Returns the part of [`capacity`](Self::capacity) that nobody was promised.
     pub(crate) fn left(&self, window: u32) -> u32 {
         self.capacity(window).saturating_sub(self.granted)
     }
 
-    /// The part of [`capacity`](Self::capacity) that this stream may take.
+    /// Returns the part of [`capacity`](Self::capacity) that this stream may take.
     #[cold]
     #[inline(never)]
     pub(crate) fn share(&self, stream: StreamKey, entry: &Stream, window: u32) -> u32 {

@@ -6,8 +6,8 @@
 //! A receive window moves in three steps. DATA moves bytes from `available` to `held` when it arrives; the
 //! application moves them from `held` to `owed` when it has consumed them; `update` announces what is owed
 //! once that is worth a frame: half of the window, or a quarter of a mebibyte of a large one, so that the
-//! peer need not wait for it. That makes it `available` again. So `available + held + owed` is always the
-//! size of the window. Bytes of padding skip the middle step.
+//! peer need not wait for it. The announced bytes are `available` again, and `available + held + owed` is
+//! always the size of the window. Bytes of padding skip the middle step.
 
 use crate::frame::MAX_31;
 use crate::guard::violation::Violation;
@@ -109,7 +109,8 @@ impl ReceiveWindow {
         Ok(())
     }
 
-    /// The application is done with bytes; at most those held are counted. Returns how many were.
+    /// Releases bytes that the application has consumed; at most those held are counted. Returns how many
+    /// were.
     #[inline]
     pub(crate) fn release(&mut self, octets: u32) -> u32 {
         let octets = octets.min(self.held);
@@ -118,7 +119,7 @@ impl ReceiveWindow {
         octets
     }
 
-    /// The increment of a WINDOW_UPDATE that is worth sending now.
+    /// Returns the increment of a WINDOW_UPDATE that is worth sending now.
     #[inline]
     pub(crate) fn update(&mut self) -> Option<u32> {
         self.is_update_due().then(|| self.announce())

@@ -43,7 +43,7 @@ impl ErrorCode {
     /// HTTP/1.1 is wanted instead.
     pub const HTTP_1_1_REQUIRED: Self = Self(0xd);
 
-    /// The registered name, or `None` for a code nobody has registered.
+    /// Returns the registered name, or `None` for a code nobody has registered.
     pub const fn name(self) -> Option<&'static str> {
         if (self.0 as usize) < NAMES.len() { Some(NAMES[self.0 as usize]) } else { None }
     }

@@ -55,7 +55,7 @@ impl FrameKind {
     /// The number of frame types that RFC 9113 defines; their numbers are below this.
     pub const KNOWN: usize = 10;
 
-    /// The name in RFC 9113 or RFC 9218, or `None` for a kind they do not define.
+    /// Returns the name in RFC 9113 or RFC 9218, or `None` for a kind they do not define.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::PRIORITY_UPDATE => Some("PRIORITY_UPDATE"),
@@ -116,7 +116,7 @@ impl FrameHeader {
         }
     }
 
-    /// The header as it goes out.
+    /// Returns the header as it goes out.
     #[inline]
     pub(crate) const fn octets(self) -> [u8; HEADER_BYTES] {
         debug_assert!(self.length < 1 << 24 && self.stream <= MAX_31);

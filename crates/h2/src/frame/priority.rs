@@ -31,8 +31,8 @@ impl Default for Priority {
 }
 
 impl Priority {
-    /// Reads the value of a `priority` field or of a PRIORITY_UPDATE frame. What it does not say is as by
-    /// default, and so is what has another type or is out of range (RFC 9218 §4); `None` if it is no
+    /// Reads the value of a `priority` field or of a PRIORITY_UPDATE frame. A member that is missing, has
+    /// another type or is out of range takes its default (RFC 9218 §4). `None` if the value is not a
     /// dictionary (RFC 9651 §3.2).
     pub fn parse(value: &[u8]) -> Option<Self> {
         let mut priority = Self::default();

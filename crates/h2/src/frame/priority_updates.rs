@@ -24,7 +24,7 @@ impl PriorityUpdates {
         self.value.extend_from_slice(octets);
     }
 
-    /// The stream and the priority that the frame names; none if the value is not one.
+    /// Returns the stream and the priority that the frame names; none if the value is not one.
     pub(crate) fn received(&self) -> (u32, Option<Priority>) {
         (self.stream, Priority::parse(&self.value))
     }
@@ -33,7 +33,7 @@ impl PriorityUpdates {
         self.foretold.push((id, priority));
     }
 
-    /// The number of streams that are idle and have a priority.
+    /// Returns the number of streams that are idle and have a priority.
     pub(crate) fn foretold(&self) -> usize {
         self.foretold.len()
     }

@@ -113,7 +113,7 @@ impl Settings {
             && (self.field_section_bytes_max.is_some() || before.field_section_bytes_max.is_none())
     }
 
-    /// The frame that takes the peer from `before` to these; only what differs is in it.
+    /// Returns the frame that takes the peer from `before` to these; only what differs is in it.
     pub(crate) fn frame(&self, before: &Self, client: bool) -> SettingsFrame {
         let mut frame = SettingsFrame { octets: [0; SettingsFrame::BYTES_MAX], len: 9 };
         let mut entry = |id: SettingId, value: u32, old: u32| {
@@ -218,8 +218,8 @@ impl LocalSettings {
         self.await_ack
     }
 
-    /// The peer acknowledges the oldest that wait; returns those before and those now, or `None` if none
-    /// wait.
+    /// Takes an acknowledgment, of the oldest that wait; returns those before and those now, or `None` if
+    /// none wait.
     pub(crate) fn acknowledge(&mut self) -> Option<(Settings, Settings)> {
         let settings = match self.earlier.is_empty() {
             false => self.earlier.remove(0),

@@ -125,13 +125,13 @@ impl FieldCheck {
         self.is_too_large
     }
 
-    /// The rule a field on its own has broken.
+    /// Returns the rule a field on its own has broken.
     #[inline]
     pub(crate) const fn violation(&self) -> Option<Violation> {
         self.violation
     }
 
-    /// The verdict on a whole request.
+    /// Returns the verdict on a whole request.
     #[inline]
     pub(crate) fn request(&self, connect_protocol: bool) -> Result<RequestFacts, Violation> {
         if let Some(violation) = self.violation {
@@ -154,7 +154,7 @@ impl FieldCheck {
         }
     }
 
-    /// The method as far as it is known, for a request of which not all was kept.
+    /// Returns the method as far as it is known, for a request of which not all was kept.
     pub(crate) const fn method_facts(&self) -> RequestFacts {
         self.target.method
     }
@@ -171,8 +171,8 @@ impl FieldCheck {
         Ok(())
     }
 
-    /// The verdict on a whole response, to CONNECT or another method. One that opens a tunnel has no content,
-    /// and what it says of a length is ignored (RFC 9110 §9.3.6).
+    /// Returns the verdict on a whole response, to CONNECT or another method. One that opens a tunnel has no
+    /// content, and what it says of a length is ignored (RFC 9110 §9.3.6).
     #[inline]
     pub(crate) fn response(&self, head: &Head, to_connect: bool) -> Result<Status, Violation> {
         if let Some(violation) = self.violation {
@@ -387,8 +387,8 @@ impl Collect<'_> {
         self.note(verdict);
     }
 
-    /// A response may repeat the same length, as some servers do; a request may not, as others read it
-    /// differently.
+    /// Checks `content-length`. A response may repeat the same length, as some servers do; a request may not,
+    /// as other recipients read it differently.
     fn content_length(&mut self, field: &Decoded<'_>) -> Result<(), Violation> {
         let length = content::parse(field.value).ok_or(Violation::CONTENT_LENGTH_INVALID)?;
         match self.check.content_length.replace(length) {

@@ -175,8 +175,8 @@ fn host(value: &[u8]) -> Result<(), Violation> {
     if is_valid { Ok(()) } else { Err(Violation::AUTHORITY_INVALID) }
 }
 
-/// A value as it goes. It has no controls but tab, so an end is blank exactly if it is not above a space; few
-/// are.
+/// Returns a value as it goes. It has no controls but tab, so an end is blank exactly if it is not above a
+/// space; few are.
 #[inline]
 pub(crate) fn trimmed(value: &[u8]) -> &[u8] {
     match (value.first(), value.last()) {

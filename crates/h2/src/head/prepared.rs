@@ -98,7 +98,7 @@ impl Prepared {
         self.check(values)?.check(end, limits)
     }
 
-    /// The number of values that are to be given.
+    /// Returns the number of values that are to be given.
     pub fn holes(&self) -> usize {
         self.holes.len()
     }

@@ -1,8 +1,7 @@
-//! Sections that go again field for field: what was found out about the last one, and what it was coded as.
+//! The last section sent, with its facts and its block: many connections send the same fields again.
 //!
-//! Comparing a section with a copy of the last one costs a fraction of checking and coding it. What was found
-//! out holds as long as the section is for the same kind of message; what it was coded as holds until the
-//! encoder's table changes.
+//! Comparing a section with a copy of the last one costs a fraction of checking and coding it. The facts hold
+//! as long as the section is for the same kind of message; the block holds until the encoder's table changes.
 
 use alula_fields::{FieldSection, KnownName, SECTION_KEPT_BYTES_MAX};
 
@@ -56,9 +55,9 @@ impl Repeated {
         if self.epoch == epoch { self.block.get(..self.len) } else { None }
     }
 
-    /// Remembers a section that was found good and what it was coded as, if that is nothing but short
-    /// indexes; before anything was remembered, when it comes for the second time in a row, since many
-    /// connections send no more than one. What is right for `host` depends on more than the section.
+    /// Remembers a valid section and its block, if the block is nothing but short indexes. The first one is
+    /// remembered when it comes for the second time in a row, since many connections send no more than one. A
+    /// section with `host` is not remembered: whether `host` is valid depends on the authority as well.
     pub(crate) fn keep(
         &mut self,
         fields: &FieldSection,

@@ -58,7 +58,7 @@ impl Frame {
 }
 
 impl Absent {
-    /// The verdict on a frame for such a stream.
+    /// Returns the verdict on a frame for such a stream.
     pub(crate) const fn on(self, frame: Frame) -> Verdict {
         use Absent::{Forgotten, Idle, Skipped};
         use Frame::{Data, Request, Response, RstStream, WindowUpdate};

@@ -20,7 +20,7 @@ impl Content {
         }
     }
 
-    /// The bytes that are still to come, if a length was stated.
+    /// Returns the bytes that are still to come, if a length was stated.
     pub(crate) const fn left(self) -> Option<u64> {
         if self.0 == u64::MAX { None } else { Some(self.0) }
     }

@@ -39,7 +39,7 @@ pub(crate) enum Incoming {
 }
 
 impl Receiving {
-    /// The state after a frame, or the rule it breaks.
+    /// Returns the state after a frame, or the rule that the frame breaks.
     #[inline]
     pub(crate) const fn on(self, frame: Incoming) -> Result<Self, Violation> {
         use {Incoming::*, Receiving::*};
@@ -86,7 +86,7 @@ pub(crate) enum Outgoing {
 }
 
 impl Sending {
-    /// The state after sending, or why it must not be sent.
+    /// Returns the state after sending, or the reason for which the frame must not be sent.
     #[inline]
     pub(crate) const fn on(self, frame: Outgoing) -> Result<Self, SendError> {
         use {Outgoing::*, Sending::*};

@@ -36,7 +36,7 @@ impl IdTable {
         self.firsts.capacity() * size_of::<u32>() + self.links.capacity() * size_of::<Link>()
     }
 
-    /// A table without slots; allocates nothing.
+    /// Creates a table without slots; allocates nothing.
     pub(crate) const fn new() -> Self {
         Self { few: [NOTHING; FEW], firsts: Vec::new(), links: Vec::new() }
     }

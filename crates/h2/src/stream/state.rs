@@ -64,7 +64,7 @@ impl State {
     pub(crate) const IDLE: Self =
         Self { receiving: Receiving::Idle, sending: Sending::Idle, life: Life::Open };
 
-    /// The state after what has come, or the rule it breaks.
+    /// Returns the state after a frame that was received, or the rule that it breaks.
     #[inline]
     pub(crate) const fn received(self, frame: Incoming) -> Result<Self, Violation> {
         match self.receiving.on(frame) {
@@ -73,7 +73,7 @@ impl State {
         }
     }
 
-    /// The state after what has been sent, or why it must not be sent.
+    /// Returns the state after a frame that was sent, or the reason for which it must not be sent.
     #[inline]
     pub(crate) const fn sent(self, frame: Outgoing) -> Result<Self, SendError> {
         match self.sending.on(frame) {
@@ -82,7 +82,7 @@ impl State {
         }
     }
 
-    /// The state after both halves have ended; `None` unless they have, and it is open.
+    /// Returns the state after both halves have ended; `None` unless they have, and it is open.
     #[inline]
     pub(crate) const fn completed(self) -> Option<Self> {
         match (self.receiving, self.sending, self.life) {
@@ -93,19 +93,20 @@ impl State {
         }
     }
 
-    /// The state after a reset of which the application is to hear.
+    /// Returns the state after a reset of which the application is to hear.
     #[inline]
     pub(crate) const fn reset(self) -> Self {
         self.after(End::Reset)
     }
 
-    /// The state after the application has let go of it.
+    /// Returns the state after the application has let go of it.
     #[inline]
     pub(crate) const fn let_go(self) -> Self {
         self.after(End::LetGo)
     }
 
-    /// The state after the application has let go of it while the rest of the peer's message is dropped.
+    /// Returns the state after the application has let go of it while the rest of the peer's message is
+    /// dropped.
     pub(crate) const fn drained(self) -> Self {
         self.after(End::Drained)
     }

@@ -93,7 +93,7 @@ impl StreamMemory {
     }
 }
 
-/// The bytes that the heads and trailers of slots hold.
+/// Returns the bytes that the heads and trailers of slots hold.
 fn message_octets(slots: &[Slot]) -> usize {
     slots.iter().map(|entry| entry.stream.memory_bytes()).sum()
 }
@@ -111,7 +111,7 @@ impl Streams {
         }
     }
 
-    /// The number of slots that are in use, closed streams that the application still holds included.
+    /// Returns the number of slots that are in use, closed streams that the application still holds included.
     #[inline]
     pub(crate) fn held(&self) -> usize {
         self.slots.len() - self.free_count as usize
@@ -245,7 +245,7 @@ impl Streams {
         self.slots.iter().filter(|entry| entry.used).map(|entry| &entry.stream)
     }
 
-    /// The key of the slot with this number, if it is in use.
+    /// Returns the key of the slot with this number, if it is in use.
     pub(crate) fn key_at(&self, slot: usize) -> Option<StreamKey> {
         let entry = self.slots.get(slot)?;
         entry.used.then_some(StreamKey::new(slot as u32, entry.generation))
@@ -263,7 +263,7 @@ impl Streams {
         }
     }
 
-    /// The bytes that they hold, with their heads and trailers; its cost grows with the slots.
+    /// Returns the bytes that they hold, with their heads and trailers; its cost grows with the slots.
     pub(crate) fn memory_bytes(&self) -> usize {
         message_octets(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }
@@ -285,7 +285,7 @@ impl Streams {
         self.queues[at].last = key.slot() as u32;
     }
 
-    /// The stream that waits longest in a queue; it stays there.
+    /// Returns the stream that waits longest in a queue; it stays there.
     #[inline]
     pub(crate) fn first(&self, queue: Queue) -> Option<StreamKey> {
         let slot = self.queues[queue as usize].first;
@@ -306,7 +306,7 @@ impl Streams {
         Some(key)
     }
 
-    /// The streams in a queue, the one that waits longest first.
+    /// Returns the streams in a queue, the one that waits longest first.
     pub(crate) fn waiting(&self, queue: Queue) -> impl Iterator<Item = StreamKey> {
         let at = queue as usize;
         let link = move |slot: u32| self.slots.get(slot as usize).map(|entry| (slot, entry));

@@ -63,7 +63,7 @@ impl Block {
         }
     }
 
-    /// The next block's fields would go into a new head.
+    /// Returns true if the next block's fields need a new head.
     #[inline]
     pub(crate) const fn needs_head(&self) -> bool {
         self.head.is_none()
@@ -81,7 +81,7 @@ impl Block {
         self.head.take_if(|_| !self.is_open)
     }
 
-    /// The stream whose block is not whole yet.
+    /// Returns the stream whose block is not whole yet.
     #[inline]
     pub(crate) fn unfinished(&self) -> Option<u32> {
         self.is_open.then_some(self.stream)

@@ -1,8 +1,8 @@
 //! Field sections that come: HEADERS and CONTINUATION (RFC 9113 §4.3, §6.2, §6.10).
 //!
-//! What a block is for is decided when its HEADERS is here; its fields go through the decoder into a scratch
-//! head, whatever they are for, since the table must see them all; the verdict is given when the block is
-//! whole. Only then is a stream opened and the head swapped into it.
+//! The target of a block is decided when its HEADERS is here; its fields go through the decoder into a
+//! scratch head, whatever the target, since the table must see them all; the verdict is given when the block
+//! is whole. Only then is a stream opened and the head swapped into it.
 
 pub(super) mod block;
 
@@ -231,7 +231,8 @@ impl Connection {
         decoded.map_err(|error| self.undecodable(error))
     }
 
-    /// A string above the limit may be well-formed; then the size is to blame and not the compression.
+    /// Returns the error for a block that cannot be decoded. A string above the limit may be well-formed;
+    /// then the size is to blame and not the compression.
     #[cold]
     fn undecodable(&mut self, error: DecodeError) -> ConnectionError {
         if !error.is_limit() {
@@ -420,7 +421,7 @@ impl Connection {
         Ok(stream)
     }
 
-    /// A request of which nothing was kept, for the application to refuse.
+    /// Announces a request of which nothing was kept, for the application to refuse.
     #[cold]
     fn large_request_in(&mut self, id: u32, end: bool) -> Result<Option<Event<'static>>, Violation> {
         if let Some(rule) = self.block.check.violation() {

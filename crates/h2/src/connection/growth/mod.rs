@@ -2,10 +2,10 @@
 //! smaller.
 //!
 //! A WINDOW_UPDATE gives the occasion: an application has consumed so much of a window that the peer is told.
-//! So nothing is measured for small messages, on idle connections, or for readers that are slow. The sample
-//! starts when the reader has caught up with what came, and all that it has consumed is announced with that.
-//! From then on each DATA frame tells when the peer has used up what it was allowed, and each release when
-//! the reader has caught up with that as well: then the windows grow.
+//! Small messages, idle connections and slow readers are therefore never measured. The sample starts when the
+//! reader has caught up with what came, and all that it has consumed is announced with that. From then on
+//! each DATA frame tells when the peer has used up what it was allowed, and each release when the reader has
+//! caught up with that as well: then the windows grow.
 //!
 //! At most one PING is out, and each that has changed nothing makes the next one rarer; samples without a
 //! PING go by the round trip that is known.

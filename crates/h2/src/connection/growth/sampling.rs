@@ -97,7 +97,7 @@ impl Use {
         Self { allowed: window.available(), announced: window.available(), up_at: None }
     }
 
-    /// The bytes that have come.
+    /// Returns the bytes that have come.
     pub(super) fn octets(&self, window: ReceiveWindow) -> u64 {
         u64::try_from(self.announced - window.available()).unwrap_or(0)
     }
