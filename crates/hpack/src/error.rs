@@ -27,7 +27,7 @@ impl DecodeError {
     pub(crate) const UPDATE_MISSING: Self = Self { rule: Rule::UpdateMissing };
     pub(crate) const STRING_LIMIT: Self = Self { rule: Rule::StringLimit };
 
-    /// The rule in words, ending in its section.
+    /// Returns the rule in words, ending in its section.
     pub const fn rule(self) -> &'static str {
         match self.rule {
             Rule::IndexZero => "an indexed field with index 0 (RFC 7541 §6.1)",

@@ -1,6 +1,6 @@
 //! HPACK (RFC 7541): the header compression of HTTP/2, without allocation per block.
 //!
-//! For those who write HTTP/2 or measure it. Who only wants to send requests takes the crate `alula`.
+//! This crate is for authors of HTTP/2 stacks. To send requests, use the crate `alula`.
 //!
 //! An [`Encoder`] turns fields into blocks, a [`Decoder`] turns blocks, whole or in fragments, into fields
 //! that a
@@ -37,7 +37,7 @@
 //! # Ok::<(), alula::hpack::DecodeError>(())
 //! ```
 //!
-//! What was decided: an encoder that is told nothing enters a field when it comes for the second time
+//! Choices where the RFC leaves one: by default an encoder enters a field when it comes for the second time
 //! ([`Policy::Repeat`]); integers have up to five continuation bytes, zeroes included; a peer that owes a
 //! table size update must send it; a string above the limit ends the connection, a list above the limit only
 //! its message.

@@ -181,8 +181,8 @@ fn store_pseudo(head: &mut Head, name: KnownName, value: &[u8]) -> Result<(), Re
     Err(if is_misplaced { Refusal::Pseudo } else { Refusal::Value })
 }
 
-/// The reason for which a field of this class, which is not one of HTTP/2 or is a pseudo-field, is not
-/// stored.
+/// Returns the reason for which a field of this class, which is not one of HTTP/2 or is a pseudo-field, is
+/// not stored.
 #[cold]
 fn refusal(class: Class) -> Refusal {
     match class {

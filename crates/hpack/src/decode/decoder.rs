@@ -1,8 +1,8 @@
 //! The decoder: from blocks to fields.
 //!
 //! A block may come in any number of fragments. Whole fields are decoded where they lie; one that is cut is
-//! kept until as many bytes are there as its lengths ask for, and only then looked at again. So no string is
-//! scanned twice, and what is kept is bounded by the limit for strings.
+//! kept until as many bytes are there as its lengths ask for, and only then looked at again. No string is
+//! scanned twice, and the limit for strings bounds the bytes that are kept.
 
 use alloc::vec::Vec;
 
@@ -78,7 +78,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A new decoder. Allocates nothing yet.
+    /// Creates a new decoder. Allocates nothing yet.
     pub const fn new(limits: DecoderLimits) -> Self {
         Self {
             limits,
@@ -161,7 +161,7 @@ impl Decoder {
         (self.name, self.value) = (Vec::new(), Vec::new());
     }
 
-    /// The dynamic table, for tests and debugging.
+    /// Returns the dynamic table, for tests and debugging.
     pub fn table(&self) -> TableView<'_> {
         TableView::new(&self.table)
     }
@@ -420,14 +420,14 @@ fn visit<V: Visitor + ?Sized>(visitor: &mut V, field: Decoded<'_>) {
     visitor.field(field);
 }
 
-/// A field of the static table.
+/// Returns a field of the static table.
 #[inline(always)]
 fn from_row(row: &'static Row) -> Decoded<'static> {
     let (name, value) = (row.name.as_str().as_bytes(), row.value.as_bytes());
     Decoded { name, known: Some(row.name), value, never: false, class: row.class }
 }
 
-/// A field of the dynamic table.
+/// Returns a field of the dynamic table.
 #[inline(always)]
 fn from_entry(entry: Entry<'_>) -> Decoded<'_> {
     let Entry { name, known, value, class } = entry;
@@ -443,8 +443,8 @@ const SLOTS_MIN: u16 = 8;
 /// Bytes of room for a string that needs no memory of its own: most decode to less than forty bytes.
 const SMALL: usize = 64;
 
-/// A string of a literal: where it lies, or decoded into `small`, or into `large` if it needs more room; with
-/// what all its bytes have in common.
+/// Returns a string of a literal: where it lies, or decoded into `small`, or into `large` if it needs more
+/// room; with what all its bytes have in common.
 #[inline]
 fn string<'a>(
     span: Span,

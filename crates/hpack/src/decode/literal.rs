@@ -17,7 +17,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The representation that begins with this byte; nothing stands for an indexed field.
+    /// Returns the representation that begins with this byte; nothing stands for an indexed field.
     #[inline]
     pub(crate) const fn of(first: u8) -> Option<Self> {
         match first {

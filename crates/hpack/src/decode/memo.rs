@@ -63,7 +63,7 @@ impl<T: Default> Default for Memo<T> {
 }
 
 impl<T: Default> Memo<T> {
-    /// An empty memo; allocates nothing yet.
+    /// Creates an empty memo; allocates nothing yet.
     pub const fn new() -> Self {
         Self { rows: None, first: 0, oldest: 0 }
     }
@@ -154,7 +154,7 @@ impl<T> Row<T> {
     }
 }
 
-/// An index below 127, which is one byte; index 0 is an error and no index.
+/// Returns true for an index below 127, which is one byte; index 0 is an error and no index.
 #[inline]
 const fn is_short_index(octet: u8) -> bool {
     octet > 0x80 && octet < 0xff

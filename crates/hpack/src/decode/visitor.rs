@@ -57,13 +57,13 @@ impl<'t, 'f> Indexed<'t, 'f> {
         Self { nearest, octets: octets.iter() }
     }
 
-    /// The bytes from the first on that is no index of a field.
+    /// Returns the bytes from the first on that is no index of a field.
     #[inline(always)]
     pub(crate) fn rest(&self) -> &'f [u8] {
         self.octets.as_slice()
     }
 
-    /// The next field, as it is stored.
+    /// Returns the next field, as it is stored.
     #[inline(always)]
     pub(crate) fn next_stored(&mut self) -> Option<Stored<'t>> {
         const FIRST: u8 = 0x81;

@@ -67,7 +67,8 @@ pub(crate) enum Written {
 }
 
 impl Encoder {
-    /// A new encoder, for a peer that has not changed SETTINGS_HEADER_TABLE_SIZE. Allocates nothing yet.
+    /// Creates a new encoder, for a peer that has not changed SETTINGS_HEADER_TABLE_SIZE. Allocates nothing
+    /// yet.
     pub fn new(config: EncoderConfig) -> Self {
         let size_max = Self::size_max_initial(&config);
         Self {
@@ -188,7 +189,7 @@ impl Encoder {
         self.table.changes()
     }
 
-    /// The dynamic table, for tests and debugging.
+    /// Returns the dynamic table, for tests and debugging.
     pub fn table(&self) -> TableView<'_> {
         TableView::new(&self.table)
     }
@@ -222,7 +223,7 @@ impl Encoder {
         }
     }
 
-    /// The field in one byte, for most of the fields that are in a table.
+    /// Writes the field in one byte, as most of the fields that are in a table.
     #[inline(always)]
     fn quick(&self, field: &Field<'_>) -> u8 {
         if field.indexing as u8 >= self.quick_below {
@@ -277,7 +278,8 @@ impl Encoder {
         self.known_not_latest(name, value, treatment, latest, out)
     }
 
-    /// The same where neither the static table nor the newest entry with the name has the value.
+    /// Writes a field with a known name where neither the static table nor the newest entry with the name has
+    /// the value.
     fn known_not_latest(
         &mut self,
         name: KnownName,

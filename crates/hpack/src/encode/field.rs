@@ -40,7 +40,7 @@ impl<'a> Field<'a> {
         Self { name: name.as_str().as_bytes(), known: Some(name), value, indexing: Indexing::Auto }
     }
 
-    /// The same field with another treatment.
+    /// Returns the same field with another treatment.
     #[inline]
     pub const fn with(self, indexing: Indexing) -> Self {
         Self { indexing, ..self }

@@ -248,7 +248,7 @@ impl Encoder {
         self.field(&field, out)
     }
 
-    /// A field that is prepared will come again: it becomes an entry at once if it may.
+    /// Lets a prepared field, which will come again, become an entry at once if it may.
     fn to_enter<'a>(&self, field: Field<'a>) -> Field<'a> {
         if self.enters_prepared(&field) { field.with(Indexing::Index) } else { field }
     }
@@ -304,14 +304,14 @@ impl Plans {
         own + self.plans.iter().map(Plan::memory_bytes).sum::<usize>()
     }
 
-    /// The place of the plan for this prepared block, or the number of plans if there is none.
+    /// Returns the place of the plan for this prepared block, or the number of plans if there is none.
     #[inline]
     fn place_of(&self, id: u64) -> usize {
         self.plans.iter().position(|plan| plan.id == id).unwrap_or(self.plans.len())
     }
 
-    /// The last block by the plan at this place, if it was nothing but indexes and the table has not changed
-    /// since.
+    /// Returns the last block by the plan at this place, if it was nothing but indexes and the table has not
+    /// changed since.
     #[inline]
     fn indexes(&self, place: usize, changes: u64) -> Option<&[u8]> {
         self.plans.get(place).filter(|plan| plan.indexes_at == changes).map(|plan| &*plan.indexes)

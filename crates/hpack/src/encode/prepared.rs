@@ -100,17 +100,17 @@ impl PreparedBlock {
         Ok(block)
     }
 
-    /// A number no other prepared block of this process has.
+    /// Returns a number no other prepared block of this process has.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// The number of holes.
+    /// Returns the number of holes.
     pub fn holes(&self) -> usize {
         self.holes
     }
 
-    /// The sum of name, value and 32 bytes over all fields, holes counted as empty (RFC 9113 §6.5.2).
+    /// Returns the sum of name, value and 32 bytes over all fields, holes counted as empty (RFC 9113 §6.5.2).
     pub fn list_size(&self) -> usize {
         self.parts.iter().map(|part| part.name.len() + part.value.len() + 32).sum()
     }
@@ -124,12 +124,12 @@ impl PreparedBlock {
         self.fixed_len_max
     }
 
-    /// The field of a part that is no hole.
+    /// Returns the field of a part that is no hole.
     pub(crate) fn field<'a>(&'a self, part: &PreparedPart) -> Field<'a> {
         self.field_with(part, &self.octets[part.value.clone()])
     }
 
-    /// The field of a hole with this value.
+    /// Returns the field of a hole with this value.
     pub(crate) fn field_with<'a>(&'a self, part: &PreparedPart, value: &'a [u8]) -> Field<'a> {
         Field { name: &self.octets[part.name.clone()], known: part.known, value, indexing: part.indexing }
     }
@@ -180,7 +180,8 @@ impl PreparedBlock {
     }
 }
 
-/// A literal that leaves the table alone and refers to the static table at most (RFC 7541 §6.2.2, §6.2.3).
+/// Returns a literal that leaves the table alone and refers to the static table at most (RFC 7541 §6.2.2,
+/// §6.2.3).
 fn literal(name: &[u8], known: Option<KnownName>, value: &[u8], indexing: Indexing) -> Vec<u8> {
     let strings = string::encoded_len_max(name.len(), Huffman::Shorter)
         + string::encoded_len_max(value.len(), Huffman::Shorter);

@@ -30,7 +30,7 @@ impl Treatment {
         }
     }
 
-    /// The first bits of a literal that is no entry.
+    /// Returns the first bits of a literal that is no entry.
     pub(crate) const fn pattern(self) -> u8 {
         if matches!(self, Self::Never) { NEVER } else { WITHOUT }
     }

@@ -296,7 +296,7 @@ const _: () = {
     assert!(kraft == 1 << LEN_MAX);
 };
 
-// The code is canonical: ordered by length and then by symbol, each word is the one before plus one. So the
+// The code is canonical: ordered by length and then by symbol, each word is the one before plus one. The
 // lengths alone pin every bit: a mistyped bit does not compile either.
 const _: () = {
     let mut next = 0;

@@ -1,10 +1,10 @@
 //! Decodes Huffman code to bytes.
 //!
-//! A step looks at the next [`STEP`] bits and finds one or two bytes in a table, with the classes both
-//! belong to. Four steps make a round: one word is loaded at the bit where the code has got to, one word is
-//! written, and one sum over what the steps found says how far both go. Code words longer than a step are
-//! rare bytes; they stop a round, and are found by their length, which works because the code is canonical.
-//! So the cost is linear in the length of the code, whatever it holds.
+//! A step looks at the next [`STEP`] bits and finds one or two bytes in a table, with the classes both belong
+//! to. Four steps make a round: one word is loaded at the bit where the code has got to, one word is written,
+//! and one sum over what the steps found says how far both go. Code words longer than a step are rare bytes;
+//! they stop a round, and are found by their length, which works because the code is canonical. The cost is
+//! linear in the length of the code, whatever it holds.
 
 use super::codes::{CODES, LEN_MAX, LEN_MIN, TABLE};
 use crate::encode::class::Octets;
@@ -63,7 +63,8 @@ pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Octets), De
     Ok((at, Octets::from_step(all & tail)))
 }
 
-/// The last bits of a string, fewer than a round takes: where a step must not take the padding for a byte.
+/// Decodes the last bits of a string, fewer than a round takes: there a step must not take the padding for
+/// code.
 ///
 /// The bits are inverted, so that what is shifted in behind them is padding.
 #[inline]
@@ -96,8 +97,8 @@ fn decode_tail(
     }
 }
 
-/// The first byte of a step that found more than there is, or a byte too long for a step; and its length
-/// in bits.
+/// Returns the first byte of a step that found more than there is, or a byte too long for a step; and its
+/// length in bits.
 #[cold]
 fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     if step.bits() == 0 {
@@ -108,8 +109,8 @@ fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     if len <= left { Ok((octet, len)) } else { Err(bad_padding(word)) }
 }
 
-/// A byte whose code word is longer than a step, of which only `left` bits may be there; and its length in
-/// bits.
+/// Returns a byte whose code word is longer than a step, of which only `left` bits may be there; and its
+/// length in bits.
 fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     let mut len = STEP as usize + 1;
     // No word is above the end of the longest ones, so this ends.
@@ -130,19 +131,19 @@ fn bad_padding(word: u64) -> DecodeError {
     if word == u64::MAX { DecodeError::HUFFMAN_LONG_PADDING } else { DecodeError::HUFFMAN_PADDING }
 }
 
-/// The 57 or more bits from this one on; a round takes no more, nor does a code word.
+/// Returns the 57 or more bits from this one on; a round takes no more, nor does a code word.
 #[inline(always)]
 fn word_at(coded: &[u8], bit: usize) -> u64 {
     octets_at(coded, bit / 8) << (bit % 8)
 }
 
-/// The same bits inverted, as if ones without end followed the code.
+/// Returns the same bits inverted, as if ones without end followed the code.
 #[inline(always)]
 fn inverted_at(coded: &[u8], bit: usize) -> u64 {
     !octets_at(coded, bit / 8) << (bit % 8)
 }
 
-/// The eight bytes from this one on, as if ones followed.
+/// Returns the eight bytes from this one on, as if ones followed.
 #[inline(always)]
 fn octets_at(coded: &[u8], at: usize) -> u64 {
     match coded.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -151,7 +152,7 @@ fn octets_at(coded: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The word that begins less than eight bytes before the end.
+/// Returns the word that begins less than eight bytes before the end.
 #[inline]
 fn last_word(coded: &[u8], at: usize) -> u64 {
     match coded.last_chunk::<8>() {
@@ -211,8 +212,8 @@ const CLASS_SHIFT: u32 = 14;
 const CLASSES: u32 = 3 << CLASS_SHIFT;
 
 impl Octets {
-    /// The classes where a step has them; all other bits are ones, so that sets of classes can be intersected
-    /// by `&`.
+    /// Returns the classes where a step has them; all other bits are ones, so that sets of classes can be
+    /// intersected by `&`.
     const fn to_step(self) -> u32 {
         (self.bits() as u32) << CLASS_SHIFT | !CLASSES
     }

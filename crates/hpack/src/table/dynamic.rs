@@ -73,7 +73,7 @@ pub(crate) struct Near<'a> {
 }
 
 impl<'a> Near<'a> {
-    /// The entry this many places behind the newest, if there are that many.
+    /// Returns the entry this many places behind the newest, if there are that many.
     #[inline(always)]
     pub(crate) fn behind(self, places: u8) -> Option<Stored<'a>> {
         if places >= self.count {
@@ -91,7 +91,7 @@ pub(crate) enum Stored<'a> {
     Other(&'a [u8], &'a [u8], Class),
 }
 
-/// A slot, as it is stored.
+/// Returns a slot, as it is stored.
 #[inline(always)]
 fn stored<'a>(ring: &'a [u8], slot: &Slot) -> Stored<'a> {
     let value_at = slot.value_at as usize;
@@ -102,7 +102,7 @@ fn stored<'a>(ring: &'a [u8], slot: &Slot) -> Stored<'a> {
     }
 }
 
-/// The entry in a slot.
+/// Returns the entry in a slot.
 #[inline(always)]
 fn entry<'a>(ring: &'a [u8], slot: &Slot) -> Entry<'a> {
     match stored(ring, slot) {
@@ -114,7 +114,8 @@ fn entry<'a>(ring: &'a [u8], slot: &Slot) -> Entry<'a> {
 }
 
 impl Table {
-    /// An empty table; nothing is allocated before the first entry, then `slots_min` slots, a power of two.
+    /// Creates an empty table; nothing is allocated before the first entry, then `slots_min` slots, a power
+    /// of two.
     pub(crate) const fn new(size_max: u32, slots_min: u16) -> Self {
         Self {
             ring: Vec::new(),
@@ -209,37 +210,37 @@ impl Table {
         }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
-    /// The number of entries that have an index of one byte.
+    /// Returns the number of entries that have an index of one byte.
     #[inline]
     pub(crate) fn near(&self) -> u32 {
         self.near
     }
 
-    /// The sum of the sizes of all entries (RFC 7541 §4.1).
+    /// Returns the sum of the sizes of all entries (RFC 7541 §4.1).
     #[inline]
     pub(crate) fn size(&self) -> u32 {
         self.size
     }
 
-    /// The most that sum may be.
+    /// Returns the most that sum may be.
     #[inline]
     pub(crate) fn size_max(&self) -> u32 {
         self.size_max
     }
 
-    /// The id of the entry that comes next; entries that are there have ids below it.
+    /// Returns the id of the entry that comes next; entries that are there have ids below it.
     #[inline]
     pub(crate) fn next_id(&self) -> u64 {
         self.next
     }
 
-    /// The id of the oldest entry, or of the next one if there is none.
+    /// Returns the id of the oldest entry, or of the next one if there is none.
     #[inline]
     pub(crate) fn oldest_id(&self) -> u64 {
         self.next - u64::from(self.len)
@@ -252,7 +253,7 @@ impl Table {
         self.changes
     }
 
-    /// The number of entries that fit into the slots there are.
+    /// Returns the number of entries that fit into the slots there are.
     #[inline]
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
@@ -280,13 +281,13 @@ impl Table {
         self.ring.capacity() + self.name.capacity() + self.slots.capacity() * size_of::<Slot>()
     }
 
-    /// The id of the entry this many places behind the newest, if there are that many.
+    /// Returns the id of the entry this many places behind the newest, if there are that many.
     #[inline]
     pub(crate) fn id_behind(&self, places: u32) -> Option<u64> {
         if places < self.len { Some(self.next - 1 - u64::from(places)) } else { None }
     }
 
-    /// The entries that have an index of one byte.
+    /// Returns the entries that have an index of one byte.
     #[inline(always)]
     pub(crate) fn nearest(&self) -> Near<'_> {
         const NONE: &[Slot] =
@@ -299,7 +300,7 @@ impl Table {
         }
     }
 
-    /// The entry with this id, which is there.
+    /// Returns the entry with this id, which is there.
     #[inline]
     pub(crate) fn entry(&self, id: u64) -> Entry<'_> {
         entry(&self.ring, self.slot(id))

@@ -1,7 +1,8 @@
 //! A quick hash of bytes, for finding and for recognising what was seen before.
 //!
-//! Whoever chooses the bytes can make values meet. That costs time bounded by the number of entries in a
-//! table, or an entry nobody needs; it never changes what is encoded, since whatever is found is compared.
+//! A peer that chooses the bytes can make hashes collide. A collision costs time bounded by the number of
+//! entries in a table, or an entry that is never used; it never changes what is encoded, since an entry that
+//! is found is compared.
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -24,7 +25,7 @@ pub(crate) fn hash(seed: u64, octets: &[u8]) -> u64 {
     mix(state ^ last)
 }
 
-/// The half of a hash that depends on all of it.
+/// Returns the half of a hash that depends on all of it.
 #[inline]
 pub(crate) fn fold(state: u64) -> u32 {
     (mix(state) >> 32) as u32

@@ -45,8 +45,8 @@ static NO_ENTRIES: [Latest; NAMES] = [Latest::NOTHING; NAMES];
 impl LatestOfNames {
     const NEW: Self = Self::None(&NO_ENTRIES);
 
-    /// The place of an id. Both variants are a pointer to the same kind of array, so this is one load and no
-    /// branch.
+    /// Returns the place of an id. Both variants are a pointer to the same kind of array, so this is one load
+    /// and no branch.
     #[inline(always)]
     fn of(&self, id: usize) -> &Latest {
         let latest: &[Latest; NAMES] = match self {
@@ -130,14 +130,14 @@ impl Lookup {
         Self { latest: LatestOfNames::NEW, heads: Vec::new(), links: Vec::new(), ring_len: 0 }
     }
 
-    /// The newest entry with a known name.
+    /// Returns the newest entry with a known name.
     #[inline]
     pub(crate) fn latest(&self, table: &Table, name: KnownName) -> Option<u64> {
         alive(table, self.latest.of(usize::from(name.id())).id).filter(|&id| table.has_name(id, name))
     }
 
-    /// The places behind the newest entry at which the newest with this name is, if that has the value, is no
-    /// secret and is compared quickly. A name that is not known is never found.
+    /// Returns the places behind the newest entry at which the newest with this name is, if that has the
+    /// value, is no secret and is compared quickly. A name that is not known is never found.
     #[inline(always)]
     pub(crate) fn quick(&self, table: &Table, name: Option<KnownName>, value: &[u8]) -> Option<u32> {
         let latest = self.latest.of(name.map_or(0, |name| usize::from(name.id())));
@@ -154,7 +154,7 @@ impl Lookup {
         alive(table, self.link(id).before_name).is_some()
     }
 
-    /// The newest entry with a known name and a value.
+    /// Returns the newest entry with a known name and a value.
     pub(crate) fn pair_of_known(
         &self,
         table: &Table,
@@ -165,7 +165,7 @@ impl Lookup {
         self.pairs(table, hashes.pair).find(|&id| table.is_known(id, name, value))
     }
 
-    /// The newest entry with a name that is not known and a value, else the newest with the name.
+    /// Returns the newest entry with a name that is not known and a value, else the newest with the name.
     pub(crate) fn find(&self, table: &Table, hashes: Hashes, name: &[u8], value: &[u8]) -> Found {
         let is_named = |id: &u64| {
             let entry = table.entry(*id);
@@ -179,7 +179,7 @@ impl Lookup {
         self.names(table, hashes.name).find(is_named).map_or(Found::Nothing, Found::Name)
     }
 
-    /// The newest entry with a name that is not known.
+    /// Returns the newest entry with a name that is not known.
     pub(crate) fn name(&self, table: &Table, name: &[u8]) -> Option<u64> {
         self.names(table, hash::fold(hash::hash(0, name))).find(|&id| {
             let entry = table.entry(id);
@@ -285,7 +285,7 @@ impl Latest {
 /// Heads are twice as many as entries, so that most chains have one.
 const HEADS_PER_SLOT: usize = 2;
 
-/// The entry with this id, shortened to 32 bits, if it is still in the table.
+/// Returns the entry with this id, shortened to 32 bits, if it is still in the table.
 #[inline]
 pub(crate) fn alive(table: &Table, short: u32) -> Option<u64> {
     let back = (table.next_id() as u32).wrapping_sub(short);

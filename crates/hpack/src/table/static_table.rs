@@ -101,7 +101,7 @@ const TABLE: [Row; LAST as usize] = [
     row(KnownName::WWW_AUTHENTICATE, ""),                         // 61
 ];
 
-/// The index of the commonest pairs of name and value.
+/// Returns the index of the commonest pairs of name and value.
 #[inline]
 pub(crate) fn quick(name: KnownName, value: &[u8]) -> Option<u8> {
     // A chain, not a table of jumps: there are few, and the first are the commonest.
@@ -133,7 +133,7 @@ impl NameRows {
         PLACES[usize::from(name.id())]
     }
 
-    /// The index of the row with exactly this value, if there is one.
+    /// Returns the index of the row with exactly this value, if there is one.
     #[inline]
     pub(crate) fn index_of(self, value: &[u8]) -> Option<u8> {
         if !self.has_values {

@@ -16,7 +16,7 @@ impl<'a> TableView<'a> {
         Self { table }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(self) -> usize {
         self.table.len() as usize
     }
@@ -26,17 +26,17 @@ impl<'a> TableView<'a> {
         self.len() == 0
     }
 
-    /// The size of all entries, in bytes as RFC 7541 §4.1 counts them.
+    /// Returns the size of all entries, in bytes as RFC 7541 §4.1 counts them.
     pub fn bytes(self) -> u32 {
         self.table.size()
     }
 
-    /// The most that may be, in the same bytes.
+    /// Returns the most that may be, in the same bytes.
     pub fn bytes_max(self) -> u32 {
         self.table.size_max()
     }
 
-    /// The entries as names and values, newest first, as their indexes run from 62 up.
+    /// Returns the entries as names and values, newest first, as their indexes run from 62 up.
     pub fn entries(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let table = self.table;
         (table.oldest_id()..table.next_id()).rev().map(|id| {

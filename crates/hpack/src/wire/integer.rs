@@ -8,7 +8,7 @@ use crate::error::DecodeError;
 /// The most bytes an integer takes.
 pub(crate) const LEN_MAX: usize = 6;
 
-/// The number of bytes that `value` takes behind a prefix of `prefix` bits.
+/// Returns the number of bytes that `value` takes behind a prefix of `prefix` bits.
 #[inline]
 pub(crate) const fn len(value: u32, prefix: u32) -> usize {
     let full = (1 << prefix) - 1;
