@@ -60,8 +60,8 @@ impl FieldError {
         self.kind
     }
 
-    /// The offending name, or for control data its text: at most its first forty bytes, and nothing that may
-    /// be secret: no query, no user information, nothing after the colon of a name.
+    /// Returns the offending name, or for control data its text: at most its first forty bytes, and nothing
+    /// that may be secret: no query, no user information, nothing after the colon of a name.
     #[inline]
     pub fn quoted(&self) -> &[u8] {
         self.quote.octets()
@@ -178,7 +178,8 @@ impl Quote {
     }
 }
 
-/// The bytes at the beginning that can hold no secret, by the rules of [`masked_url`](crate::masked_url).
+/// Returns the bytes at the beginning that can hold no secret, by the rules of
+/// [`masked_url`](crate::masked_url).
 fn harmless(kind: FieldErrorKind, text: &[u8]) -> usize {
     let until = |odd: u8| text.iter().position(|octet| *octet == odd);
     let is_user_possible = text.contains(&b'@') && text.first() != Some(&b'/');

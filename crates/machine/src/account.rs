@@ -62,19 +62,20 @@ pub struct OverBudget {
 }
 
 impl MemoryBudget {
-    /// A budget of so many bytes.
+    /// Creates a budget of so many bytes.
     pub const fn new(bytes_max: u64) -> Self {
         Self::with_soft(bytes_max, bytes_max)
     }
 
-    /// A budget of `bytes_max` bytes, [used up](Self::is_used_up) for new work with `bytes_soft` bytes.
+    /// Creates a budget of `bytes_max` bytes, [used up](Self::is_used_up) for new work with `bytes_soft`
+    /// bytes.
     pub const fn with_soft(bytes_max: u64, bytes_soft: u64) -> Self {
         let quarter = bytes_max / 4;
         let bytes_crowded = if quarter < bytes_soft { quarter } else { bytes_soft };
         Self { held: AtomicU64::new(0), bytes_max, bytes_soft, bytes_crowded }
     }
 
-    /// The bytes charged now.
+    /// Returns the bytes charged now.
     #[inline]
     pub fn held(&self) -> u64 {
         self.held.load(Relaxed)
@@ -135,7 +136,7 @@ impl MemoryBudget {
 }
 
 impl Reservation {
-    /// The bytes that are charged.
+    /// Returns the bytes that are charged.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -165,17 +166,17 @@ impl Drop for Reservation {
 }
 
 impl MemoryAccount {
-    /// An account with a limit of its own.
+    /// Creates an account with a limit of its own.
     pub const fn new(bytes_max: u64) -> Self {
         Self { held: 0, bytes_max, budget: None }
     }
 
-    /// An account with a limit of its own that charges a budget too.
+    /// Creates an account with a limit of its own that charges a budget too.
     pub fn within(budget: &Arc<MemoryBudget>, bytes_max: u64) -> Self {
         Self { held: 0, bytes_max, budget: Some(Arc::clone(budget)) }
     }
 
-    /// The bytes charged now.
+    /// Returns the bytes charged now.
     #[inline]
     pub fn held(&self) -> u64 {
         self.held

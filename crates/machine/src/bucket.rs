@@ -28,7 +28,7 @@ pub struct TokenBucket {
 const TOKEN: u64 = 1_000_000_000;
 
 impl TokenBucket {
-    /// A full bucket of `burst` tokens, which gets `per_second` back each second.
+    /// Creates a full bucket of `burst` tokens, which gets `per_second` back each second.
     #[inline]
     pub const fn new(burst: u32, per_second: u32) -> Self {
         let level_max = burst as u64 * TOKEN;

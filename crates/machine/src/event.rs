@@ -63,7 +63,7 @@ pub enum Event<'i, F = Infallible> {
 }
 
 impl<'i, F> Event<'i, F> {
-    /// The same event, unless it is a fact of one version.
+    /// Returns the same event, unless it is a fact of one version.
     #[inline(always)]
     pub fn of_message(self) -> Option<Event<'i>> {
         Some(match self {

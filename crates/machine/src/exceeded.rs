@@ -23,7 +23,7 @@ pub struct Exceeded {
 }
 
 impl Exceeded {
-    /// The name of the field of [`Limits`](crate::Limits).
+    /// Returns the name of the field of [`Limits`](crate::Limits).
     pub const fn limit(&self) -> &'static str {
         self.measure.limit
     }

@@ -192,9 +192,9 @@ pub struct Limits {
     /// `retry-after: 5`, HTTP/2 resets the stream with REFUSED_STREAM (RFC 9113 §8.7); no handler runs.
     ///
     /// Without it the first to be refused would be connections that serve requests under way and happen to
-    /// grow. A quarter is left for those: it holds a hundred connections that hold all they may. What a
-    /// program
-    /// [reserves](crate::MemoryBudget::reserve) for itself stays below this bound as well. 100 refuses no request.
+    /// grow. A quarter is left for those: it holds a hundred connections that hold all they may. Memory that
+    /// a program [reserves](crate::MemoryBudget::reserve) for itself stays below this bound as well. 100
+    /// refuses no request.
     pub process_memory_soft_percent: u32,
     /// The connections that a server has open at once; by default the soft limit of descriptors at the time
     /// it binds, less a reserve of an eighth, at least 32 and at most half, for what else the process opens.
@@ -227,7 +227,7 @@ pub struct Limits {
     /// The time that a head, or a frame other than DATA, may take from its first byte on; default 10 s.
     pub head_timeout: Duration,
     /// The longest time in which no content moves while a handler waits for it, while it is read and dropped,
-    /// or while our output waits for the peer; default 60 s. What frames content does not count.
+    /// or while our output waits for the peer; default 60 s. The framing of content does not count.
     ///
     /// A client applies it to the socket of a connection that nobody uses any more, and to nothing else: how
     /// long a request may take is for its caller to say.
@@ -315,7 +315,7 @@ impl Limits {
     /// The window of a connection is so wide that content which nobody reads does not stop what comes on
     /// other streams, up to 16 MiB of it on one connection. A response may have a head of 256 KiB, 1,000
     /// fields and 100 interim responses, since a client asks for what it gets, and no server is told how much
-    /// it may send over HTTP/1.1. What a head holds is charged to its connection as it comes, and no memory
+    /// it may send over HTTP/1.1. The memory of a head is charged to its connection as the head comes; none
     /// is taken before.
     ///
     /// ```
@@ -338,8 +338,9 @@ impl Limits {
         }
     }
 
-    /// The bytes of all connections with which a server takes no new requests, by
-    /// [`process_memory_soft_percent`](Self::process_memory_soft_percent); with 100 or more percent, all that they may hold.
+    /// Returns the bytes of all connections with which a server takes no new requests, by
+    /// [`process_memory_soft_percent`](Self::process_memory_soft_percent); with 100 or more percent, all that
+    /// they may hold.
     pub const fn process_memory_soft_bytes(&self) -> u64 {
         match self.process_memory_soft_percent {
             // The quotient is less than what was multiplied.

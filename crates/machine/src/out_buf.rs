@@ -39,18 +39,18 @@ pub struct OutBuf {
 }
 
 impl OutBuf {
-    /// An empty buffer; allocates nothing.
+    /// Creates an empty buffer; allocates nothing.
     #[inline]
     pub const fn new() -> Self {
         Self { octets: Vec::new(), sent: 0, end: 0 }
     }
 
-    /// An empty buffer with room for so many bytes.
+    /// Creates an empty buffer with room for so many bytes.
     pub fn with_capacity(bytes: usize) -> Self {
         Self { octets: alloc::vec![0; bytes], sent: 0, end: 0 }
     }
 
-    /// The number of bytes that are unsent.
+    /// Returns the number of bytes that are unsent.
     #[inline]
     pub fn len(&self) -> usize {
         self.end - self.sent
@@ -68,7 +68,7 @@ impl OutBuf {
         &self.octets[self.sent..self.end]
     }
 
-    /// The memory held, in bytes, used or not.
+    /// Returns the memory held, in bytes, used or not.
     #[inline]
     pub fn capacity(&self) -> usize {
         self.octets.capacity()
@@ -131,7 +131,7 @@ impl OutBuf {
         self.end += written;
     }
 
-    /// A mark at the end. It stays valid until bytes are consumed or the buffer is cleared.
+    /// Returns a mark at the end. It stays valid until bytes are consumed or the buffer is cleared.
     #[inline]
     pub fn end(&self) -> usize {
         self.len()

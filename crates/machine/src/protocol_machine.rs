@@ -131,10 +131,10 @@ pub trait ProtocolMachine {
         now: Time,
     ) -> Result<Option<Event<'static, Self::Fact>>, ConnectionError<Self::Rule>>;
 
-    /// The limit that the peer went over last.
+    /// Returns the limit that the peer went over last.
     fn exceeded(&self) -> Option<Exceeded>;
 
-    /// The debug data of the peer's farewell; empty if there is none.
+    /// Returns the debug data of the peer's farewell; empty if there is none.
     fn goaway_debug(&self) -> &[u8] {
         &[]
     }
@@ -147,7 +147,7 @@ pub trait ProtocolMachine {
     /// Returns true if [`poll_notice`](Self::poll_notice) may have something.
     fn has_notice(&self) -> bool;
 
-    /// The oldest of what happened beside the events.
+    /// Returns the oldest pending notice.
     fn poll_notice(&mut self) -> Option<Notice<Self::Rule>>;
 
     /// Takes [`Notice::Room`] if that is all there is to tell; returns false, and takes nothing, otherwise.
@@ -205,11 +205,11 @@ pub trait ProtocolMachine {
     /// Returns true while the peer owes content, or its end, and may send it.
     fn is_content_awaited(&self, stream: StreamKey) -> bool;
 
-    /// The bytes of content that the peer is still to send, where it has stated a length.
+    /// Returns the bytes of content that the peer is still to send, where it has stated a length.
     fn content_left(&self, stream: StreamKey) -> Option<u64>;
 
-    /// A number for the exchange whose content is read and dropped, and the bytes that were dropped so far
-    /// over all exchanges; `None` while nobody waits for the end of such content.
+    /// Returns a number for the exchange whose content is read and dropped, and the bytes that were dropped
+    /// so far over all exchanges; `None` while nobody waits for the end of such content.
     fn discarding(&self) -> Option<(u32, u64)> {
         None
     }
@@ -220,7 +220,8 @@ pub trait ProtocolMachine {
         false
     }
 
-    /// The bytes of content that may be sent now; if none, [`Notice::Writable`] tells when there is room.
+    /// Returns the bytes of content that may be sent now; if none, [`Notice::Writable`] tells when there is
+    /// room.
     fn await_capacity(&mut self, stream: StreamKey) -> usize;
 
     /// Returns true if the peer may send no content at all until some is given back.
@@ -252,7 +253,7 @@ pub trait ProtocolMachine {
     /// Returns true on the side that asks.
     fn is_client(&self) -> bool;
 
-    /// The limits of the connection.
+    /// Returns the limits of the connection.
     fn limits(&self) -> &Limits;
 
     /// Takes heads of so many bytes at most from now on, also of the one that is being read, where the limits
@@ -279,12 +280,13 @@ pub trait ProtocolMachine {
     /// Returns true if a request can be sent at once, and its answer read.
     fn is_free(&self) -> bool;
 
-    /// The number of requests that can be sent at once; when none can, [`Notice::Room`] tells of the next.
+    /// Returns the number of requests that can be sent at once; when none can, [`Notice::Room`] tells of the
+    /// next.
     fn await_slot(&mut self) -> usize {
         self.is_free().into()
     }
 
-    /// The number of streams that the peer allows at once, if it has said so.
+    /// Returns the number of streams that the peer allows at once, if it has said so.
     fn streams_allowed(&self) -> Option<u32> {
         None
     }
@@ -307,7 +309,7 @@ pub trait ProtocolMachine {
     /// Writes what the machine itself has to say, and returns the number of bytes.
     fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) -> usize;
 
-    /// The time at which [`handle_timeout`](Self::handle_timeout) is to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     fn poll_timeout(&self) -> Option<Time>;
 
     /// Returns the memory of what [`poll_transmit`](Self::poll_transmit) has not been asked for yet: it
@@ -341,7 +343,7 @@ pub trait ProtocolMachine {
     /// Gives back what an idle connection does not need.
     fn trim(&mut self);
 
-    /// The bytes of memory that the machine holds, itself not counted.
+    /// Returns the bytes of memory that the machine holds, itself not counted.
     fn memory_bytes(&mut self) -> usize;
 
     // Tests.
@@ -349,10 +351,10 @@ pub trait ProtocolMachine {
     /// Panics if the state contradicts itself.
     fn check_invariants(&self);
 
-    /// The number of streams that are open.
+    /// Returns the number of streams that are open.
     fn in_flight(&self) -> usize;
 
-    /// The bytes that may be sent, and that the peer may send; zeros without windows.
+    /// Returns the bytes that may be sent, and that the peer may send; zeros without windows.
     fn windows(&self) -> [i64; 2] {
         [0, 0]
     }

@@ -26,10 +26,10 @@ pub trait Rule: Copy + Debug + Eq + Error + 'static {
     /// The name of the version, as in `the peer broke HTTP/2`.
     const PROTOCOL: &'static str;
 
-    /// The name under which it is counted.
+    /// Returns the name under which it is counted.
     fn name(self) -> &'static str;
 
-    /// The part of the connection that it brings down.
+    /// Returns the part of the connection that it brings down.
     fn scope(self) -> Scope;
 
     /// Returns true if the peer may have gone over a limit of ours, of which the machine tells more.

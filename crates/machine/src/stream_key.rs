@@ -17,8 +17,8 @@ impl StreamKey {
         Self { slot, generation }
     }
 
-    /// The slot's number, below the largest number of streams held at once: an index for tables beside the
-    /// machine.
+    /// Returns the slot's number, below the largest number of streams held at once: an index for tables
+    /// beside the machine.
     ///
     /// ```
     /// # use alula::machine::StreamKey;

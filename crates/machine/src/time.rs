@@ -32,7 +32,7 @@ impl Time {
         Self(nanos)
     }
 
-    /// The nanoseconds since the origin.
+    /// Returns the nanoseconds since the origin.
     #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0

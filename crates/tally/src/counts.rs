@@ -17,8 +17,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The bytes still held, as far as these counts know: memory freed by another thread or side counts
-    /// there.
+    /// Returns the bytes still held, as far as these counts know: memory freed by another thread or side
+    /// counts there.
     #[inline]
     pub const fn bytes_live(&self) -> i64 {
         self.bytes.wrapping_sub(self.bytes_freed) as i64

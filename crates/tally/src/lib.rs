@@ -1,4 +1,4 @@
-//! The counting allocator: how many heap allocations a piece of code makes, and who made them.
+//! The counting allocator: how many heap allocations a piece of code makes, by thread and by side.
 //!
 //! A binary installs it as the global allocator; then every call to the allocator is counted for the thread
 //! that made it, for that thread's *side* (a label such as client or server, to tell the two apart in one
@@ -6,11 +6,11 @@
 //! it, all counts are zero and
 //! [`is_installed`] says so: a test should ask before it trusts a zero.
 //!
-//! A count that is not zero says that something allocates, not what: [`watch`] keeps the call stacks of one
-//! side's allocations, and [`stacks`] folds them.
+//! A count that is not zero does not say which code allocates: [`watch`] keeps the call stacks of one side's
+//! allocations, and [`stacks`] folds them.
 //!
-//! What is counted: a call to `alloc` or `alloc_zeroed` is an allocation, a call to `realloc` is an
-//! allocation and a deallocation, and a call that fails is nothing. Allocators hidden behind a crate's own
+//! Calls are counted as follows: a call to `alloc` or `alloc_zeroed` is an allocation, a call to `realloc` is
+//! an allocation and a deallocation, and a call that fails is nothing. Allocators hidden behind a crate's own
 //! calls to `malloc` are not seen.
 //!
 //! ```

@@ -1,8 +1,8 @@
 //! The counts and the label of one thread.
 //!
 //! Rule: nothing here allocates, panics or registers a destructor, since the allocator itself calls it, also
-//! while a thread is being taken down. So the thread-local is made at compile time, has no `Drop`, and is
-//! reached with `try_with`.
+//! while a thread is being taken down. The thread-local is therefore made at compile time, has no `Drop`, and
+//! is reached with `try_with`.
 
 use std::cell::Cell;
 

@@ -55,32 +55,32 @@ impl<'a> Authority<'a> {
         self.text
     }
 
-    /// The host, in brackets when it is an IPv6 address.
+    /// Returns the host, in brackets when it is an IPv6 address.
     #[inline]
     pub fn host(self) -> &'a str {
         &self.text[..self.host_len]
     }
 
-    /// The host as a resolver wants it: an IPv6 address without its brackets.
+    /// Returns the host as a resolver wants it: an IPv6 address without its brackets.
     #[inline]
     pub fn bare_host(self) -> &'a str {
         let host = self.host();
         host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host)
     }
 
-    /// The port, if one is given.
+    /// Returns the port, if one is given.
     #[inline]
     pub const fn port(self) -> Option<u16> {
         self.port
     }
 
-    /// The port to connect to: the given one, or else the scheme's.
+    /// Returns the port to connect to: the given one, or else the scheme's.
     #[inline]
     pub fn port_or_default(self, scheme: Scheme<'_>) -> Option<u16> {
         self.port.or(scheme.default_port())
     }
 
-    /// The authority as it is sent: without a port that is the scheme's own, its host in lower case.
+    /// Returns the authority as it is sent: without a port that is the scheme's own, its host in lower case.
     ///
     /// Borrows, and so costs no copy, unless the host has upper-case letters.
     pub fn normal(self, scheme: Scheme<'_>) -> Cow<'a, str> {
@@ -98,8 +98,8 @@ impl<'a> Authority<'a> {
             && self.port_or_default(scheme) == other.port_or_default(scheme)
     }
 
-    /// The authority of a host, an address or a name, and a port: as [`normal`](Self::normal), IPv6 addresses
-    /// bracketed.
+    /// Returns the authority of a host, an address or a name, and a port: as [`normal`](Self::normal), IPv6
+    /// addresses bracketed.
     ///
     /// Allocates; done once per origin.
     ///
@@ -129,7 +129,7 @@ impl<'a> Authority<'a> {
 }
 
 impl PartialEq for Authority<'_> {
-    /// The same host in any case, and the same port or none on both sides.
+    /// Compares hosts in any case; both sides have the same port or none.
     fn eq(&self, other: &Self) -> bool {
         self.host().eq_ignore_ascii_case(other.host()) && self.port == other.port
     }

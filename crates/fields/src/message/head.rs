@@ -69,7 +69,7 @@ const USUAL_FIELDS: usize = 8;
 const USUAL_FIELD_BYTES: usize = 192;
 
 impl Head {
-    /// A head with nothing in it; allocates nothing.
+    /// Creates a head with nothing in it; allocates nothing.
     pub const fn new() -> Self {
         const UNSET: Span = Span { start: 0, len: 0, is_set: false };
         Self {
@@ -131,7 +131,7 @@ impl Head {
         self.captures = captures;
     }
 
-    /// The captures of its path, if somebody has looked for any.
+    /// Returns the captures of its path, if somebody has looked for any.
     #[inline]
     pub const fn captures(&self) -> &Captures {
         &self.captures
@@ -143,7 +143,7 @@ impl Head {
         self.client = client;
     }
 
-    /// The address of the client that a trusted proxy has named.
+    /// Returns the address of the client that a trusted proxy has named.
     #[inline]
     pub const fn client(&self) -> Option<IpAddr> {
         self.client
@@ -171,13 +171,13 @@ impl Head {
         }
     }
 
-    /// The memory held, in bytes, used or not.
+    /// Returns the memory held, in bytes, used or not.
     #[inline]
     pub fn capacity_bytes(&self) -> usize {
         self.fields.capacity_bytes() + self.control.capacity()
     }
 
-    /// The method of a request.
+    /// Returns the method of a request.
     ///
     /// This and the others that answer with text cost a check of it, some instructions per byte, but for the
     /// usual methods and schemes; [`pseudo`](Self::pseudo) costs nothing.
@@ -190,7 +190,7 @@ impl Head {
         }
     }
 
-    /// The scheme of a request.
+    /// Returns the scheme of a request.
     #[inline]
     pub fn scheme(&self) -> Option<&str> {
         match self.octets(SCHEME)? {
@@ -200,31 +200,31 @@ impl Head {
         }
     }
 
-    /// The authority of a request: host, and port unless it is the scheme's.
+    /// Returns the authority of a request: host, and port unless it is the scheme's.
     #[inline]
     pub fn authority(&self) -> Option<&str> {
         self.part(AUTHORITY)
     }
 
-    /// The path and query of a request, or `*`.
+    /// Returns the path and query of a request, or `*`.
     #[inline]
     pub fn path(&self) -> Option<&str> {
         self.part(PATH)
     }
 
-    /// The path and query of a request as bytes, which need not be looked at as text.
+    /// Returns the path and query of a request as bytes, which need not be looked at as text.
     #[inline]
     pub fn path_octets(&self) -> Option<&[u8]> {
         self.octets(PATH)
     }
 
-    /// The protocol of an extended CONNECT (RFC 8441 §4).
+    /// Returns the protocol of an extended CONNECT (RFC 8441 §4).
     #[inline]
     pub fn protocol(&self) -> Option<&str> {
         self.part(PROTOCOL)
     }
 
-    /// The status of a response.
+    /// Returns the status of a response.
     #[inline]
     pub fn status(&self) -> Option<Status> {
         self.status
@@ -307,8 +307,8 @@ impl Head {
 
 /// The paths of decoders, which have checked the values already.
 impl Head {
-    /// Sets the control data that this pseudo-field carries. What is no pseudo-field or no status is ignored:
-    /// the caller has refused it before.
+    /// Sets the control data that this pseudo-field carries. Any other name, and an invalid status, is
+    /// ignored: the caller has refused it before.
     #[inline]
     pub fn put_pseudo(&mut self, name: KnownName, value: &[u8]) {
         debug_assert!(name.is_pseudo() && value.is_ascii());
@@ -337,8 +337,8 @@ impl Head {
         true
     }
 
-    /// The bytes of the control data that this pseudo-field carries; `None` for `:status`, which is kept as
-    /// a number.
+    /// Returns the bytes of the control data that this pseudo-field carries; `None` for `:status`, which is
+    /// kept as a number.
     #[inline]
     pub fn pseudo(&self, name: KnownName) -> Option<&[u8]> {
         self.octets(part_of(name)?)
@@ -408,8 +408,8 @@ fn part_of(name: KnownName) -> Option<usize> {
 }
 
 impl fmt::Debug for Head {
-    /// Control data that is there, then the fields. Of a query the names are shown, and of fields nothing
-    /// that is secret.
+    /// Writes the control data that is there, then the fields. Values of a query and secret values are
+    /// hidden.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut head = f.debug_struct("Head");
         let parts = [(METHOD, "method"), (SCHEME, "scheme"), (AUTHORITY, "authority"), (PATH, "path")];

@@ -96,7 +96,7 @@ impl<'a> Method<'a> {
         one.eq_ignore_ascii_case(other)
     }
 
-    /// The method as it is sent.
+    /// Returns the method as it is sent.
     #[inline]
     pub const fn as_str(self) -> &'a str {
         match self {

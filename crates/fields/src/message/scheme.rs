@@ -40,7 +40,7 @@ impl<'a> Scheme<'a> {
         }
     }
 
-    /// The scheme in lower case, if it is known, or as it was given.
+    /// Returns the scheme in lower case, if it is known, or as it was given.
     #[inline]
     pub const fn as_str(self) -> &'a str {
         match self {
@@ -50,7 +50,7 @@ impl<'a> Scheme<'a> {
         }
     }
 
-    /// The port that is meant when none is given (RFC 9110 §4.2).
+    /// Returns the port that is meant when none is given (RFC 9110 §4.2).
     #[inline]
     pub const fn default_port(self) -> Option<u16> {
         match self {

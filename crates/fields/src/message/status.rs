@@ -37,7 +37,7 @@ macro_rules! statuses {
                 };
             )*
 
-            /// The phrase HTTP/1 sends after a registered code; HTTP/2 has none.
+            /// Returns the phrase HTTP/1 sends after a registered code; HTTP/2 has none.
             pub const fn reason(self) -> Option<&'static str> {
                 Some(match self.as_u16() {
                     $($code => $reason,)*
@@ -112,7 +112,7 @@ statuses! {
 }
 
 impl Status {
-    /// The status with this code, if it has three digits.
+    /// Returns the status with this code, if it has three digits.
     #[inline]
     pub const fn new(code: u16) -> Option<Self> {
         match NonZeroU16::new(code) {
@@ -136,14 +136,14 @@ impl Status {
         Err(FieldError::outside(FieldErrorKind::Status, digits, digits, octets::DIGIT))
     }
 
-    /// The code, from 100 to 999.
+    /// Returns the code, from 100 to 999.
     #[doc(alias = "code")]
     #[inline]
     pub const fn as_u16(self) -> u16 {
         self.0.get()
     }
 
-    /// The code as three ASCII digits.
+    /// Returns the code as three ASCII digits.
     #[inline]
     pub const fn digits(self) -> [u8; 3] {
         let code = self.as_u16();

@@ -73,7 +73,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The path, without the query.
+    /// Returns the path, without the query.
     pub fn path(self) -> Option<&'a str> {
         let path_and_query = self.path_and_query()?;
         let path = path_and_query.split_once('?').map_or(path_and_query, |(path, _)| path);
@@ -85,7 +85,7 @@ impl<'a> Target<'a> {
         self.path_and_query()?.split_once('?').map(|(_, query)| query)
     }
 
-    /// The authority, when the target itself names one.
+    /// Returns the authority, when the target itself names one.
     #[inline]
     pub const fn authority(self) -> Option<Authority<'a>> {
         match self {

@@ -2,8 +2,8 @@
 //!
 //! Rule 1: a known name is always held as its id, so two known names are compared as integers.
 //! Rule 2: finding one never hashes the whole name. A name of less than eight bytes fits a word and is that
-//! word; of a longer one the last eight bytes and the length go into the hash, and the seed is chosen so
-//! that no two names meet in a slot. What is found is then compared once: up to sixteen bytes as two words,
+//! word; of a longer one the last eight bytes and the length go into the hash, and the seed is chosen so that
+//! no two names meet in a slot. The name found is then compared once: up to sixteen bytes as two words,
 //! longer ones as a slice.
 
 use core::fmt;
@@ -37,18 +37,18 @@ pub(crate) const SECRET: u8 = 1 << 3;
 pub(crate) const LIST: u8 = 1 << 4;
 
 impl KnownName {
-    /// The known name with exactly these lower-case bytes, in about twenty instructions.
+    /// Returns the known name with exactly these lower-case bytes, in about twenty instructions.
     #[inline]
     pub fn lookup(lower: &[u8]) -> Option<Self> {
         find::<false>(lower)
     }
 
-    /// The known name with these bytes in any case; nothing is copied. About ten instructions more.
+    /// Returns the known name with these bytes in any case; nothing is copied. About ten instructions more.
     pub fn lookup_folded(any_case: &[u8]) -> Option<Self> {
         find::<true>(any_case)
     }
 
-    /// The name with this id, if there is one.
+    /// Returns the name with this id, if there is one.
     #[inline]
     pub const fn from_id(id: u8) -> Option<Self> {
         match NonZeroU8::new(id) {
@@ -57,33 +57,33 @@ impl KnownName {
         }
     }
 
-    /// The id, from 1 to [`COUNT`](Self::COUNT).
+    /// Returns the id, from 1 to [`COUNT`](Self::COUNT).
     #[inline]
     pub const fn id(self) -> u8 {
         self.0.get()
     }
 
-    /// The name as HTTP/2 writes it, in lower case.
+    /// Returns the name as HTTP/2 writes it, in lower case.
     #[inline]
     pub const fn as_str(self) -> &'static str {
         LOWER[self.id() as usize]
     }
 
-    /// The length of the name.
+    /// Returns the length of the name.
     #[inline]
     #[allow(clippy::len_without_is_empty, reason = "no name is empty")]
     pub const fn len(self) -> usize {
         LENGTHS[self.id() as usize] as usize
     }
 
-    /// The usual spelling in HTTP/1, such as `ETag` or `WWW-Authenticate`.
+    /// Returns the usual spelling in HTTP/1, such as `ETag` or `WWW-Authenticate`.
     #[inline]
     pub const fn canonical(self) -> &'static str {
         CANONICAL[self.id() as usize]
     }
 
-    /// The usual spelling with a colon and a space behind it, filled up with zeros; `None` of a name that is
-    /// too long for that.
+    /// Returns the usual spelling with a colon and a space behind it, filled up with zeros; `None` of a name
+    /// that is too long for that.
     #[inline]
     pub(crate) fn line_start(self) -> Option<&'static [u8; START_BYTES_MAX]> {
         (self.len() + 2 <= START_BYTES_MAX).then_some(&STARTS[self.id() as usize])
@@ -213,13 +213,13 @@ impl Words {
     }
 }
 
-/// The slot of a name with this last word and length.
+/// Returns the slot of a name with this last word and length.
 #[inline]
 const fn slot(seed: u64, tail: u64, len: usize) -> usize {
     (((tail ^ (len as u64) << 8).wrapping_mul(seed)) >> (64 - SLOT_BITS)) as usize
 }
 
-/// The ids in their slots, unless two meet.
+/// Returns the ids in their slots, unless two meet.
 const fn slots(seed: u64) -> Option<[u8; 1 << SLOT_BITS]> {
     let mut slots = [0; 1 << SLOT_BITS];
     let mut id = 1;

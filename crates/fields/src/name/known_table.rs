@@ -214,7 +214,7 @@ pub(crate) static STARTS: [[u8; START_BYTES_MAX]; 256] = {
     starts
 };
 
-/// A column of text, padded to the length of the index type.
+/// Returns a column of text, padded to the length of the index type.
 const fn column(rows: &[&'static str]) -> [&'static str; 256] {
     let mut column = [""; 256];
     let mut id = 0;

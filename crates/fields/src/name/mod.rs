@@ -11,8 +11,8 @@ use crate::name::known::KnownName;
 
 /// The name of a field, in lower case.
 ///
-/// What a [`FieldSection`](crate::FieldSection) hands out is always a valid token without upper-case letters,
-/// and never `Other` for a name that is known. Comparison with text folds ASCII case.
+/// A name that a [`FieldSection`](crate::FieldSection) returns is always a valid token without upper-case
+/// letters, and never `Other` for a name that is known. Comparison with text folds ASCII case.
 ///
 /// ```
 /// use alula::{FieldName, FieldSection, KnownName};
@@ -34,7 +34,7 @@ pub enum FieldName<'a> {
 }
 
 impl<'a> FieldName<'a> {
-    /// The name in lower case.
+    /// Returns the name in lower case.
     #[inline]
     pub const fn as_str(self) -> &'a str {
         match self {
@@ -43,13 +43,13 @@ impl<'a> FieldName<'a> {
         }
     }
 
-    /// The name as HTTP/1 usually spells it, ready for `{}`; nothing is allocated.
+    /// Returns the name as HTTP/1 usually spells it, ready for `{}`; nothing is allocated.
     #[inline]
     pub const fn canonical(self) -> Canonical<'a> {
         Canonical(self)
     }
 
-    /// The known name, if it is one.
+    /// Returns the known name, if it is one.
     #[inline]
     pub const fn known(self) -> Option<KnownName> {
         match self {
@@ -111,7 +111,7 @@ impl fmt::Display for FieldName<'_> {
 pub struct Canonical<'a>(FieldName<'a>);
 
 impl Canonical<'_> {
-    /// The number of bytes that the spelling has: as many as the name.
+    /// Returns the number of bytes that the spelling has: as many as the name.
     #[inline]
     pub const fn len(self) -> usize {
         self.0.as_str().len()
@@ -166,7 +166,7 @@ impl fmt::Display for Canonical<'_> {
     }
 }
 
-/// The bytes of a name, capitals at the start and after each dash; names are ASCII.
+/// Returns the bytes of a name, capitals at the start and after each dash; names are ASCII.
 fn capitals(name: &str) -> impl Iterator<Item = char> {
     let mut before = b'-';
     name.bytes().map(move |octet| {

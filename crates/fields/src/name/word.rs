@@ -3,13 +3,13 @@
 /// The high bit of each byte.
 pub(crate) const HIGH: u64 = each(0x80);
 
-/// A word in which each byte is this one.
+/// Returns a word in which each byte is this one.
 #[inline]
 pub(crate) const fn each(octet: u8) -> u64 {
     u64::from_le_bytes([octet; 8])
 }
 
-/// The high bit of each byte that is zero; bytes must be below 0x80, or their high bit is not to be
+/// Returns the high bit of each byte that is zero; bytes must be below 0x80, or their high bit is not to be
 /// trusted.
 #[inline]
 pub(crate) const fn zeros(word: u64) -> u64 {
@@ -22,7 +22,8 @@ pub(crate) const fn is_plain(octet: u8) -> bool {
     octet.wrapping_sub(b'a') < 26 || octet.wrapping_sub(b'0') < 10 || octet == b'-'
 }
 
-/// The high bit of each byte that is no lower-case letter, digit or `-`, which nearly every name is made of.
+/// Returns the high bit of each byte that is no lower-case letter, digit or `-`, which nearly every name is
+/// made of.
 #[inline]
 pub(crate) const fn unplain(word: u64) -> u64 {
     let low = word & !HIGH;
@@ -45,7 +46,7 @@ pub(crate) const fn may_be_control(octet: u8) -> bool {
     octet.wrapping_add(1).cast_signed() <= 0x20
 }
 
-/// The high bit of each byte that is a control: below space, or DEL. The other bits mean nothing.
+/// Returns the high bit of each byte that is a control: below space, or DEL. The other bits mean nothing.
 #[inline]
 pub(crate) const fn controls(word: u64) -> u64 {
     let low = word & !HIGH;
@@ -76,13 +77,13 @@ pub(crate) fn make_lower(octets: &mut [u8]) {
     octets.last_chunk_mut().map(fold);
 }
 
-/// The last eight bytes.
+/// Returns the last eight bytes.
 #[inline]
 pub(crate) fn tail(octets: &[u8]) -> Option<u64> {
     octets.last_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// The first eight bytes.
+/// Returns the first eight bytes.
 #[inline]
 pub(crate) fn head(octets: &[u8]) -> Option<u64> {
     octets.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
@@ -107,8 +108,8 @@ pub(crate) const fn short(octets: &[u8], filler: u8) -> u64 {
     }
 }
 
-/// Returns true if `is` is false for all bytes. Of short strings `marks` says the same: it sets a high bit
-/// for each byte that `is` is true for.
+/// Returns true if `is` is false for all bytes. `marks` is the same test for short strings: it sets a high
+/// bit for each byte for which `is` returns true.
 ///
 /// A word of less than eight bytes is filled up with `filler`, which is not looked for.
 #[inline(always)]
@@ -119,7 +120,7 @@ pub(crate) fn none(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: im
     }
 }
 
-/// The same of more than a block; the first and the last may overlap those between.
+/// Returns the same for more than a block; the first and the last may overlap those between.
 #[inline(never)]
 fn none_of_blocks(first: &[u8; 16], octets: &[u8], last: &[u8; 16], is: impl Fn(u8) -> bool) -> bool {
     let none = |block: &[u8; 16]| !block.iter().fold(false, |any, octet| any | is(*octet));
@@ -132,8 +133,8 @@ pub(crate) fn any<const N: usize>(one: &[u8; N], other: &[u8; N], is: impl Fn(u8
     one.iter().zip(other).fold(false, |any, (one, other)| any | is(*one) | is(*other))
 }
 
-/// The sum, by `|`, of what `marks` says of words that cover all of at most sixteen bytes; some may be seen
-/// twice.
+/// Returns the sum, by `|`, of what `marks` says of words that cover all of at most sixteen bytes; some may
+/// be seen twice.
 #[inline]
 fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     match (head(octets), tail(octets)) {
@@ -142,8 +143,8 @@ fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     }
 }
 
-/// The place of the first byte that `mark` sets the high bit of in its word; it may be wrong about bytes
-/// after that one. Less than a block is filled up with `filler`, which is not looked for.
+/// Returns the place of the first byte that `mark` sets the high bit of in its word; it may be wrong about
+/// bytes after that one. Less than a block is filled up with `filler`, which is not looked for.
 ///
 /// Blocks of sixteen bytes are passed by a loop without branches, which the compiler makes vector code of:
 /// `may_be` is true for each byte that is looked for, and better false for the usual others.
@@ -178,7 +179,7 @@ fn first_of_block(block: &[u8; 16], mark: impl Fn(u64) -> u64) -> Option<usize> 
     (marks != 0).then_some(8 + marks.trailing_zeros() as usize / 8)
 }
 
-/// The same in less than a block.
+/// Returns the same for less than a block.
 #[cold]
 fn first_of_rest(octets: &[u8], filler: u8, mark: impl Fn(u64) -> u64) -> Option<usize> {
     let mut block = [filler; 16];

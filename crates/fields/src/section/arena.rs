@@ -22,30 +22,30 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// An empty arena; allocates nothing.
+    /// Creates an empty arena; allocates nothing.
     #[inline]
     pub(crate) const fn new() -> Self {
         Self { room: Vec::new(), end: 0 }
     }
 
-    /// An empty arena with room for so many bytes.
+    /// Creates an empty arena with room for so many bytes.
     pub(crate) fn with_capacity(octets: usize) -> Self {
         Self { room: alloc::vec![0; octets], end: 0 }
     }
 
-    /// The room, which begins with the bytes: to find spans in that are known to be there.
+    /// Returns the room, which begins with the bytes: to find spans in that are known to be there.
     #[inline]
     pub(crate) fn room(&self) -> &[u8] {
         &self.room
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.end
     }
 
-    /// The memory held, in bytes.
+    /// Returns the memory held, in bytes.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.room.capacity()
@@ -62,7 +62,7 @@ impl Arena {
         self.end += octets.len();
     }
 
-    /// The room behind the end, where there is as much as is asked for.
+    /// Returns the room behind the end, where there is as much as is asked for.
     #[inline(always)]
     pub(crate) fn room_behind<const LEN: usize>(&mut self) -> Option<&mut [u8; LEN]> {
         self.room.get_mut(self.end..)?.first_chunk_mut()

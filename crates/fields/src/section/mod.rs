@@ -72,13 +72,13 @@ pub const SECTION_KEPT_BYTES_MAX: usize = 4 * 1024;
 
 /// Constructors and whole-section operations.
 impl FieldSection {
-    /// A section without fields; allocates nothing.
+    /// Creates a section without fields; allocates nothing.
     #[inline]
     pub const fn new() -> Self {
         Self { arena: Arena::new(), entries: Vec::new(), outside: 0 }
     }
 
-    /// A section with room for so many fields, and for so many bytes of values and unknown names.
+    /// Creates a section with room for so many fields, and for so many bytes of values and unknown names.
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
         Self { arena: Arena::with_capacity(bytes), entries: Vec::with_capacity(fields), outside: 0 }
     }
@@ -133,7 +133,7 @@ impl FieldSection {
         }
     }
 
-    /// The memory held, in bytes, used or not: what a memory account is charged.
+    /// Returns the memory held, in bytes, used or not: what a memory account is charged.
     #[inline]
     pub fn capacity_bytes(&self) -> usize {
         self.arena.capacity() + self.entries.capacity() * size_of::<Entry>()
@@ -142,7 +142,7 @@ impl FieldSection {
 
 /// Lookups and iteration.
 impl FieldSection {
-    /// The number of fields.
+    /// Returns the number of fields.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -154,38 +154,39 @@ impl FieldSection {
         self.entries.is_empty()
     }
 
-    /// The sum over all fields of name, value and 32 bytes (RFC 9113 §6.5.2); no loop, a few additions.
+    /// Returns the sum over all fields of name, value and 32 bytes (RFC 9113 §6.5.2); no loop, a few
+    /// additions.
     #[inline]
     pub fn list_size(&self) -> usize {
         self.octets() + 32 * self.len()
     }
 
-    /// The bytes of all names and values together, which is what HTTP/1 would send of them.
+    /// Returns the bytes of all names and values together, which is what HTTP/1 would send of them.
     #[inline]
     pub fn octets(&self) -> usize {
         self.arena.len().wrapping_add(self.outside)
     }
 
-    /// The fields in order of arrival.
+    /// Returns the fields in order of arrival.
     #[inline]
     pub fn iter(&self) -> Fields<'_> {
         Fields { entries: self.entries.iter(), arena: self.arena.room() }
     }
 
-    /// The field at a place in the order of arrival.
+    /// Returns the field at a place in the order of arrival.
     #[inline]
     pub fn at(&self, index: usize) -> Option<Field<'_>> {
         self.entries.get(index).map(|&entry| Field { entry, arena: self.arena.room() })
     }
 
-    /// The first value of this name. A known name costs one comparison of a byte per field.
+    /// Returns the first value of this name. A known name costs one comparison of a byte per field.
     #[inline]
     pub fn get<'n>(&self, name: impl IntoName<'n>) -> Option<&[u8]> {
         let name = name.given();
         self.iter().find(|field| is_named(field, name)).map(|field| field.value())
     }
 
-    /// The first value of this name as text, if it is UTF-8.
+    /// Returns the first value of this name as text, if it is UTF-8.
     ///
     /// ```
     /// use alula::FieldSection;
@@ -274,7 +275,7 @@ impl FieldSection {
         self.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
     }
 
-    /// The first value of a name in which `_` and `-` count as the same, so that `content_type` finds
+    /// Returns the first value of a name in which `_` and `-` count as the same, so that `content_type` finds
     /// `content-type`.
     ///
     /// For those who come from languages whose symbols have no dashes; the name on the wire is never changed
@@ -643,7 +644,7 @@ impl FieldSection {
 }
 
 impl PartialEq for FieldSection {
-    /// The same names and values in the same order; neither spelling nor sensitivity counts.
+    /// Compares names and values in their order; neither spelling nor sensitivity counts.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.octets() == other.octets() && self.iter().eq(other.iter())
     }

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use crate::{error::FieldError, section::FieldSection};
 
 impl FieldSection {
-    /// A section of these pairs, in their order; names in any case.
+    /// Creates a section of these pairs, in their order; names in any case.
     ///
     /// # Errors
     /// As [`append`](Self::append), for the first pair that is refused.

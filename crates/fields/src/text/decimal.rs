@@ -33,7 +33,7 @@ impl Decimal {
         self.digits[self.start..self.start + 2].copy_from_slice(&PAIRS[below_100]);
     }
 
-    /// The digits as ASCII.
+    /// Returns the digits as ASCII.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         &self.digits[self.start..]

@@ -1,9 +1,9 @@
 //! The classes of single bytes: one table, and checks of whole strings built on it.
 //!
-//! The checks look at sixteen bytes a step, by a loop without branches that the compiler makes vector code
-//! of. Of shorter strings they look at eight: a word is loaded, and each class is a few additions in which no
-//! byte can carry into its neighbour. That answers for nearly every string; one in which it finds anything
-//! unusual is looked up in [`CLASS`], byte by byte.
+//! The checks test sixteen bytes a step, by a loop without branches that the compiler turns into vector code.
+//! For shorter strings a step tests eight: a word is loaded, and each class is a few additions in which no
+//! byte can carry into its neighbour. This decides nearly every string; a string with any unusual byte is
+//! looked up in [`CLASS`], byte by byte.
 
 pub use crate::name::lanes::{SHORT, copy_short};
 use crate::name::word::{self, HIGH, controls, each, is_control, is_plain, may_be_control, unplain};
@@ -143,7 +143,7 @@ pub const fn is_trimmed(octets: &[u8]) -> bool {
     }
 }
 
-/// The same bytes without spaces and tabs at either end.
+/// Returns the same bytes without spaces and tabs at either end.
 pub const fn trim(mut octets: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = octets
         && is_blank(*first)
@@ -220,7 +220,7 @@ const fn is_outside_path(octet: u8) -> bool {
     octet.wrapping_sub(b'!') > b'~' - b'!' || octet == b'#'
 }
 
-/// The high bit of each byte that no path and query has. The other bits mean nothing.
+/// Returns the high bit of each byte that no path and query has. The other bits mean nothing.
 #[inline]
 const fn outside_path(word: u64) -> u64 {
     word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'))

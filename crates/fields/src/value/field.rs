@@ -44,7 +44,7 @@ pub(crate) struct Entry {
     pub(crate) flags: FieldFlags,
 }
 
-// What a field costs beside its bytes; a claim of the documentation.
+// The documentation promises this bookkeeping per field.
 const _: () = assert!(size_of::<Entry>() <= 16);
 
 impl PartialEq for Entry {
@@ -65,14 +65,14 @@ impl Entry {
         self.name_len as usize + self.value_len as usize + spelling
     }
 
-    /// The length of the name, wherever it is kept.
+    /// Returns the length of the name, wherever it is kept.
     #[inline]
     pub(crate) fn len_of_name(&self) -> usize {
         self.known.map_or(self.name_len as usize, KnownName::len)
     }
 
-    /// The bytes of the name that are not in the arena, less those of the arena that are neither name nor
-    /// value.
+    /// Returns the bytes of the name that are not in the arena, less those of the arena that are neither name
+    /// nor value.
     ///
     /// Wraps below zero for a kept spelling of an unknown name; sums of it come out right.
     #[inline]
@@ -96,7 +96,7 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The name, in lower case.
+    /// Returns the name, in lower case.
     #[inline]
     pub fn name(&self) -> FieldName<'a> {
         match self.entry.known {
@@ -105,7 +105,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The bytes of the name, in lower case.
+    /// Returns the bytes of the name, in lower case.
     #[inline]
     pub fn name_bytes(&self) -> &'a [u8] {
         match self.entry.known {
@@ -114,19 +114,19 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The name's id, if it is known.
+    /// Returns the name's id, if it is known.
     #[inline]
     pub fn known(&self) -> Option<KnownName> {
         self.entry.known
     }
 
-    /// The value's bytes, exactly as they were given.
+    /// Returns the value's bytes, exactly as they were given.
     #[inline]
     pub fn value(&self) -> &'a [u8] {
         self.part(self.entry.name_len as usize, self.entry.value_len as usize)
     }
 
-    /// The value as text, if it is UTF-8.
+    /// Returns the value as text, if it is UTF-8.
     #[inline]
     pub fn text(&self) -> Option<&'a str> {
         core::str::from_utf8(self.value()).ok()
@@ -144,7 +144,7 @@ impl<'a> Field<'a> {
         self.is_sensitive() || self.entry.known.is_some_and(KnownName::is_sensitive)
     }
 
-    /// The value as it may be shown: `…` if it is marked sensitive, and else what
+    /// Returns the value as it may be shown: `…` if it is marked sensitive, and else what
     /// [`masked_field`](crate::masked_field) leaves of it. Allocates only where something is hidden.
     pub fn shown(&self) -> Cow<'a, [u8]> {
         match self.is_sensitive() {
@@ -159,7 +159,7 @@ impl<'a> Field<'a> {
         self.entry.flags
     }
 
-    /// The spelling of the name, when the field was stored with
+    /// Returns the spelling of the name, when the field was stored with
     /// [`append_spelled`](crate::FieldSection::append_spelled).
     pub fn spelling(&self) -> Option<&'a str> {
         self.spelled().map(text)

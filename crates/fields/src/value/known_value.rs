@@ -120,15 +120,15 @@ static GROUPS: [(u8, u8); 256] = {
 };
 
 impl KnownValue {
-    /// The known value with exactly these bytes under this name; costs a comparison for each value the name
-    /// has.
+    /// Returns the known value with exactly these bytes under this name; costs a comparison for each value
+    /// the name has.
     #[inline]
     pub fn lookup(name: KnownName, value: &[u8]) -> Option<Self> {
         let (first, end) = GROUPS[name.id() as usize];
         (first..end).find(|id| TEXT[*id as usize].as_bytes() == value).and_then(Self::from_id)
     }
 
-    /// The value with this id, if there is one.
+    /// Returns the value with this id, if there is one.
     #[inline]
     pub const fn from_id(id: u8) -> Option<Self> {
         match NonZeroU8::new(id) {
@@ -137,19 +137,19 @@ impl KnownValue {
         }
     }
 
-    /// The id, from 1 to [`COUNT`](Self::COUNT).
+    /// Returns the id, from 1 to [`COUNT`](Self::COUNT).
     #[inline]
     pub const fn id(self) -> u8 {
         self.0.get()
     }
 
-    /// The value.
+    /// Returns the value.
     #[inline]
     pub const fn as_str(self) -> &'static str {
         TEXT[self.id() as usize]
     }
 
-    /// The name under which the value is known.
+    /// Returns the name under which the value is known.
     #[inline]
     pub const fn name(self) -> KnownName {
         ROWS[self.id() as usize - 1].0

@@ -145,9 +145,9 @@ impl fmt::Debug for MaskedTarget<'_> {
 
 /// Returns the value of a field without the credentials in it; the name may be in any case.
 ///
-/// Of `authorization` the scheme is left, of cookies their names and attributes, of URLs what [`masked_url`]
-/// leaves, and nothing of fields whose names end as `x-api-key` and `private-token` do. Other values are
-/// returned as they are. Allocates only where something is hidden.
+/// `authorization` keeps its scheme, cookies keep their names and attributes, URLs are masked as by
+/// [`masked_url`], and fields whose names end as `x-api-key` and `private-token` do keep nothing. Other
+/// values are returned as they are. Allocates only where something is hidden.
 ///
 /// ```
 /// use alula::fields::masked_field;
@@ -222,7 +222,7 @@ fn text(value: &[u8], masked: impl FnOnce(&str) -> String) -> Cow<'static, [u8]>
     Cow::Owned(masked(&String::from_utf8_lossy(value)).into_bytes())
 }
 
-/// A value without anything of a URL that may be secret is left as it is.
+/// Returns a value that holds nothing secret of a URL as it is, and any other masked.
 fn url(value: &[u8], masked: impl FnOnce(&str) -> String) -> Cow<'_, [u8]> {
     match value.iter().any(|octet| b"?@#".contains(octet)) {
         true => text(value, masked),
@@ -243,7 +243,7 @@ fn pair(part: &str) -> String {
     }
 }
 
-/// The first part of `set-cookie` is the cookie, the others are its attributes.
+/// Masks a part of `set-cookie`: the first is the cookie, the others are its attributes.
 fn cookie_part(place: usize, part: &str) -> String {
     let name = part.split('=').next().unwrap_or_default().trim();
     match COOKIE_ATTRIBUTES.iter().any(|known| name.eq_ignore_ascii_case(known)) {
