@@ -12,7 +12,7 @@ pub(crate) fn number() -> u64 {
     RandomState::new().hash_one(COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// From 0 up to, but not including, 1.
+/// Returns a number from 0 up to, but not including, 1.
 pub(crate) fn fraction() -> f64 {
     (number() >> 11) as f64 / (1_u64 << 53) as f64
 }

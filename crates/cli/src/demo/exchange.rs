@@ -1,11 +1,11 @@
-//! What is asked and answered: a GET with 10 fields, and 200 with 10 fields and no content.
+//! The request and response of the demo: a GET with 10 fields, and 200 with 10 fields and no content.
 
 use alula::{FieldError, FieldSection};
 
-/// What is asked for.
+/// The path of the request.
 pub(super) const PATH: &str = "/static/app";
 
-/// What is asked for by requests that are answered once so many of them are there.
+/// The prefix of the paths that are answered once a given number of their requests are there.
 const AWAITING: &str = "/all-of/";
 
 /// The path of a request that is answered once so many of its kind are there.

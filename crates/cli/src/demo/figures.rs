@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::runs::{Run, Transport};
 
-/// What a request costs, taken while warm.
+/// The cost of a request, measured while warm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
     pub(super) requests_per_second: f64,
@@ -26,7 +26,7 @@ pub(super) struct Wire {
     pub(super) fields_received: usize,
 }
 
-/// All runs as one object.
+/// Returns the runs as a JSON object.
 pub(super) fn json(runs: &[Run]) -> Value {
     let of = |transport: Transport| -> Value {
         let runs = runs.iter().filter(|run| run.transport == transport);

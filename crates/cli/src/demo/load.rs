@@ -22,7 +22,7 @@ use crate::failure::exit::{Exit, Failure};
 
 /// Requests after which buffers have met their largest loads.
 const WARM_REQUESTS: u64 = 2_000;
-/// How often all requests are under way at once before that.
+/// The number of times that all requests are under way at once before that.
 const LARGEST_LOADS: usize = 32;
 /// Figures are never taken from less than this.
 const WINDOW_MIN: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ const WARM_MAX: Duration = Duration::from_secs(30);
 /// Requests for counting the octets on the wire.
 const WIRE_REQUESTS: usize = 1_000;
 
-/// One run.
+/// The settings of a run.
 pub(super) struct Load {
     pub(super) server: DemoServer,
     pub(super) transport: Transport,
@@ -157,7 +157,7 @@ async fn send_each(
 }
 
 impl Sender {
-    /// One request, to another path if one is given, its response read to the end.
+    /// Sends a request, to `path` if one is given, and reads its response to the end.
     async fn send(&self, path: Option<&str>) -> Result<(), Error> {
         let call = self.client.call(&self.request);
         let call = if let Some(path) = path { call.path(path) } else { call };

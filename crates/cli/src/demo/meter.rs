@@ -1,4 +1,4 @@
-//! What is counted while a run goes on. Nothing here allocates after [`Meter::new`].
+//! The counters of a run. Nothing here allocates after [`Meter::new`].
 
 use std::{
     sync::{
@@ -31,7 +31,7 @@ struct Window {
     wire: Option<Wire>,
 }
 
-/// How far everything was at one moment.
+/// The values of all counters at one moment.
 #[derive(Clone, Copy)]
 struct Mark {
     at: Instant,
@@ -49,7 +49,7 @@ impl Meter {
         Self { requests: AtomicU64::new(0), stopped: AtomicBool::new(false), window: Mutex::new(window) }
     }
 
-    /// One more request has been answered whole.
+    /// Counts a request that was answered whole, and records its latency.
     pub(super) fn record(&self, latency: Duration) {
         self.requests.fetch_add(1, Relaxed);
         self.window().latencies.saturating_record(latency.as_nanos() as u64);
@@ -59,7 +59,7 @@ impl Meter {
         self.requests.load(Relaxed)
     }
 
-    /// All is warm: figures are taken from here on.
+    /// Begins to take figures, now that everything is warm.
     pub(super) fn begin(&self, wire: Wire) {
         let mut window = self.window();
         window.latencies.reset();
@@ -85,7 +85,7 @@ impl Meter {
         })
     }
 
-    /// No new requests are to be sent.
+    /// Tells the client to send no new requests.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Relaxed);
     }

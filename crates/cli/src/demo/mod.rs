@@ -23,7 +23,7 @@ use runs::{IN_FLIGHT, Run, Transport};
 use server::DemoServer;
 use show::Show;
 
-/// How often the display is drawn again.
+/// The time between two redraws of the display.
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// Runs all six and shows them.

@@ -49,7 +49,7 @@ impl Relay {
         Ok(Self { address, counted, task })
     }
 
-    /// What has passed so far: everything the client has received, and that it was answered for.
+    /// Returns the bytes that have passed; all that the client has received is counted.
     pub(super) fn octets(&self) -> Octets {
         Octets { sent: self.counted.sent.load(SeqCst), received: self.counted.received.load(SeqCst) }
     }

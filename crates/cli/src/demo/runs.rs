@@ -22,7 +22,7 @@ impl Transport {
         }
     }
 
-    /// As the JSON names it.
+    /// Returns the key in the JSON output.
     pub(super) const fn key(self) -> &'static str {
         match self {
             Self::Clear => "clear",
@@ -38,7 +38,7 @@ impl Transport {
     }
 }
 
-/// One run and what came out of it.
+/// A run and its result.
 pub(super) struct Run {
     pub(super) transport: Transport,
     pub(super) in_flight: usize,

@@ -1,5 +1,5 @@
-//! How the demo looks: a table that fills row by row, the row being measured drawn again and again on a
-//! terminal.
+//! The display of the demo: a table that fills row by row. On a terminal, the row that is being measured is
+//! redrawn again and again.
 //!
 //! Rule: [`Show::draw`] allocates nothing, since the process it is part of is being counted.
 
@@ -21,7 +21,7 @@ use figures::Figures;
 /// Enough for any row, so that it need not grow.
 const ROW_OCTETS: usize = 512;
 
-/// Where figures are shown.
+/// The output for the figures.
 pub(super) struct Show {
     json: bool,
     is_live: bool,
@@ -81,7 +81,7 @@ impl Show {
         self.print(&self.line)
     }
 
-    /// All runs have ended.
+    /// Finishes the display after all runs.
     pub(super) fn end(&mut self, runs: &[Run]) -> Outcome {
         if self.json {
             return self.print(&format!("{:#}\n", figures::json(runs)));
@@ -236,7 +236,7 @@ fn conclusion(runs: &[Run]) -> String {
     text
 }
 
-/// What to try next, with the program's name as it was called.
+/// Returns the commands to try next, with the program's name as it was called.
 fn next_commands() -> String {
     let program = std::env::args().next().unwrap_or_else(|| "alula".to_owned());
     format!(

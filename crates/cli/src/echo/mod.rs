@@ -19,7 +19,7 @@ use crate::{
 use scratch::{Pool, Scratch};
 use terms::{RETRY_AFTER, Terms};
 
-/// What a target can be asked (RFC 9110 §10.2.1): anything but a tunnel, and TRACE, which would show
+/// The methods of every target (RFC 9110 §10.2.1). CONNECT is left out, and so is TRACE, which would show
 /// credentials.
 const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS";
 
@@ -49,7 +49,7 @@ fn routes(mut router: Router, args: &EchoArgs, ledger: Arc<Ledger>) -> Result<Ro
     hooks::handled(router, move |exchange| echo.clone().answer(exchange))
 }
 
-/// What answers requests; clones share the buffers.
+/// The handler of requests; clones share the buffers.
 #[derive(Clone)]
 struct Echo {
     pool: Arc<Pool>,
@@ -58,12 +58,12 @@ struct Echo {
     terms: Terms,
 }
 
-/// How reading the content of a request has ended.
+/// The way in which reading the content of a request ended.
 enum Read {
     Whole,
     /// It is more than is taken; not all of it was read.
     TooMuch,
-    /// There is no memory for it now; not all of it was read.
+    /// The memory for it is used up now; not all of it was read.
     NoRoom,
 }
 

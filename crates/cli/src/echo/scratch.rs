@@ -4,19 +4,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use alula::{Ledger, Reservation};
 
-/// What one request needs, empty when lent.
+/// The buffers of a request, empty when lent.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// What was read, or what is answered.
+    /// The content that was read, or that is answered.
     pub(super) content: Vec<u8>,
     pub(super) content_type: Vec<u8>,
-    /// What the content may hold, charged to the memory of all connections, also while it is spare.
+    /// The reservation for `content` in the memory of all connections; kept while the buffer is spare.
     held: Option<Reservation>,
 }
 
-/// What all spare buffers may hold together.
+/// The bytes that all spare buffers may hold together.
 const SPARE_OCTETS_MAX: usize = 64 * 1024 * 1024;
-/// One that has become larger is dropped: few requests need it.
+/// The size above which a buffer is dropped instead of kept: few requests need it.
 const SPARE_OCTETS_EACH_MAX: usize = 1024 * 1024;
 
 /// Spare buffers, bounded in what they hold.

@@ -1,4 +1,4 @@
-//! How the program ends: one table of exit codes, and which failure has which.
+//! The exit codes, in one table, and the code of each failure.
 
 use std::{fmt, io, process::ExitCode};
 
@@ -14,7 +14,7 @@ use crate::{
     terminal::{self, COLUMNS, columns_of_help, wrapping::wrapped},
 };
 
-/// What a subcommand answers.
+/// The result of a subcommand.
 pub(crate) type Outcome = Result<(), Failure>;
 
 /// An exit code.
@@ -35,7 +35,7 @@ pub(crate) enum Exit {
     TooLarge = 11,
 }
 
-/// Every code with its meaning, which the help prints, and what curl has for it.
+/// The exit codes with the meaning that the help prints, and curl's code for the same failure.
 const TABLE: [(Exit, &str, u8); 12] = [
     (
         Exit::Whole,
@@ -227,7 +227,7 @@ impl Failure {
         self.verify_result
     }
 
-    /// What is said; nothing when there is nothing to say.
+    /// Returns the sentence to print; empty if there is nothing to say.
     pub(crate) fn sentence(&self) -> &str {
         self.sentence.as_deref().unwrap_or_default()
     }

@@ -74,8 +74,8 @@ async fn let_tasks_run() {
     }
 }
 
-/// One after the other, or some at once; the first failure decides how the program ends, and does not keep
-/// the others from being tried.
+/// Fetches all targets, one after the other or some at once. The first failure decides the exit code, but
+/// does not keep the others from being tried.
 ///
 /// With --fail-early it does: none is begun after it.
 async fn all(session: &Session<'_>, options: &Options, is_quiet: bool) -> Outcome {
@@ -103,7 +103,7 @@ fn redirect_stderr(path: &Path) -> Outcome {
     terminal::redirect_stderr(path).map_err(|error| Failure::local(path.display(), &error))
 }
 
-/// What is decided for stdout holds for stderr too.
+/// Sets the use of colours for stdout and stderr.
 fn colour(when: ColorWhen) {
     match when {
         ColorWhen::Auto => {}

@@ -26,7 +26,7 @@ pub(crate) struct OpenLog(Arc<Shared>);
 
 struct Shared {
     log: AccessLog,
-    /// For messages about it.
+    /// The path, for messages about the log.
     name: String,
     is_file: bool,
     /// Lost lines that were told of.

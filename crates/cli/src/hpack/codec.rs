@@ -1,4 +1,4 @@
-//! One encoder and one decoder, as the two ends of a connection's two directions have them.
+//! The encoder and the decoder of a connection's two directions.
 
 use alula::{
     hpack::{
@@ -15,10 +15,10 @@ pub(super) type Headers = Vec<(Vec<u8>, Vec<u8>)>;
 const ENCODER_TABLE_BYTES_MAX: u32 = 1024 * 1024;
 /// The longest string the decoder takes: what is decoded here came from the user.
 const STRING_BYTES_MAX: u32 = 64 * 1024 * 1024;
-/// What holds until somebody says otherwise (RFC 9113 §6.5.2).
+/// The size of a table before any setting (RFC 9113 §6.5.2).
 const TABLE_BYTES_INITIAL: u32 = 4096;
 
-/// One codec for both directions.
+/// An encoder and a decoder, one for each direction.
 pub(super) struct Codec {
     encoder: Encoder,
     table_bytes: u32,

@@ -153,7 +153,7 @@ fn huffman(value: Option<&Value>) -> Result<Option<Huffman>, String> {
     }
 }
 
-/// What the encoder does from now on, if that changes, and what it does with this list.
+/// Reads the encoder's policy from now on, if it changes, and the treatment of this list.
 fn policy(value: Option<&Value>) -> Result<(Option<Policy>, Indexing), String> {
     let name = match value {
         None | Some(Value::Null) => return Ok((None, Indexing::Auto)),

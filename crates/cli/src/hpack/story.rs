@@ -46,7 +46,7 @@ pub(crate) fn decode(files: &[PathBuf]) -> Outcome {
     each_story(files, decode_case)
 }
 
-/// What goes wrong with one case.
+/// The failure of a case.
 #[derive(Debug)]
 struct Trouble(Exit, String);
 

@@ -1,4 +1,4 @@
-//! One direction of a connection, frame by frame (RFC 9113 §4, §6).
+//! The frames of one direction of a connection (RFC 9113 §4, §6).
 
 use alula::h2::{FrameKind, FrameSummary};
 
@@ -54,7 +54,7 @@ impl Direction {
         self.buffer = rest.to_vec();
     }
 
-    /// Nothing more comes: appends a line if a frame or a block is not whole.
+    /// Ends the recording: appends a line if a frame or a block is not whole.
     pub(super) fn finish(&mut self, lines: &mut Lines) {
         if let Some(summary) = FrameSummary::read(true, &self.buffer) {
             let (there, length) = (self.buffer.len() - HEADER, summary.length);

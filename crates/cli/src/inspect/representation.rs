@@ -6,7 +6,7 @@ use std::fmt;
 /// Entries of the static table (RFC 7541 Appendix A).
 const STATIC_MAX: u64 = 61;
 
-/// One representation.
+/// A field representation (RFC 7541 §6) or a change of the table's size.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Representation {
     /// A field by its index (RFC 7541 §6.1).

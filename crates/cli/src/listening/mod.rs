@@ -1,4 +1,4 @@
-//! What the servers among the commands share: where they listen, who they are under TLS, and when they stop.
+//! The parts that the serving commands share: listeners, TLS identities, and the stop by a signal.
 
 pub(crate) mod descriptors;
 pub(crate) mod signals;
@@ -244,7 +244,7 @@ fn teller(watching: &Watching) -> impl Fn(&RequestFailure<'_>) + Send + Sync + u
     }
 }
 
-/// One line for each request that this program fails to answer; not for peers that are slow or go away.
+/// Prints a line for a request that this program fails to answer; not for peers that are slow or go away.
 fn tell(failure: &RequestFailure<'_>) {
     if failure.fault() == Fault::Caller {
         // Nobody may read it.

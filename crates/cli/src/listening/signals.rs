@@ -104,7 +104,7 @@ mod platform {
         }
     }
 
-    /// There are none here.
+    /// The stand-in for systems without such signals.
     pub(crate) struct ReopenSignals;
 
     impl ReopenSignals {

@@ -15,9 +15,9 @@ use super::entry::{Content, ENTRY_OCTETS, Entry};
 
 /// Octets of everything held.
 const WEIGHT_MAX: u64 = 64 * 1024 * 1024;
-/// Of an open file, so that 128 are: a process may have 1024 descriptors where nobody said otherwise.
+/// The weight of an open file, which allows 128: a process may have 1024 descriptors by default.
 const OPEN_WEIGHT: u64 = 512 * 1024;
-/// Of any entry, beside its content; so 16384 are held at the most.
+/// The weight of any entry, beside its content; it allows 16384 at the most.
 const ENTRY_WEIGHT: u64 = ENTRY_OCTETS;
 /// Parts with a lock each.
 const SHARDS: usize = 4;
@@ -25,7 +25,8 @@ const SHARDS: usize = 4;
 /// Entries by request path, and a clock.
 pub(super) struct Cache {
     map: Map<String, Arc<Entry>, Weight>,
-    /// What is not held any more, but may be by answers: asked for again it is not made twice.
+    /// The entries that were evicted while answers are using them: asked for again, they are not made
+    /// twice.
     lent: Mutex<HashMap<String, Weak<Entry>>>,
     epoch: Instant,
     fresh_for: Duration,
@@ -58,12 +59,12 @@ impl Cache {
         Self { map, lent: Mutex::default(), epoch: Instant::now(), fresh_for }
     }
 
-    /// What is held of this path, fresh or not. Allocates nothing.
+    /// Returns the cached entry of this path, fresh or not. Allocates nothing.
     pub(super) fn find(&self, path: &str) -> Option<Arc<Entry>> {
         self.map.get(path)
     }
 
-    /// What is held of this path, by the cache or only by answers that are being sent.
+    /// Returns the entry of this path that the cache holds, or only answers that are being sent.
     pub(super) fn find_lent(&self, path: &str) -> Option<Arc<Entry>> {
         self.find(path).or_else(|| self.lent().get(path)?.upgrade())
     }
@@ -97,6 +98,7 @@ impl Cache {
     /// Lets this entry go, if it is still the one that is held.
     pub(super) fn remove(&self, path: &str, entry: &Arc<Entry>) {
         self.lent().remove(path);
+        // Another request may have loaded the file anew meanwhile: its entry stays.
         self.map.remove_if(path, |held| Arc::ptr_eq(held, entry));
     }
 

@@ -26,12 +26,12 @@ use super::{
 /// Files up to this many octets are held in memory.
 pub(super) const HELD_OCTETS_MAX: u64 = 64 * 1024;
 
-/// Of any entry, beside its content: path, fields and bookkeeping.
+/// The bytes charged for any entry beside its content: path, fields and bookkeeping.
 pub(super) const ENTRY_OCTETS: u64 = 4 * 1024;
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// How often a file is read again that changes while it is read.
+/// The number of times that a file is read when it changes meanwhile.
 const READS_MAX: usize = 3;
 
 /// Stands for a time at which an entry was checked, when it must not be believed.
@@ -39,11 +39,11 @@ const DISTRUSTED: u64 = u64::MAX;
 
 /// A file, ready to be sent.
 pub(super) struct Entry {
-    /// Where it is.
+    /// The path of the file.
     pub(super) path: PathBuf,
-    /// What it was when it was read or opened.
+    /// The file's metadata when it was read or opened.
     pub(super) stamp: Stamp,
-    /// What it holds.
+    /// The file's content.
     pub(super) content: Content,
     /// Its `content-type`.
     pub(super) media_type: String,
@@ -54,17 +54,18 @@ pub(super) struct Entry {
     is_settled: bool,
     /// It was made of what a folder holds, and is no file.
     pub(super) is_page: bool,
-    /// When it was last found to be as it was, in nanoseconds on the cache's clock.
+    /// The time at which it was last found to be unchanged, in nanoseconds on the cache's clock.
     checked: AtomicU64,
     /// Held while it is looked at again, so that one request does it and the others wait.
     pub(super) gate: tokio::sync::Mutex<()>,
-    /// What it holds, charged to the memory of all connections until the last answer made of it has gone.
+    /// The memory of the entry, charged to that of all connections until the last answer made of it has
+    /// gone.
     _held: Reservation,
 }
 
-/// What a file holds.
+/// The content of a file.
 pub(super) enum Content {
-    /// All of it.
+    /// The bytes, in memory.
     Held(Box<[u8]>),
     /// An open file.
     Open(Arc<OpenFile>),
@@ -91,6 +92,7 @@ impl Entry {
         let is_settled = stamp.is_settled(now);
         let etag = match &content {
             Content::Held(octets) => EntityTag::of_content(octets),
+            // A large file is not read for its tag: its metadata names the version.
             Content::Open(_) => EntityTag::of_stamp(&stamp, is_settled),
         };
         let mut entry = Self {
@@ -170,7 +172,7 @@ impl Entry {
         }
     }
 
-    /// What conditions are held against.
+    /// Returns the validators that conditions of requests are checked against.
     pub(super) fn validators(&self) -> Validators<'_> {
         let validators = Validators::present().etag(self.etag.as_str()).strong_date(self.is_settled);
         self.modified.map_or(validators, |modified| validators.modified(modified))
@@ -182,7 +184,7 @@ impl Entry {
         self.is_settled && self.stamp == *stamp
     }
 
-    /// How long ago it was last looked at; `None` when it is known not to be as it was.
+    /// Returns the time since the last check; `None` when the file is known to have changed.
     pub(super) fn age(&self, clock: Duration) -> Option<Duration> {
         let checked = self.checked.load(Ordering::Acquire);
         (checked != DISTRUSTED).then(|| clock.saturating_sub(Duration::from_nanos(checked)))
@@ -227,6 +229,7 @@ fn read(file: File, path: &Path, mut stamp: Stamp, open_files: &OpenFiles) -> io
     for _ in 0..READS_MAX {
         octets = read_at_most(&file, HELD_OCTETS_MAX + 1)?;
         let after = Stamp::of(&file)?;
+        // It has grown beyond the limit since its length was read.
         if octets.len() as u64 > HELD_OCTETS_MAX {
             return open(file, path, open_files);
         }

@@ -1,5 +1,5 @@
-//! One look at a time for each path: of several requests that want the same, one looks, and the others wait
-//! for its result.
+//! The joining of equal lookups: of several requests for one path, one looks, and the others wait for its
+//! result.
 
 use std::{
     collections::HashMap,
@@ -13,8 +13,7 @@ pub(super) struct Flights<T> {
     under_way: Mutex<HashMap<String, Arc<OnceCell<T>>>>,
 }
 
-/// One request's part in a look; when the last one is dropped, or there is a result, the look is no longer
-/// under way.
+/// A request's part in a lookup; when the last one is dropped, or there is a result, the lookup is over.
 struct Part<'a, T> {
     flights: &'a Flights<T>,
     key: &'a str,

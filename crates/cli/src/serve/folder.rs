@@ -25,7 +25,7 @@ pub(super) struct Folder {
     dot_files: bool,
 }
 
-/// What a path names.
+/// The kind of entry that a path names.
 pub(super) enum Kind {
     /// A regular file.
     File,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Folder,
 }
 
-/// One line of a list.
+/// An entry of a listing.
 #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Listed {
     /// Its name, as the system has it.
@@ -58,10 +58,9 @@ impl Folder {
         self.dot_files
     }
 
-    /// What the path names.
+    /// Returns the kind of entry that the path names.
     ///
-    /// # Errors
-    /// It names nothing, a special file, or something outside.
+    /// # Errors It names nothing, a special file, or something outside.
     pub(super) fn kind(&self, path: &Path) -> io::Result<Kind> {
         kind_of(&self.root.metadata(or_itself(path))?)
     }
@@ -100,10 +99,10 @@ impl Folder {
         self.root.open_dir(or_itself(path))
     }
 
-    /// What can be asked for in a folder, in the order of names; true when there is more than is listed.
+    /// Returns the entries of a folder that can be asked for, in the order of names; true if there are
+    /// more.
     ///
-    /// # Errors
-    /// It is no folder, or may not be read.
+    /// # Errors It is no folder, or may not be read.
     pub(super) fn list(&self, path: &Path) -> io::Result<(Vec<Listed>, bool)> {
         let folder = self.root.open_dir(or_itself(path))?;
         let (mut listed, mut is_cut) = (Vec::new(), false);

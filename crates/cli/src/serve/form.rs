@@ -134,6 +134,7 @@ impl Form {
             // Nothing is read behind the last one, so that another end of the line can hide nothing.
             [b'\n', ..] if line.is_last => {}
             [] | [b'\r'] => return Ok(None),
+            // The second hyphen of the closing delimiter may still come.
             [b'-'] if !line.is_last && !line.is_padded => return Ok(None),
             _ => return Err(Malformed),
         }

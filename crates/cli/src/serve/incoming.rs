@@ -70,6 +70,7 @@ impl Hidden {
     fn place(&self, name: &Path, overwrites: bool) -> io::Result<Placed> {
         let folder = &*self.folder;
         match folder.symlink_metadata(name) {
+            // The name is looked at itself, not what a link leads to: a link is replaced, never followed.
             Ok(there) if there.is_dir() || !overwrites => Err(io::ErrorKind::AlreadyExists.into()),
             Ok(_) => folder.rename(&self.name, folder, name).map(|()| Placed::Replacing),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !overwrites => {

@@ -116,7 +116,7 @@ struct Choices {
     upload: Option<UploadTerms>,
 }
 
-/// What is served, and what is held of it.
+/// The served folder, its settings and its caches.
 struct Site {
     folder: Folder,
     choices: Choices,
@@ -129,7 +129,7 @@ struct Site {
     ledger: Arc<Ledger>,
 }
 
-/// What a path leads to.
+/// The result of looking a path up.
 #[derive(Clone)]
 enum Found {
     /// A file, or the page of a folder.
@@ -138,7 +138,7 @@ enum Found {
     Folder,
     /// A folder that was asked for like a file.
     Elsewhere,
-    /// Nothing, with this status.
+    /// A failure with this status.
     Nothing(Status),
 }
 
@@ -171,7 +171,7 @@ impl Site {
         }
     }
 
-    /// What is held of a file that is asked for, if it was looked at lately.
+    /// Returns the cached entry of the requested file, if it was checked lately.
     fn fresh(&self, request: &Request) -> Option<Arc<Entry>> {
         if !matches!(request.method(), "GET" | "HEAD") {
             return None;
@@ -222,7 +222,7 @@ impl Site {
         }
     }
 
-    /// What the path leads to, however it is spelled.
+    /// Looks the path of a request up, however it is spelled.
     async fn find(self: &Arc<Self>, path: &str) -> Found {
         let Some(target) = Target::parse(path, self.folder.shows_dot_files()) else {
             return Found::Nothing(Status::NOT_FOUND);
@@ -239,8 +239,8 @@ impl Site {
         found
     }
 
-    /// What is held of the path, if it is as it was. Of several who ask at once, one looks and the others
-    /// wait.
+    /// Returns the cached entry of the path, if it is unchanged. Of several requests at once, one checks
+    /// and the others wait.
     async fn held(self: &Arc<Self>, path: &str) -> Option<Arc<Entry>> {
         let entry = self.cache.find_lent(path)?;
         let gate = entry.gate.lock().await;
@@ -281,6 +281,7 @@ impl Site {
             let _turn = self.pages_at_once.acquire().await;
             found = self.blocking(key, target, Self::show).await;
         }
+        // The path was held and leads to no file any more.
         if let (false, Some(gone)) = (matches!(found, Found::File(_)), self.cache.find_lent(key)) {
             self.cache.remove(key, &gone);
         }
@@ -299,7 +300,7 @@ impl Site {
         found.unwrap_or_else(|error| absent(&error))
     }
 
-    /// What the path leads to. May block.
+    /// Looks the path up on disk. May block.
     fn look(&self, key: &str, target: &Target) -> io::Result<Found> {
         match (self.folder.kind(&target.path)?, target.is_folder) {
             (Kind::File, false) => self.load(key, target.path.clone()),
@@ -310,6 +311,7 @@ impl Site {
                 }
                 found => found,
             },
+            // A file under a name with a slash would break the relative references in it.
             (Kind::File, true) => Ok(Found::Nothing(Status::NOT_FOUND)),
         }
     }

@@ -1,7 +1,7 @@
-//! How many large files are open at once, whoever holds them: the cache, or answers that are being sent.
+//! The limit on large files that are open at once, be it in the cache or in answers that are being sent.
 //!
-//! A peer can ask for many files and read none of them. What it can make us open is bounded, so that
-//! connections and small files still find descriptors.
+//! A peer can ask for many files and read none of them. The number of files that it can keep open is
+//! bounded, so that connections and small files still find descriptors.
 
 use std::{fs::File, io, ops::Deref, path::Path, sync::Arc};
 

@@ -9,8 +9,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use super::folder::Listed;
 
-/// What stands for itself in a segment of a reference (RFC 3986 §2.3); a colon would make a scheme of what is
-/// before it.
+/// The characters that need no encoding in a segment of a reference (RFC 3986 §2.3). A colon is encoded: it
+/// would make a scheme of the text before it.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Octets of a page, beyond which no more is shown: 10 000 names that are as long as names are take a quarter
@@ -30,6 +30,7 @@ pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool, takes_files: 
          <h1>{title}</h1>\n<table>\n{HEAD}"
     );
     if path.components().next().is_some() {
+        // The served folder itself has none above it that could be asked for.
         page.push_str("<tr class=\"up\"><td><a href=\"../\">../</a><td><td>\n");
     }
     page.push_str("<tbody>\n");
@@ -122,7 +123,7 @@ fn size(octets: u64) -> String {
     format!("{scaled:.0} PB")
 }
 
-/// Such as `2026-11-26 00:54`, in UTC; nothing for a time that has no four digits for its year.
+/// Formats a time like `2026-11-26 00:54`, in UTC; `None` if its year has no four digits.
 fn date(time: SystemTime) -> Option<String> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let years = SystemTime::UNIX_EPOCH..SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_800);

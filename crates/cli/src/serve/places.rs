@@ -52,6 +52,7 @@ impl Places {
         let (peer, now) = (network(peer), Instant::now());
         let mut held = self.lock();
         if held.len() >= self.most {
+            // All places are taken: only an upload that is slow, of a peer with several, makes room.
             let slow = find_slow(&held, peer, now)?;
             held.swap_remove(slow).is_lost.notify_one();
         }
@@ -124,7 +125,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// All places, of which the first have been taken by one peer, for long enough to be judged.
+    /// Fills all places; one peer has taken the first of them, for long enough to be judged.
     async fn full<'p>(places: &'p Places, by: &[&str]) -> Vec<Place<'p>> {
         let taken = by.iter().map(|by| places.take(peer(by)).unwrap()).collect();
         tokio::time::advance(JUDGED_AFTER).await;

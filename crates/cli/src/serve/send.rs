@@ -68,6 +68,7 @@ pub(super) fn at_once(exchange: Exchange, entry: &Entry) -> Result<(Reply, &[u8]
     let (method, fields) = (exchange.request().method(), exchange.request().headers());
     let (status, content) = match (evaluate(method, fields, &entry.validators()), &entry.content) {
         (Verdict::NotModified, _) => return Ok((not_modified(exchange, entry), &[])),
+        // A range is ignored for HEAD: ranges are defined for GET alone (RFC 9110 §14.2).
         (Verdict::Proceed, _) if is_head(&exchange) => (Status::OK, &[][..]),
         (Verdict::Proceed, Content::Held(octets)) if !fields.contains(KnownName::RANGE) => {
             (Status::OK, &octets[..])
@@ -77,7 +78,7 @@ pub(super) fn at_once(exchange: Exchange, entry: &Entry) -> Result<(Reply, &[u8]
     Ok((described(exchange, status, entry), content))
 }
 
-/// What [`at_once`] has no answer for: a large file, parts of any, and 412.
+/// Answers what [`at_once`] does not: with a large file, with parts of any, or with 412.
 pub(super) async fn by_parts(site: &Arc<Site>, exchange: Exchange, entry: &Entry) -> Result<Sent, Error> {
     let request = exchange.request();
     match select(request.method(), request.headers(), &entry.validators(), entry.length()) {
@@ -96,6 +97,7 @@ pub(super) async fn by_parts(site: &Arc<Site>, exchange: Exchange, entry: &Entry
 fn not_modified(exchange: Exchange, entry: &Entry) -> Reply {
     let reply = exchange.respond(Status::NOT_MODIFIED).header(KnownName::ETAG, entry.etag());
     match entry.fields.get(KnownName::VARY) {
+        // A 304 carries the fields that a cache selects by (RFC 9110 §15.4.5).
         Some(vary) => reply.header(KnownName::VARY, vary),
         None => reply,
     }
@@ -109,7 +111,7 @@ async fn unsatisfiable(exchange: Exchange, entry: &Entry) -> Result<Sent, Error>
     say(reply, status).await
 }
 
-/// One part (RFC 9110 §15.3.7.1).
+/// Answers with a single part (RFC 9110 §15.3.7.1).
 async fn one(site: &Arc<Site>, exchange: Exchange, entry: &Entry, range: Range<u64>) -> Result<Sent, Error> {
     let mut reply = described(exchange, Status::PARTIAL_CONTENT, entry);
     let fields = reply.headers_mut();

@@ -1,7 +1,7 @@
-//! From the path of a request to a path within the folder, or to nothing.
+//! The mapping from the path of a request to a path within the folder, or to nothing.
 //!
 //! Rule: no segment that comes out of here is empty, `.`, `..` or hidden, or holds a separator or a NUL,
-//! whatever was encoded how. That links do not lead out either is the care of `folder.rs`.
+//! however it was encoded. `folder.rs` sees to it that links do not lead out either.
 
 use std::{borrow::Cow, path::PathBuf};
 
@@ -10,10 +10,10 @@ use percent_encoding::percent_decode;
 /// The beginning of the names of files that are being uploaded, which nobody sees or replaces.
 pub(super) const INCOMING: &str = ".alula-upload-";
 
-/// What a request names.
+/// The target of a request within the folder.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Target {
-    /// From the folder; empty for the folder itself.
+    /// The path relative to the folder; empty for the folder itself.
     pub(super) path: PathBuf,
     /// The path ends in a slash: it can be a folder only.
     pub(super) is_folder: bool,
@@ -78,8 +78,8 @@ fn name(segment: &str, dot_files: bool) -> Option<PathBuf> {
     from_octets(name)
 }
 
-/// What no name may hold: separators of any system, NUL, and what means a drive or a stream where it means
-/// anything.
+/// Returns true for bytes that no name may hold: separators of any system, NUL, and on Windows the colon of
+/// drives and streams.
 const fn is_refused(octet: u8) -> bool {
     matches!(octet, b'/' | b'\\' | 0) || (cfg!(windows) && octet == b':')
 }

@@ -234,7 +234,7 @@ fn a_page_is_shared_until_it_would_be_another() {
     });
 }
 
-/// What the buffers are charged with.
+/// The charge for the buffers.
 const BUFFERS: u64 = FileBuffers::OCTETS_MAX as u64;
 
 #[test]

@@ -41,7 +41,7 @@ pub(super) struct UploadTerms {
 enum Fault {
     /// The answer says why.
     Refused(Status, String),
-    /// There is nobody to answer any more.
+    /// The peer has gone; nobody can be answered.
     Failed(Error),
 }
 

@@ -120,7 +120,7 @@ mod tests {
 
     const ENCODERS: [(&str, Encode); 4] =
         [("gzip", to_gzip), ("deflate", to_zlib), ("br", to_brotli), ("zstd", to_zstd)];
-    /// On both sides of the lengths of blocks.
+    /// The lengths just below and above the bounds of blocks.
     const LENGTHS: [usize; 8] = [0, 1, 0xfffe, 0xffff, 0x1_0000, 0x1_0001, 0x2_0000, 300_000];
 
     fn content(octets: usize) -> Vec<u8> {

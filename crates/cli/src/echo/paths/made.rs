@@ -82,15 +82,14 @@ impl Made {
         self
     }
 
-    /// With another status.
+    /// Sets the status.
     pub(super) fn status(self, status: Status) -> Self {
         Self { status, ..self }
     }
 
-    /// With another field.
+    /// Adds a field.
     ///
-    /// # Errors
-    /// 400 if it is none: what peers ask for gets here.
+    /// # Errors 400 if the field is invalid: its text comes from the peer.
     pub(super) fn header<'n>(
         mut self,
         name: impl IntoName<'n>,
@@ -102,7 +101,7 @@ impl Made {
         Ok(self)
     }
 
-    /// In pieces.
+    /// Sends the content in pieces.
     pub(super) fn paced(self, pace: Pace) -> Self {
         Self { pace: Some(pace), ..self }
     }

@@ -7,7 +7,7 @@ use url::form_urlencoded::byte_serialize;
 use super::stdin::Deadline;
 use crate::failure::exit::Failure;
 
-/// One octet after another, a space as `+`.
+/// Encodes bytes as in a form (`application/x-www-form-urlencoded`): a space becomes `+`.
 pub(in crate::fetch) fn encoded(octets: &[u8]) -> String {
     byte_serialize(octets).collect()
 }
@@ -17,8 +17,8 @@ pub(in crate::fetch) fn pair(name: &str, value: &[u8]) -> String {
     format!("{}={}", encoded(name.as_bytes()), encoded(value))
 }
 
-/// What `--data-urlencode` is given: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`. The name is taken
-/// to be encoded.
+/// Reads an argument of `--data-urlencode`: `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`. The name
+/// is taken to be encoded.
 pub(in crate::fetch) fn argument(text: &str, deadline: Deadline) -> Result<String, Failure> {
     let Some(at) = text.find(['=', '@']) else { return Ok(encoded(text.as_bytes())) };
     let (name, rest) = text.split_at(at);

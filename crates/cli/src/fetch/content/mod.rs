@@ -1,4 +1,4 @@
-//! What is to be sent after the head, found out of the flags and items before anything is opened.
+//! The content of requests, determined from the flags and items before anything is opened.
 
 pub(in crate::fetch) mod encode;
 pub(in crate::fetch) mod multipart;
@@ -29,7 +29,7 @@ pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 /// The value of `accept` beside items.
 const JSON_FIRST: &str = "application/json, */*;q=0.5";
 
-/// Where octets come from.
+/// The source of bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Octets {
     Text(Bytes),
@@ -37,7 +37,7 @@ pub(super) enum Octets {
     Stdin,
 }
 
-/// What content is made of.
+/// The parts that content is put together from.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Source {
     Octets(Octets),
@@ -48,12 +48,12 @@ pub(super) enum Source {
     },
 }
 
-/// What is sent, and what it is unless a field says otherwise.
+/// The content of a request, and its media type unless a field names another.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Content {
     pub(super) source: Source,
     pub(super) media_type: Option<String>,
-    /// What is accepted in return.
+    /// The value of `accept`, for the response.
     pub(super) accept: Option<&'static str>,
 }
 
@@ -200,7 +200,7 @@ impl Octets {
     }
 }
 
-/// What -d and its sisters give, one behind the other; nothing if there is none of them.
+/// Returns the values of `-d` and the other data options, joined; `None` if there are none.
 fn data(args: &ContentArgs, deadline: Deadline) -> Result<Option<Octets>, Failure> {
     match &args.pieces[..] {
         [] => Ok(None),

@@ -1,4 +1,4 @@
-//! What the parts of a form are (RFC 7578), by `-F` and by items.
+//! The parts of a multipart form (RFC 7578), from `-F` and from items.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// One part: a text, or a file that is sent under a name.
+/// A part of a form: a text, or a file that is sent under a name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) struct Part {
     pub(in crate::fetch) name: String,

@@ -15,7 +15,7 @@ pub(in crate::fetch) enum PartEncoder {
     Base64,
 }
 
-/// Every encoder, by the value of `content-transfer-encoding`.
+/// The encoders by their value of `content-transfer-encoding`.
 const ENCODERS: [(&str, PartEncoder); 5] = [
     ("binary", PartEncoder::Binary),
     ("8bit", PartEncoder::EightBit),

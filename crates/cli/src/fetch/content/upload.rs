@@ -15,11 +15,11 @@ use crate::failure::exit::{Exit, Failure};
 /// The way in which stdin is read for content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Stdin {
-    /// As it comes, without a length: that is the meaning of `-T -`.
+    /// Sent as it comes, without a length: the meaning of `-T -`.
     Streamed,
-    /// As far as [`measured`] reads it: CGI and WSGI servers see nothing of content without a length.
+    /// Read by [`measured`] to state a length: CGI and WSGI servers see nothing of content without one.
     Measured,
-    /// All of it into memory: it may be sent more than once.
+    /// Read into memory as a whole, since it may be sent more than once.
     Held,
 }
 

@@ -67,6 +67,7 @@ impl Begun {
         let path = path?;
         let file_bytes = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
         let offset = match response.status().as_u16() {
+            // Decoded content has no place in the coded one that a range counts in.
             200 if !response.is_decoded() => Some(0),
             206 if !response.is_decoded() => offset,
             _ => None,
@@ -96,6 +97,7 @@ impl Begun {
         let now = fs::metadata(&path).map_or(0, |file| file.len());
         // What was laid out for the eye has another length, and no place in the content.
         let is_as_it_came = now == file_bytes + received;
+        // Without a validator nobody knows whether the next response continues this one (RFC 9110 §13.1.5).
         let rest = offset.zip(validator).filter(|_| is_as_it_came && received > 0);
         let rest = rest.map(|(offset, validator)| RestOf {
             offset: offset + received,
@@ -158,6 +160,7 @@ impl Cut {
         };
         match (response.status().as_u16(), self.base) {
             (206 | 416, _) => {
+                // A 416 has no content: `rest_of` compares the lengths alone.
                 let is_same = response.status().as_u16() == 416 || rest.is_of(response);
                 if !is_same {
                     let sentence =

@@ -1,4 +1,4 @@
-//! Which file a response goes to, if any, and who has named it.
+//! The file that a response is written to, if any, and who named it.
 //!
 //! Rule: a name that the user has not seen names a new file in this folder and nothing else: `file_name.rs`
 //! says which names do.
@@ -18,7 +18,7 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// Where the content of one response goes.
+/// The place that the content of a response is written to.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Destination {
     Stdout {
@@ -31,7 +31,7 @@ pub(in crate::fetch) enum Destination {
     },
 }
 
-/// Whose word the name of a file is.
+/// The origin of a file's name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum NamedBy {
     User,
@@ -44,7 +44,7 @@ pub(in crate::fetch) enum NamedBy {
 }
 
 impl Destination {
-    /// For one of the targets.
+    /// Returns the destination for a target.
     pub(in crate::fetch) fn of(args: &OutputArgs, target: &Target) -> Result<Self, Failure> {
         match args.name(target.place) {
             Some(OutputName::Given(path)) if path.as_os_str() == "-" => Ok(Self::named(path)),
@@ -62,7 +62,7 @@ impl Destination {
         }
     }
 
-    /// For what the user has written.
+    /// Returns the destination for a path that the user typed; `-` is stdout.
     pub(in crate::fetch) fn named(path: &Path) -> Self {
         match path.as_os_str() == "-" {
             true => Self::Stdout { is_forced: true },
@@ -82,6 +82,7 @@ impl Destination {
         let name = value(alula::KnownName::CONTENT_DISPOSITION).and_then(filename);
         match name.filter(|name| file_name::is_harmless(name)) {
             Some(name) => Self::File { path: within(args, Path::new(&name)), named_by },
+            // A download without a name from the server gets the extension of its media type, as in HTTPie.
             None if named_by == NamedBy::Free => {
                 Self::File { path: with_extension(path, value(alula::KnownName::CONTENT_TYPE)), named_by }
             }
@@ -119,7 +120,7 @@ const EXTENSIONS: [(&str, &str); 14] = [
     ("image/svg+xml", "svg"),
 ];
 
-/// With the extension of the media type, unless there is one.
+/// Adds the extension of the media type, unless the path has one.
 fn with_extension(path: &Path, media_type: Option<&str>) -> PathBuf {
     let essence = media_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let known = EXTENSIONS.iter().find(|(media_type, _)| essence.eq_ignore_ascii_case(media_type));
@@ -129,7 +130,7 @@ fn with_extension(path: &Path, media_type: Option<&str>) -> PathBuf {
     }
 }
 
-/// With what patterns of the URL stand for.
+/// Replaces `#1` and so on in a path by the values of the URL's patterns.
 fn filled(path: &Path, values: &[String]) -> PathBuf {
     match path.to_str() {
         Some(name) if !values.is_empty() => glob::named(name, values).into(),

@@ -1,10 +1,10 @@
-//! Which names a file may be given by a URL or by a server.
+//! The rules for file names that come from a URL or from a server.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// What most file systems have room for.
+/// The longest name on most file systems, in bytes.
 const OCTETS_MAX: usize = 255;
 
 /// Names of devices on Windows, whatever extension they have.
@@ -24,6 +24,7 @@ pub(in crate::fetch) fn of_segment(segment: &str) -> Option<Cow<'_, str>> {
 /// taken for a flag, which looks like what it is, on every system.
 pub(in crate::fetch) fn is_harmless(name: &str) -> bool {
     let is_trimmed = name.trim() == name && !name.ends_with('.');
+    // A file named `-rf` would be a flag in a later `rm *`, and `.bashrc` a configuration.
     let is_flag_or_hidden = name.starts_with(['-', '.']);
     is_one(name)
         && name.len() <= OCTETS_MAX
@@ -35,6 +36,7 @@ pub(in crate::fetch) fn is_harmless(name: &str) -> bool {
 
 /// Returns true for a name that is one in this folder, and nothing but one.
 fn is_one(name: &str) -> bool {
+    // All systems are treated alike: a folder may be shared with Windows, where `:` opens a stream.
     let is_odd = |character: char| matches!(character, '/' | '\\' | ':') || character.is_control();
     let is_special = matches!(name, "" | "." | "..") || cfg!(windows) && is_device(name);
     !is_special && !name.contains(is_odd)

@@ -1,4 +1,4 @@
-//! Where a response is written: stdout or a file, as it comes.
+//! The writing of responses to stdout or a file, as they come.
 
 pub(in crate::fetch) mod cut;
 pub(in crate::fetch) mod destination;
@@ -20,7 +20,7 @@ use crate::{
 /// Stdout, or a file with its name; what a terminal obeys is escaped on the way to one.
 pub(super) struct Output {
     to: To,
-    /// For somebody who looks at a terminal.
+    /// The escaper for output to a terminal.
     escaper: Option<Escaper>,
 }
 
@@ -32,7 +32,7 @@ enum To {
 /// The names that are tried for a download.
 const FREE_MAX: u32 = 10_000;
 
-/// What becomes of a file that is there.
+/// The treatment of a file that exists already.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum There {
     IsReplaced,
@@ -183,6 +183,7 @@ fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     for name in std::iter::once(path.to_owned()).chain((1..=NAMES_MAX).map(numbered)) {
         match OpenOptions::new().write(true).create_new(true).open(&name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // `create_new` decides, so that a file which another program makes meanwhile is not replaced.
             opened => return opened.map(|file| (file, name)),
         }
     }

@@ -27,16 +27,16 @@ pub(in crate::fetch) fn offset(from: Option<From>, to: &Destination) -> Result<O
     }
 }
 
-/// What a response means for somebody who has the first octets.
+/// The meaning of a response when the first bytes are present already.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Rest {
     /// Its content is what is missing.
     Follows,
-    /// Nothing is missing.
+    /// The content is complete already.
     IsNothing,
 }
 
-/// Whether the response is the rest from here; anything else must not be appended.
+/// Checks that the response is the rest from `offset`; anything else must not be appended.
 pub(in crate::fetch) fn rest_of(response: &Response, offset: u64, url: &str) -> Result<Rest, Failure> {
     rest(response.status().as_u16(), content_range(response), response.content_length(), offset)
         .map_err(|sentence| Failure::new(Exit::Resume, format_args!("{}: {sentence}", masked_url(url))))
@@ -52,6 +52,7 @@ fn rest(status: u16, text: Option<&str>, length: Option<u64>, offset: u64) -> Re
         (206, Some(Range { part: Some(part), .. })) if part.start == offset => {
             let named = part.end - part.start;
             match length {
+                // One of the two numbers is wrong, and the file would end up with a gap or an overlap.
                 Some(length) if length != named => {
                     Err(format!("the server sends {length} octets, and says {}", text.unwrap_or_default()))
                 }
@@ -68,6 +69,7 @@ fn rest(status: u16, text: Option<&str>, length: Option<u64>, offset: u64) -> Re
         (416, Some(Range { part: None, whole: Some(whole) })) => Err(format!(
             "what is there has {offset} octets and the resource {whole}: it is not its beginning"
         )),
+        // The server ignored the range, as it may (RFC 9110 §14.2): its content starts over.
         (200, _) => {
             Err("the server sends all of it again, and nothing was added (leave -C out to start over)"
                 .to_owned())
@@ -105,6 +107,7 @@ impl Coming {
     pub(in crate::fetch) fn check_end(&self, received: u64, url: &str) -> Outcome {
         let (end, url) = (self.part.start + received, masked_url(url));
         let whole = self.whole.unwrap_or(self.part.end);
+        // The part may be shorter than what was asked for: the whole is what counts.
         if end >= whole {
             return Ok(());
         }

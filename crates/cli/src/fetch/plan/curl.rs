@@ -82,7 +82,7 @@ fn described(part: &Part) -> String {
     word
 }
 
-/// For a shell, in quotes only where they are needed.
+/// Quotes a word for a shell, only where that is needed.
 fn quoted(word: &str) -> String {
     let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&octet);
     match !word.is_empty() && word.bytes().all(is_plain) {

@@ -17,13 +17,15 @@ enum Piece {
     Choice(Vec<String>),
 }
 
-/// Every URL that is meant, the last pattern changing first. What is no pattern stays as it is.
+/// Returns the URLs that patterns expand to, the last pattern changing first. A URL without patterns is
+/// returned as it is.
 pub(in crate::fetch) fn expanded(typed: &str) -> Result<Vec<Globbed>, String> {
     let mut all = vec![Globbed::default()];
     for piece in pieces(typed)? {
         match piece {
             Piece::Text(text) => all.iter_mut().for_each(|globbed| globbed.url.push_str(&text)),
             Piece::Choice(values) => {
+                // Checked before the product is made: a few ranges in a row would fill the memory.
                 if all.len().saturating_mul(values.len()) > URLS_MAX {
                     return Err(format!("{typed} stands for more than {URLS_MAX} URLs"));
                 }
@@ -93,6 +95,7 @@ fn choice(text: &str) -> Result<Option<(Vec<String>, &str)>, String> {
         return Ok(is_set.then(|| (inner.split(',').map(str::to_owned).collect(), after)));
     }
     match between('[', ']') {
+        // Brackets around an IPv6 address belong to the host (RFC 3986 §3.2.2).
         Some((inner, _)) if inner.parse::<Ipv6Addr>().is_ok() => Ok(None),
         Some((inner, after)) => Ok(range(inner)?.map(|values| (values, after))),
         None => Ok(None),

@@ -1,4 +1,4 @@
-//! What stands behind the URL on the command line: parts of a request in few characters, as HTTPie has them.
+//! The items after the URL on the command line: parts of a request in few characters, as in HTTPie.
 
 use std::{
     net::{Ipv4Addr, Ipv6Addr},
@@ -10,7 +10,7 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// One part of a request.
+/// A part of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Item {
     /// `name==value` and `name==@FILE`.
@@ -39,7 +39,7 @@ pub(in crate::fetch) enum Value {
     InFile(PathBuf),
 }
 
-/// What stands between a name and a value. Where several fit at one place, the first does.
+/// The separator between a name and a value. Where several fit at one place, the first does.
 #[derive(Clone, Copy)]
 enum Separator {
     QueryInFile,
@@ -115,6 +115,7 @@ impl Item {
             Separator::Text => Self::Text { name, value: Value::Given(value) },
             Separator::TextInFile => Self::Text { name, value: Value::in_file(&value) },
             Separator::Json => {
+                // The value follows `:=` and has to be JSON: a plain word there is the usual slip.
                 let text =
                     |why: String| of_value(&name, format!("{why} (`=` in the place of `:=` sends text)"));
                 check_json(&value).map_err(text)?;
@@ -202,7 +203,7 @@ fn of_value(name: &str, why: String) -> String {
     format!("{name:?}: {why}")
 }
 
-/// Whether JSON is whole and valid, whatever is in it.
+/// Checks that JSON is whole and valid, whatever is in it.
 pub(in crate::fetch) fn check_json(text: &str) -> Result<(), String> {
     let checked = serde_json::from_str::<serde::de::IgnoredAny>(text);
     checked.map(drop).map_err(|error| format!("no JSON: {error}"))
@@ -227,6 +228,7 @@ fn has_port(text: &str) -> bool {
     match rest.as_bytes().get(digits) {
         _ if digits == 0 => false,
         None => is_sure,
+        // `Name:8080/x` could be a field; a dot in the name makes it a host.
         Some(b'/') => is_sure || is_domain(host),
         Some(_) => is_sure && rest[digits..].starts_with(['?', '#']),
     }

@@ -1,4 +1,4 @@
-//! What the arguments ask for, worked out before anything is opened or sent.
+//! The plan of a run, worked out from the arguments before anything is opened or sent.
 
 pub(in crate::fetch) mod condition;
 pub(in crate::fetch) mod curl;
@@ -48,7 +48,7 @@ pub(crate) struct Plan {
     /// The files of -T, of which each target says its own.
     uploads: Vec<Content>,
     pub(super) session: Option<Kept>,
-    /// With a field `host`: where it is to be found.
+    /// The URL's host, at whose addresses the host of a field `host` is asked.
     pub(super) stand_in: Option<StandIn>,
     /// Content is sent in chunks, whatever is known of its length.
     pub(super) is_chunked: bool,
@@ -72,14 +72,14 @@ struct Words<'a> {
 }
 
 impl Plan {
-    /// For a command with a method of its own.
+    /// Returns the plan for a command with a method of its own.
     pub(crate) fn of(method: &str, args: &FetchArgs) -> Result<Self, Failure> {
         let (url, items) = (args.url.as_deref(), &*args.items);
         let words = Words { method: Some(method), is_command: true, url, items, before_url: 0 };
         Self::new(&words, &args.options)
     }
 
-    /// For `alula request`.
+    /// Returns the plan for `alula request`.
     pub(crate) fn of_any(args: &AnyArgs) -> Result<Self, Failure> {
         let (method, rest) = match &*args.words {
             [first, rest @ ..] if !rest.is_empty() && is_in_capitals(first) => (Some(first.as_str()), rest),

@@ -23,16 +23,16 @@ pub(in crate::fetch) struct Document {
 
 #[derive(Debug, Default)]
 enum Node {
-    /// Nothing has been said of it; `null` in the end.
+    /// A node without a value yet; `null` in the end.
     #[default]
     Unset,
     Object(Vec<(String, Self)>),
     Array(Vec<Self>),
-    /// As it was written.
+    /// JSON text that is written as it is.
     Written(String),
 }
 
-/// One part of a name, and its characters in it.
+/// A step of a path, and its characters in the name.
 #[derive(Debug)]
 struct Step {
     access: Access,

@@ -16,7 +16,7 @@ pub(in crate::fetch) struct Netrc(Vec<Entry>);
 
 #[derive(Debug, Default)]
 struct Entry {
-    /// None for the one that is for all hosts.
+    /// The host; `None` for the default entry.
     machine: Option<String>,
     login: String,
     password: String,

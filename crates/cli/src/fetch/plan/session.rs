@@ -59,6 +59,7 @@ impl Kept {
             return Ok(None);
         };
         let is_of_first = |target: &Target| target.url.host_str() == first.url.host_str();
+        // Fields and credentials of one host must not go to another.
         if !targets.iter().all(is_of_first) {
             return Err(usage("a session is for one host, and the URLs are those of several"));
         }
@@ -329,7 +330,7 @@ fn make_folder(path: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// With an indent of four spaces, as HTTPie has it.
+/// Formats JSON with an indent of four spaces, as HTTPie does.
 fn pretty(members: &Map<String, Value>) -> Result<String, Failure> {
     let mut octets = Vec::new();
     let format = serde_json::ser::PrettyFormatter::with_indent(b"    ");

@@ -1,4 +1,4 @@
-//! What was typed as a URL, as a URL.
+//! The URL as it was typed, parsed and completed.
 
 use std::borrow::Cow;
 

@@ -19,7 +19,7 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// What the peer may send ahead on the one stream there is: 64 MiB/s over a path of 32 ms.
+/// The receive window of the only stream: 64 MiB/s over a path of 32 ms.
 const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
 
 /// The client for all requests of a run.
@@ -99,7 +99,7 @@ const FIELDS_MIN: u32 = 5000;
 /// The CONTINUATION frames that a head may have at least.
 const CONTINUATIONS_MIN: u32 = 8;
 
-/// With somebody who sees each step.
+/// Reports each step of the client to `watch`.
 fn watched(builder: ClientBuilder, watch: Watch, prints_frames: bool) -> ClientBuilder {
     let (follower, trace) = (watch.clone(), watch.trace());
     let builder = builder.on_event(move |event| watch.see(event));
@@ -117,7 +117,8 @@ fn watched(builder: ClientBuilder, watch: Watch, prints_frames: bool) -> ClientB
     })
 }
 
-/// What curl calls transient; the wait is the library's unless one is given.
+/// Returns the rules for `--retry`: statuses that curl calls transient, and the library's waits unless one
+/// is given.
 fn retries(args: &ConnectionArgs) -> Retries {
     let retries = Retries::new(args.retry.saturating_add(1)).statuses(TRANSIENT);
     match args.retry_delay.filter(|delay| !delay.is_zero()) {

@@ -98,12 +98,12 @@ pub(in crate::fetch) fn keep(args: &RequestArgs, jar: Option<&Jar>) -> Outcome {
     written.map_err(|error| Failure::local(path.display(), &error))
 }
 
-/// Where a jar is written.
+/// The place that a jar is written to.
 enum JarTarget<'a> {
     Stdout,
     /// A file that is there, or is to be made.
     File(&'a Path),
-    /// What `/dev/null` is, which only root can make.
+    /// A device such as `/dev/null`, which only root can make.
     Device(&'a Path),
 }
 
@@ -144,6 +144,7 @@ fn is_device(_: FileType) -> bool {
 
 fn write_to_device(path: &Path, octets: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
+    // The path was checked before: a link put there since must not be followed.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
     options.write(true).open(path)?.write_all(octets)

@@ -22,6 +22,7 @@ pub(in crate::fetch) fn challenges(field: &str) -> Vec<Challenge> {
     while let Some((word, after)) = token(rest) {
         let text = after.trim_start().strip_prefix('=').map(str::trim_start);
         rest = match (text, all.last_mut()) {
+            // A word before `=` is a parameter of the last scheme; any other word begins a new one.
             (Some(text), Some(challenge)) => {
                 let Some((value, after)) = value(text) else { break };
                 challenge.parameters.push((word.to_ascii_lowercase(), value));
@@ -89,7 +90,7 @@ pub(in crate::fetch) struct Digest {
     realm: String,
     nonce: String,
     opaque: Option<String>,
-    /// As the server wrote it.
+    /// The algorithm, as the server wrote it.
     algorithm: Option<String>,
     hash: Hash,
     /// A hash of the nonces takes part.
@@ -168,6 +169,7 @@ impl Digest {
         let asked = hash.of(&format!("{method}:{target}"));
         let response = match self.has_qop {
             true => hash.of(&format!("{secret}:{nonce}:{count:08x}:{cnonce}:auth:{asked}")),
+            // The form of RFC 2069, for servers that offer no `qop` (RFC 2617 §3.2.2.1).
             false => hash.of(&format!("{secret}:{nonce}:{asked}")),
         };
         let user = if self.hides_user { hash.of(&format!("{name}:{realm}")) } else { quoted(name) };

@@ -1,4 +1,4 @@
-//! One exchange: the request goes out, the response comes in.
+//! The exchanges of a run: each request is sent, and its response received.
 
 mod heads;
 
@@ -56,7 +56,7 @@ use crate::{
     terminal,
 };
 
-/// What all exchanges of a run have in common.
+/// The state that all exchanges of a run share.
 pub(in crate::fetch) struct Session<'a> {
     client: Client,
     jar: Option<Jar>,
@@ -72,7 +72,7 @@ pub(in crate::fetch) struct Session<'a> {
     dump: RefCell<Option<Output>>,
 }
 
-/// What one of them has for itself.
+/// The state of one exchange.
 struct Exchange<'a> {
     session: &'a Session<'a>,
     target: &'a Target,
@@ -338,12 +338,14 @@ impl Exchange<'_> {
         // A server that is sure to ask for a digest is spared the content that it would not take.
         let is_probe = known.is_none() && plan.login == Login::Digest && content.is_some();
         let mut response = self.send(known.as_deref(), content.filter(|_| !is_probe)).await?;
+        // The server asked for nothing: the request is sent once more, now with its content.
         if is_probe && response.status().is_success() {
             watch::answer_challenge();
             return self.send(None, self.content()?).await;
         }
         let mut has_answered = false;
         while let Some(answer) = logins.answer(&response, plan.login, asked) {
+            // The credentials were refused; only a stale nonce is worth another answer (RFC 7616 §3.3).
             if has_answered && !answer.is_renewed {
                 break;
             }
@@ -385,6 +387,7 @@ impl Exchange<'_> {
         let Session { plan, options, .. } = self.session;
         let Some(content) = plan.content_for(self.target) else { return Ok(None) };
         let stdin = match () {
+            // A redirect or another try may need the content once more, and stdin is read only once.
             () if options.connection.follows() || options.connection.retry > 0 => upload::Stdin::Held,
             () if self.target.upload.is_some() => upload::Stdin::Streamed,
             () => upload::Stdin::Measured,
@@ -453,6 +456,7 @@ impl Exchange<'_> {
         if let (Some(file), true) = (&report.file, args.is_download && !args.no_progress_meter) {
             terminal::tell(Style::new(), format!("Downloading to {file}").as_bytes());
         }
+        // A head in the middle of a continued file would damage it.
         if !matches!(there, There::IsContinued(_)) {
             if to.path().is_some() {
                 output.show(self.preface(&to))?;
@@ -510,6 +514,7 @@ impl Exchange<'_> {
                 }
                 Err(error) => {
                     sink.release()?;
+                    // A broken rule of the protocol would be broken by the next try as well.
                     let begun = begun.take().filter(|_| error.retry() != Retry::Pointless);
                     self.broke_off.set(begun.map(|begun| begun.cut_after(report.octets_received)));
                     return Err(error.into());
@@ -537,7 +542,7 @@ impl Exchange<'_> {
         Begun::of(response, path, base, self.offset).map(|begun| begun.of_whole(whole))
     }
 
-    /// With --no-clobber, a file that would be replaced stays.
+    /// Keeps a file that would be replaced, with --no-clobber.
     fn spared(&self, there: There) -> There {
         match there {
             There::IsReplaced if self.session.options.transfer.no_clobber && self.cut.is_none() => {
@@ -547,8 +552,9 @@ impl Exchange<'_> {
         }
     }
 
-    /// With -f, fails with a response of a status that says so.
+    /// Fails on a status of failure, with -f.
     fn refused_by_status(&self, response: &Response) -> Outcome {
+        // With -C, 416 can mean that the file is whole already, which is no failure (RFC 9110 §15.5.17).
         let is_end = self.offset.is_some() && response.status().as_u16() == 416;
         if self.session.options.output.fail && !is_end { refused(response) } else { Ok(()) }
     }
@@ -601,6 +607,7 @@ impl Exchange<'_> {
 
     /// Fails with content that was to be decoded, and is in a coding that the library leaves as it came.
     fn check_coding(&self, response: &mut Response) -> Outcome {
+        // A part of coded content is not decodable by itself, and is kept as it comes.
         let is_left = response.status() != Status::PARTIAL_CONTENT
             && !response.is_decoded()
             && !response.body().is_ended();
@@ -630,7 +637,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// What becomes of a file that is there, by what the response says; nothing when it is whole already.
+    /// Returns the treatment of a file that exists already, by the response; `None` when it is whole
+    /// already.
     fn what_is_there(&self, response: &Response) -> Result<Option<There>, Failure> {
         if let Some(cut) = &self.cut {
             return cut.there(response, self.target.url.as_str());

@@ -15,12 +15,12 @@ use crate::fetch::plan::target::Target;
 /// The way in which credentials are sent.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(in crate::fetch) enum Login {
-    /// At once, by the scheme Basic.
+    /// Credentials go out with the first request, by the scheme Basic.
     #[default]
     Basic,
-    /// As a digest, when the server asks for one.
+    /// Credentials go out by the scheme Digest, once the server asks for it.
     Digest,
-    /// In the best way that the server asks for.
+    /// Credentials go out by the best scheme that the server offers.
     Any,
 }
 

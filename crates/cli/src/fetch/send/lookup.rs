@@ -1,4 +1,4 @@
-//! Where hosts are looked for: addresses of one family only, or another host's.
+//! The lookup of hosts: restricted to one family, or redirected to another host's addresses.
 
 use std::{io, net::SocketAddr};
 
@@ -40,7 +40,7 @@ pub(in crate::fetch) struct StandIn {
 }
 
 impl Lookup {
-    /// Nothing when hosts are looked up as they are without it.
+    /// Returns `None` if the flags change nothing about looking hosts up.
     pub(in crate::fetch) fn of(args: &ConnectionArgs, plan: &Plan) -> Option<Self> {
         let family = match (args.ipv4, args.ipv6) {
             (true, _) => Some(Family::V4),

@@ -22,7 +22,7 @@ enum Near {
     Device(String),
 }
 
-/// With the near end of connections that the flags say.
+/// Binds connections to the interface and local ports of the flags.
 pub(in crate::fetch) fn of(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
     let near = args.interface.as_deref().map(near).transpose()?;
     let anywhere = || vec![IpAddr::from(Ipv4Addr::UNSPECIFIED), Ipv6Addr::UNSPECIFIED.into()];

@@ -22,7 +22,7 @@ pub(in crate::fetch) struct SpeedLimit {
 }
 
 impl SpeedLimit {
-    /// Nothing if neither flag is given, or one is 0.
+    /// Returns `None` if neither flag is given, or one is 0.
     pub(in crate::fetch) fn of(args: &TransferArgs) -> Option<Self> {
         let (octets, seconds) = match (args.speed_limit, args.speed_time) {
             (None, None) => return None,

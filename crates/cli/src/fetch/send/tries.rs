@@ -35,7 +35,7 @@ pub(in crate::fetch) struct Tries {
     wait: Duration,
     is_growing: bool,
     since: Instant,
-    /// No try begins later than this, and none ends later than that.
+    /// The time after which no try begins; `deadline` ends those that run.
     begin_within: Option<Duration>,
     deadline: Deadline,
     has_failed: bool,
@@ -82,6 +82,7 @@ impl Tries {
             Retry::IfIdempotent => self.is_idempotent,
             Retry::Pointless => false,
         };
+        // A mistake in the arguments or a full disk stays, whatever the server does.
         let is_ours = matches!(failure.exit(), Exit::Usage | Exit::Local);
         self.in_time(self.wait).filter(|_| may_pass || self.takes_all && !is_ours)
     }
@@ -103,7 +104,7 @@ impl Tries {
         !self.has_failed
     }
 
-    /// One more try is made.
+    /// Counts another try.
     pub(in crate::fetch) fn count(&mut self) {
         self.left -= 1;
         self.has_failed = true;

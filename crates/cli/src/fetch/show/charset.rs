@@ -12,8 +12,8 @@ use super::Show;
 pub(crate) struct Charset(Option<Decoder>);
 
 impl Charset {
-    /// For content that is shown. What is UTF-8 already, or says nothing, passes as it is, and so does what
-    /// is still compressed.
+    /// Returns the conversion for content that is shown. UTF-8, content without a charset and compressed
+    /// content pass as they are.
     pub(super) fn of(response: &Response, show: &Show) -> Self {
         let fields = response.headers();
         let is_for_the_eye = show.is_seen || show.is_laid_out;

@@ -102,7 +102,7 @@ pub(super) fn lines(octets: &[u8], show: &Show, head: &mut Painted) {
     head.own("\n");
 }
 
-/// One field, or what is shown as one, on a line.
+/// Writes a field, or anything that is shown like one, on a line.
 pub(super) fn field(show: &Show, head: &mut Painted, name: &[u8], value: &[u8]) {
     head.paint(show.palette.name, name);
     head.own(": ");

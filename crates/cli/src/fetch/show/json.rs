@@ -107,7 +107,7 @@ fn style_of(token: &[u8], after: &[u8], palette: &Palette) -> Style {
     }
 }
 
-/// With both quotes.
+/// Returns the length of the string at the beginning of `text`, with both quotes.
 fn string_length(text: &[u8]) -> usize {
     let mut is_escaped = false;
     let end = text.iter().skip(1).position(|octet| {
@@ -135,7 +135,7 @@ mod tests {
         Show { is_laid_out, is_coloured, ..Show::default() }
     }
 
-    /// What is shown, as text.
+    /// Returns the output as text.
     fn text(json: &[u8], show: &Show) -> Option<String> {
         shown(json, show).map(|painted| String::from_utf8(painted.into_octets()).unwrap())
     }

@@ -1,4 +1,4 @@
-//! What of an exchange is shown, and how: on a terminal for the eye, elsewhere as it is.
+//! The parts of an exchange that are printed, and their form: formatted on a terminal, unchanged elsewhere.
 
 mod charset;
 mod head;
@@ -27,7 +27,7 @@ pub(super) use sink::Sink;
 /// JSON that is longer is shown as it comes.
 pub(super) const LAID_OUT_MAX: usize = 16 * 1024 * 1024;
 
-/// Which parts are shown, and what is done for the eye.
+/// The parts to print, and their formatting.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Show {
     pub(super) request_head: bool,
@@ -41,7 +41,8 @@ pub(super) struct Show {
     /// It goes to a terminal: heads hold nothing that it obeys, and what ends without a line end is given
     /// one, so that the prompt stands on a line of its own.
     pub(super) is_on_terminal: bool,
-    /// So does content, which nobody has asked for as it is: it holds nothing that a terminal obeys either.
+    /// The content goes to a terminal as well, without being asked for as it is: control characters are
+    /// escaped.
     pub(super) is_seen: bool,
     pub(super) layout: Layout,
     palette: Palette,
@@ -58,9 +59,9 @@ pub(super) struct Show {
 pub(super) enum Holding {
     /// It goes through.
     Nothing,
-    /// Until a line is whole.
+    /// Held back until a line is whole.
     Lines,
-    /// Until it is whole.
+    /// Held back until the content is whole.
     Whole,
 }
 
@@ -77,12 +78,12 @@ impl Show {
         Self::decide(args, method, to, (is_terminal, is_told), auto)
     }
 
-    /// For heads without colours, as -D writes them, on a terminal or elsewhere.
+    /// Returns the settings for heads without colours, as -D writes them.
     pub(super) fn plain(is_on_terminal: bool) -> Self {
         Self { is_on_terminal, ..Self::default() }
     }
 
-    /// For a request that is shown and not sent.
+    /// Returns the settings for a request that is shown and not sent.
     pub(super) fn of_request(args: &OutputArgs, to: &Destination) -> Self {
         let show = Self::of(args, "", to);
         match args.print {
@@ -91,7 +92,7 @@ impl Show {
         }
     }
 
-    /// For a terminal or none, on which -v shows heads already or does not.
+    /// Decides what is shown by whether stdout is a terminal, and whether -v prints heads already.
     fn decide(
         args: &OutputArgs,
         method: &str,

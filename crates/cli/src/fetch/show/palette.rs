@@ -44,7 +44,7 @@ const ANSI: Palette = Palette {
     ],
 };
 
-/// For a background that nobody names: each of these has a contrast of 4.5 to black and to white, which few
+/// The colours for an unknown background: each has a contrast of 4.5 to black and to white, which few
 /// colours have.
 const BOTH: Palette = Palette {
     key: cube(63),
@@ -56,8 +56,8 @@ const BOTH: Palette = Palette {
     statuses: [cube(63).bold(), cube(29).bold(), cube(98).bold(), cube(131).bold(), cube(163).bold()],
 };
 
-/// Each of these has a contrast of 4.5 and more to black, as WCAG asks for text, whatever the terminal makes
-/// of its sixteen.
+/// The colours for a dark background: each has a contrast of 4.5 and more to black, as WCAG asks for text,
+/// whatever the terminal makes of its sixteen.
 const DARK: Palette = Palette {
     key: cube(117),
     string: cube(114),

@@ -9,7 +9,7 @@ use crate::{
     terminal::Painted,
 };
 
-/// What no text has, in any coding but those of two and four octets.
+/// A byte that no text contains, but for UTF-16 and UTF-32.
 const BINARY: u8 = 0;
 
 /// Takes content piece by piece. JSON that is shown for the eye is held until it is whole; all else goes
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::fetch::output::{There, destination::Destination};
 
-    /// What is written of these pieces.
+    /// Returns the output for these pieces.
     fn written(
         name: &str,
         show: Show,

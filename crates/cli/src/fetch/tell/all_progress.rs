@@ -38,7 +38,7 @@ struct Counts {
     bytes: Cell<u64>,
 }
 
-/// One transfer, which is done when this is dropped.
+/// A transfer, which ends when this is dropped.
 pub(in crate::fetch) struct Transfer(AllProgress);
 
 /// The part of one content in the bytes of all.
@@ -134,7 +134,7 @@ struct Line {
     bar: ProgressBar,
     since: Instant,
     columns: usize,
-    /// There once it was drawn.
+    /// Present once it was drawn.
     live: Option<LiveLine>,
 }
 

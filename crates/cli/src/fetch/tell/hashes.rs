@@ -23,7 +23,7 @@ const STEPS: [&str; 6] = ["#=#=#", " #=#=#", "  #=#=#", "   #=#=#", "  #=#=#", "
 pub(in crate::fetch) struct Hashes {
     total: Option<u64>,
     position: u64,
-    /// On a terminal, whose width it has.
+    /// The bar, with the terminal's width; `None` if stderr is no terminal.
     bar: Option<ProgressBar>,
     drawn_at: Option<Instant>,
     step: usize,

@@ -1,4 +1,4 @@
-//! What is told of an exchange while it goes on and in its end.
+//! The reports on an exchange, while it runs and at its end.
 
 pub(in crate::fetch) mod all_progress;
 pub(in crate::fetch) mod frames;

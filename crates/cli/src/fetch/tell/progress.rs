@@ -25,7 +25,7 @@ use crate::{
     terminal::{self, COLUMNS, LiveLine},
 };
 
-/// What takes less time needs no bar.
+/// The time after which a bar is shown; shorter transfers need none.
 const LONG: Duration = Duration::from_millis(500);
 /// The time between two looks at what was sent.
 const LOOK: Duration = Duration::from_millis(100);
@@ -37,7 +37,7 @@ pub(crate) struct Progress(Option<Shown>);
 enum Shown {
     Bar(Bar),
     Hashes(Hashes),
-    /// In the line of all transfers.
+    /// A share of the line for all transfers.
     Share(Share),
 }
 
@@ -48,13 +48,13 @@ struct Bar {
     is_drawn: bool,
     /// Octets that were there before.
     offset: u64,
-    /// There once it was drawn.
+    /// Present once it was drawn.
     live: Option<LiveLine>,
 }
 
 impl Progress {
-    /// For content that is received, of which the first octets, up to `offset`, are there already, after so
-    /// many that were sent.
+    /// Returns the progress of receiving content. The first `offset` bytes are present already; `sent`
+    /// bytes were sent before.
     pub(crate) fn of_response(
         response: &Response,
         args: &OutputArgs,
@@ -73,7 +73,7 @@ impl Progress {
         Self::new(args, length, offset.unwrap_or(0), sent)
     }
 
-    /// For content of this length, if it is known, that is sent, and whose response goes there.
+    /// Returns the progress of sending content, of `length` if that is known, whose response goes to `to`.
     pub(crate) fn of_request(
         length: Option<u64>,
         args: &OutputArgs,
@@ -104,7 +104,7 @@ impl Progress {
         })
     }
 
-    /// So much more has come.
+    /// Adds bytes that have come.
     pub(crate) fn add(&mut self, octets: usize) {
         if let Some(shown) = &mut self.0 {
             shown.advance(shown.position() + octets as u64);
@@ -136,7 +136,8 @@ impl Progress {
         }
     }
 
-    /// All is there: says how much of it came into the file, how long that took, and how fast it was.
+    /// Ends the transfer: prints how much of it was saved in the file, how long that took, and how fast it
+    /// was.
     pub(crate) fn end(self, file: Option<&Path>) {
         // Into a device nothing was saved.
         let (Some(Shown::Bar(bar)), Some(file)) = (&self.0, file.filter(|file| file.is_file())) else {

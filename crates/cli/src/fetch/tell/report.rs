@@ -1,4 +1,4 @@
-//! What is known of an exchange, for `-w` to print.
+//! The facts of an exchange that `-w` prints.
 
 use std::{
     net::SocketAddr,
@@ -16,12 +16,12 @@ use crate::fetch::plan::zone;
 pub(in crate::fetch) struct Report {
     pub(in crate::fetch) method: String,
     pub(in crate::fetch) url: String,
-    /// What answered in the end, and how many redirects led there.
+    /// The URL that answered after redirects; `None` without any.
     pub(in crate::fetch) final_url: Option<String>,
     redirects: u16,
     remote: Option<SocketAddr>,
     pub(in crate::fetch) seen: Seen,
-    /// As OpenSSL numbers it, for what is known of the server's certificate; 0 when it is trusted.
+    /// OpenSSL's number for the result of checking the server's certificate; 0 when it is trusted.
     pub(in crate::fetch) verify_result: u16,
     pub(in crate::fetch) place: usize,
     pub(in crate::fetch) head: Option<Head>,

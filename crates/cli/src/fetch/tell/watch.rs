@@ -90,7 +90,7 @@ impl Following {
 pub(in crate::fetch) struct Seen {
     /// The method and the URL that was asked for, as they are shown.
     asked: String,
-    /// Of the last connection.
+    /// The peer's address on the last connection.
     pub(in crate::fetch) remote: Option<SocketAddr>,
     pub(in crate::fetch) local: Option<SocketAddr>,
     pub(in crate::fetch) certificates: Vec<Vec<u8>>,
@@ -126,7 +126,7 @@ pub(in crate::fetch) struct Seen {
 }
 
 tokio::task_local! {
-    /// Of the exchange that is polled.
+    /// The facts of the exchange that runs in this task.
     static SEEN: RefCell<Seen>;
 }
 

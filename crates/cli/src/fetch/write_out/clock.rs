@@ -51,12 +51,12 @@ fn formatted(format: &str, since: Duration) -> String {
 struct Clock {
     since: Duration,
     year: u64,
-    /// From 1.
+    /// 1 to 12.
     month: u64,
     day: u64,
-    /// From 0.
+    /// 0 for the first day of the year.
     day_of_year: u64,
-    /// From 0, which is Sunday.
+    /// 0 for Sunday.
     weekday: u64,
     hour: u64,
     minute: u64,

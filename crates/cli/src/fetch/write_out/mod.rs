@@ -27,9 +27,9 @@ enum Piece {
     Field(String),
     /// The present time, in this format.
     Time(String),
-    /// All fields, as JSON.
+    /// The fields of the response, as JSON.
     Fields,
-    /// All variables, as JSON.
+    /// The variables, as JSON.
     All,
     /// The rest goes there.
     To(WriteTarget),
@@ -38,8 +38,8 @@ enum Piece {
 }
 
 impl WriteOut {
-    /// From what the flag was given: the text, or `@FILE` (`@-` is stdin) that has it. Names that mean
-    /// nothing are reported, and nothing is printed for them.
+    /// Parses the flag's value: the text, or `@FILE` (`@-` is stdin) that has it. Unknown names are
+    /// reported, and nothing is printed for them.
     pub(super) fn of(given: &str) -> Result<Self, Failure> {
         let text = match given.strip_prefix('@') {
             Some("-") => {
@@ -140,7 +140,7 @@ fn named(name: &str) -> Result<Piece, String> {
     })
 }
 
-/// Each name in lower case with all of its values, laid out as curl does.
+/// Returns the fields as JSON: each name in lower case with all of its values, laid out as curl does.
 fn fields(report: &Report) -> String {
     let mut members: Vec<(String, Vec<String>)> = Vec::new();
     for (name, value) in report.head.iter().flat_map(|head| &head.fields) {

@@ -1,4 +1,4 @@
-//! Each name that can stand in `%{…}`, and what is known by it.
+//! The variables of `%{…}` and their values.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::fetch::tell::report::Report;
 /// A value that can be written as text and as JSON.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Known {
-    /// Nothing is written as text, and `null` as JSON, when there is none.
+    /// A text; `None` is written as nothing, and as `null` in JSON.
     Text(Option<Vec<u8>>),
     Number(u64),
     /// A status, 0 when there is none: three digits in a text.
@@ -24,7 +24,7 @@ pub(super) enum Known {
 /// Looks it up in what is known of an exchange.
 pub(super) type Variable = fn(&Report) -> Known;
 
-/// Every name, in order, and its meaning.
+/// The variables in the order of their names, each with its meaning.
 const VARIABLES: [(&str, &str, Variable); 47] = [
     ("certs", "the certificates of the server, in PEM", |report| text(certificates(report))),
     ("conn_id", "the number of the connection, from 0, or -1", |report| Known::Id(report.seen.connection)),
@@ -199,7 +199,7 @@ pub(crate) fn described() -> String {
     VARIABLES.map(|(name, meaning, _)| format!("  {:<23} {meaning}\n", format!("%{{{name}}}"))).concat()
 }
 
-/// All variables as one JSON object.
+/// Returns the variables as a JSON object.
 pub(super) fn json(report: &Report) -> String {
     let members = VARIABLES.map(|(name, _, variable)| format!("\"{name}\":{}", variable(report).json()));
     format!("{{{}}}", members.join(","))
@@ -209,7 +209,7 @@ fn text(text: String) -> Known {
     Known::Text(Some(text.into_bytes()))
 }
 
-/// None when it is empty.
+/// Returns a text that is unknown if empty.
 fn some(text: &str) -> Known {
     octets(text.as_bytes())
 }
