@@ -21,6 +21,7 @@ pub const fn coded_octets_max(octets_max: u64) -> u64 {
 /// one, to `made`.
 pub(crate) fn check(taken: u64, between: u64, made: u64, octets_max: u64) -> Result<(), Cause> {
     let most = between.max(made);
+    // Small content is spared: repetitive text may honestly grow a thousandfold.
     if most > FREE_OCTETS && most > taken.saturating_mul(RATIO_MAX) {
         return Err(Cause::Growth(RATIO_MAX));
     }

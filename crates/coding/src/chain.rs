@@ -90,6 +90,7 @@ impl Chain {
             self.at += taken;
             let octets = self.second.as_ref().map_or(first.made, |second| second.stage.made);
             budget::check(first.taken, first.made, octets, self.octets_max)?;
+            // Two codings may take input for several steps before any content comes of it.
             if !content.is_empty() || (taken == 0 && made == 0) {
                 return Ok(());
             }

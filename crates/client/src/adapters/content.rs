@@ -33,6 +33,7 @@ impl ResponseContent {
         let Poll::Ready(outcome) = upload.as_mut().poll(cx) else { return Ok(()) };
         self.upload = None;
         match outcome {
+            // Only the caller's own body may fail the response; the stream reports its failures itself.
             Err(error @ ExecuteError::Content(_)) => Err(error),
             _ => Ok(()),
         }

@@ -68,6 +68,7 @@ where
         return Ok((call.send().await?, None));
     }
     let length = body.size_hint().exact();
+    // Content of unknown or large size is streamed: it cannot be sent again, and needs no room.
     if length.is_none_or(|octets| octets > SHORT_MAX) {
         if let Some(octets) = length {
             call.take_length(octets)?;
@@ -80,6 +81,7 @@ where
         return until_response(pending, Box::pin(upload(body, writer))).await;
     }
     let gathered = Gathered::from(body).await?;
+    // Without trailers the content goes out with the head, and again where that is safe.
     let Some(trailers) = &gathered.trailers else {
         return Ok((call.send_body(gathered.content()).await?, None));
     };

@@ -56,6 +56,7 @@ impl<D: Buf> Gathered<D> {
 impl<D: Buf> Data<D> {
     fn and(self, mut more: D) -> Self {
         let mut octets = match self {
+            // A single contiguous piece is the usual case, and is sent from where it lies.
             Self::None if more.chunk().len() == more.remaining() => return Self::One(more),
             Self::None => Vec::with_capacity(more.remaining()),
             Self::One(data) => data.chunk().to_vec(),

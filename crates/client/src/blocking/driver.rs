@@ -124,6 +124,7 @@ impl Driver {
 impl Drop for Driver {
     /// Says goodbye to the servers where it is allowed to wait for that; else they see the connections end.
     fn drop(&mut self) {
+        // The client goes first: its connections say goodbye in tasks that the runtime still has to run.
         self.client = None;
         self.settle();
         if let Some(runtime) = self.runtime.take() {

@@ -213,6 +213,8 @@ impl Drop for Response {
         let Some(mut response) = self.response.take() else { return };
         let is_whole = response.body().is_ended();
         drop(response);
+        // The stream was reset: the peer is told now, since no call may follow for hours (rule 3 of
+        // `driver.rs`).
         if !is_whole {
             self.driver.settle();
         }

@@ -122,6 +122,7 @@ where
 
     fn note(&mut self, at: usize, error: io::Error) {
         self.tried[at].failure = error.kind();
+        // The failure of the preferred address explains most; a later one stands in until that is known.
         if at == 0 || self.failure.is_none() {
             self.failure = Some(error);
         }
@@ -135,6 +136,7 @@ where
     }
 
     fn failed(&mut self) -> Error {
+        // A resolver may return no address at all without calling that an error.
         let failure = self.failure.take().unwrap_or_else(|| io::ErrorKind::NotFound.into());
         self.having_tried(Error::io(Phase::Connect, failure))
     }

@@ -55,6 +55,7 @@ fn may_differ(cause: &Cause) -> bool {
             use rustls::AlertDescription as Alert;
             let is_own_fault = |alert| matches!(alert, Alert::InternalError | Alert::UserCanceled);
             match &**error {
+                // A captive portal or a wrong service at one address answers in something that is not TLS.
                 rustls::Error::InvalidMessage(_) => true,
                 rustls::Error::AlertReceived(alert) => is_own_fault(*alert) || *alert == Alert::CloseNotify,
                 _ => false,
@@ -182,6 +183,7 @@ where
                 self.running.push((address, Box::pin((self.make_use)(address, stream))));
                 timer.reset(self.next_at());
             }
+            // No address answers at all; those that are in use may still do so.
             Err(error) => {
                 self.rest.clear();
                 self.tried.extend_from_slice(error.tried());

@@ -47,6 +47,7 @@ impl LocalEnd {
             true => return Ok(socket),
             false => io::ErrorKind::AddrNotAvailable.into(),
         };
+        // An address of the other family cannot be bound; a port in use is skipped for the next one.
         for from in self.addresses.iter().filter(|from| from.is_ipv4() == to.is_ipv4()) {
             match socket.bind(*from) {
                 Ok(()) => return Ok(socket),

@@ -201,6 +201,7 @@ impl Route {
     async fn open_by(&self, ends_at: Instant) -> Result<Arc<Conn>, Error> {
         let then = self.then()?;
         let conn = match &self.through {
+            // The proxy would have to know the interfaces of this machine.
             Some(_) if self.to.zone.is_some() => return Err(Error::usage(ZONE_AND_PROXY)),
             Some(through) => self.led(through, &then, ends_at).await?,
             None => self.direct(&then, ends_at).await?,
@@ -344,6 +345,7 @@ impl Route {
         }
         let config = &self.settings().protocol.config;
         match config.keep_alive {
+            // The system would otherwise resend for a quarter of an hour before it reports a dead peer.
             Some(after) => set_tcp_user_timeout(stream, after.saturating_add(config.ping_timeout)),
             None => Ok(()),
         }

@@ -53,6 +53,7 @@ impl Route {
             }
             Kind::Socks { looks_up: true } => {
                 let (host, port) = (&*self.to.host, self.to.port);
+                // An address needs no lookup by the proxy, and some proxies refuse one written as a name.
                 let target = match host.parse::<IpAddr>() {
                     Ok(address) => Target::Address((address, port).into()),
                     Err(_) => Target::Name(host, port),

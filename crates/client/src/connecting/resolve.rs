@@ -102,6 +102,7 @@ impl Resolver {
     pub(crate) async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let addresses = match self.known.iter().find(|known| known.is(host, port)) {
             Some(known) => known.addresses.clone(),
+            // An address needs no lookup, and a resolver of the user's need not know any.
             None => match host.parse::<IpAddr>() {
                 Ok(address) => vec![SocketAddr::new(address, port)],
                 Err(_) => match &self.by {

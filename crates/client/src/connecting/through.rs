@@ -27,6 +27,7 @@ impl Through {
     /// Requests in clear text of HTTP/1.1 go to an HTTP proxy itself; all else needs a way to the origin.
     pub(super) fn new(server: Arc<Server>, to: &Destination, speaks: Speaks, http1: &h1::Config) -> Self {
         let is_http = matches!(server.kind, Kind::Http { .. });
+        // HTTP/2 by prior knowledge needs a tunnel: a proxy forwards requests of HTTP/1.1 only.
         let takes_requests = is_http && !to.is_secure() && speaks == Speaks::HTTP1;
         let requests = takes_requests.then(|| {
             let proxy_authorization = server.authorization();

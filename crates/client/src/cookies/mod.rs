@@ -130,6 +130,7 @@ impl Jar {
         if cookies.is_empty() {
             return Ok(None);
         }
+        // Longer paths go first (RFC 6265 §5.4); names make the order the same in every request.
         cookies.sort_unstable_by_key(|cookie| (Reverse(cookie.path.len()), cookie.name()));
         let own = take_own(fields);
         let mut is_first = own.is_empty();
@@ -138,6 +139,7 @@ impl Jar {
         }
         for cookie in cookies {
             let (name, value) = cookie.name_value();
+            // A cookie that the caller gave wins over one of the same name in the jar.
             if has(&own, name) {
                 continue;
             }

@@ -111,6 +111,7 @@ fn read_line(store: &mut CookieStore, line: &[u8], now: u64) -> Result<bool, &'s
     let line = std::str::from_utf8(line).map_err(|_| "it is not in UTF-8")?;
     let (only, line) = match line.strip_prefix(HTTP_ONLY) {
         Some(line) => ("; HttpOnly", line),
+        // This comes after `#HttpOnly_`, which looks like a comment to programs that do not know it.
         None if line.starts_with('#') || line.trim().is_empty() => return Ok(false),
         None => ("", line),
     };
@@ -141,6 +142,7 @@ fn cookie(columns: Columns<'_>, only: &str, now: u64) -> Result<Option<(Url, Str
     if [path, name, value].iter().any(|part| part.contains(';')) {
         return Err("the cookie holds a semicolon");
     }
+    // Read as if it came over TLS: the file is the user's own, and may hold secure cookies.
     let url = reference::parse(&format!("https://{host}{path}"));
     let url = url.map_err(|_| "the domain or path of the cookie is none")?;
     let below = if below == "TRUE" { format!("; Domain={host}") } else { String::new() };

@@ -66,6 +66,7 @@ fn check_domain(cookie: &mut Cookie<'_>, url: &Url) -> Result<(), &'static str> 
     if !cookie.domain.host_is_identical(url) {
         return Err("the domain of the cookie is a public suffix");
     }
+    // The host is the suffix itself, such as a page at `github.io`: it may have cookies, for itself alone.
     cookie.domain = CookieDomain::host_only(url).map_err(|_| "the URL has no host")?;
     Ok(())
 }
@@ -117,6 +118,7 @@ fn matches_path(path: &str, above: &str) -> bool {
 fn is_trustworthy(url: &Url) -> bool {
     url.scheme() == "https"
         || match url.host() {
+            // Browsers trust loopback like TLS: nothing leaves the machine.
             Some(Host::Domain(name)) => name == "localhost",
             Some(Host::Ipv4(address)) => address.is_loopback(),
             Some(Host::Ipv6(address)) => address.is_loopback(),

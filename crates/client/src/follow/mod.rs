@@ -108,6 +108,7 @@ impl Call<'_> {
                 Next::Done(Ok(response)) => return Ok(trail.sign(response, self.request.origin()?)),
                 Next::Done(Err(error)) if trail.is_doubtful => return Err(error.after_doubtful_try()),
                 Next::Done(Err(error)) => return Err(error),
+                // A request that the peer left out while it served others was no try: it costs none.
                 Next::Again if std::mem::take(&mut trail.is_left_out) => {}
                 Next::Again => {
                     trail.tries += 1;
@@ -148,6 +149,7 @@ impl Call<'_> {
         if self.parts.content_is_spent() {
             return unless(reasons::CONTENT);
         }
+        // The final error must not claim that nothing was carried out if an earlier try may have been.
         trail.is_doubtful |= error.retry() == Retry::IfIdempotent;
         if wants_http1 && trail.tries_here < TRIES_MAX {
             return Verdict::Again(None);
@@ -180,6 +182,7 @@ impl Call<'_> {
         trail: &mut Trail,
     ) -> Result<Next, Error> {
         if self.is_misdirected(&response, trail) {
+            // The next try must not share this connection: the server does not serve the origin on it.
             response.leave_connection();
             drain(response, self.watcher()).await;
             return Ok(Next::Again);
@@ -247,6 +250,7 @@ impl Call<'_> {
         match in_time {
             _ if trail.tries >= retries.tries_max => Verdict::Withheld(reasons::TRIES),
             None => Verdict::Withheld(reasons::TIME),
+            // The budget is asked last, so that a try that would not be made anyway takes nothing from it.
             Some(_) if !self.client.settings().policy.budget.take() => Verdict::Withheld(reasons::BUDGET),
             at => Verdict::Again(at),
         }
@@ -289,6 +293,7 @@ impl Call<'_> {
         let trusts_all = policy.redirects.trusts_all;
         let is_bared = plain.origin.scheme == "https" && origin.scheme == "http";
         #[cfg(feature = "cookies")]
+        // Cookies are chosen anew for the new URL, from the jar and not from the last request.
         plain.take_cookies_out()?;
         let fields = &mut plain.head_mut(self.client).fields;
         rewrite(fields, step, leaves && !trusts_all, is_bared);
@@ -296,6 +301,7 @@ impl Call<'_> {
             refer(fields, from, is_bared)?;
         }
         if leaves {
+            // A host that the caller chose was meant for the first origin alone (RFC 9110 §7.2).
             fields.retain(|field| field.known() != Some(KnownName::HOST));
         }
         policy.add_credentials(&origin, fields)?;

@@ -149,6 +149,7 @@ impl Redirects {
         if followed >= max {
             return Err(refused("there are more of them than may be followed"));
         }
+        // A redirect to clear text would show the rest of the exchange to the network.
         if from.scheme() == "https" && to.scheme() == "http" && !self.to_clear_text {
             return Err(refused("it leads from https to http"));
         }
@@ -172,8 +173,11 @@ pub(crate) const fn may_redirect(status: Status) -> bool {
 /// The method of the request after a response of this status; none when it does not redirect.
 fn next_method(status: u16, method: &str) -> Option<Method> {
     match (status, method) {
+        // A tunnel is not redirected: its target is the authority itself (RFC 9110 §9.3.6).
         (_, "CONNECT") => None,
+        // Browsers have always done so, and the RFC allows it for POST alone (RFC 9110 §15.4.2, §15.4.3).
         (301 | 302, "POST") => Some(Method::Get),
+        // A HEAD stays one after 303, since its caller wants no content (RFC 9110 §15.4.4).
         (303, "HEAD") | (301 | 302 | 307 | 308, _) => Some(Method::Same),
         (303, _) => Some(Method::Get),
         _ => None,
@@ -184,6 +188,7 @@ fn next_method(status: u16, method: &str) -> Option<Method> {
 fn location(response: &Response) -> Result<Option<&[u8]>, Error> {
     let mut locations = response.headers().get_all(KnownName::LOCATION);
     match (locations.next(), locations.next()) {
+        // Clients that choose one of them disagree on which: an attacker would make use of that.
         (Some(_), Some(_)) => Err(refused("it leads to several places")),
         (location, _) => Ok(location.filter(|location| !location.is_empty())),
     }
@@ -200,6 +205,7 @@ pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
     if lacks_host(&text) {
         return Err(refused("where it leads to has no host"));
     }
+    // A zone names an interface of this machine, which a server must not choose (RFC 6874 §1).
     if !matches!(Zone::split(&text), Ok((_, None))) {
         return Err(refused(
             "where it leads to has a zone, and a server does not know those of this machine",
@@ -209,6 +215,7 @@ pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
     if !matches!(to.scheme(), "http" | "https") {
         return Err(refused("it leads neither to http nor to https"));
     }
+    // A redirect without a fragment inherits that of the request (RFC 9110 §10.2.2).
     if to.fragment().is_none() {
         to.set_fragment(from.fragment());
     }

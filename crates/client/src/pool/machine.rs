@@ -139,6 +139,8 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
                 if let Some(conn) = single.take() {
                     return Reply::just(Answer::Take(conn));
                 }
+                // Members are counted rather than free connections: a busy connection takes a place as
+                // well.
                 let begins = !opens && self.members.len() + single.opening() < self.limits.connections_max;
                 self.queue.wait(ticket, opens || begins);
                 // It may have been called for room before it opened a connection in another.
@@ -244,6 +246,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
     /// A connection is open, and was [counted](Self::count). Returns those to let go of beside the effects.
     pub(super) fn opened(&mut self, conn: C, now: Instant) -> (Effects<C, W>, Vec<C>) {
         match &mut self.state {
+            // Only the handshake tells the version (RFC 7301), so the kind of pool is decided here.
             State::First(_) if conn.is_http1() => {
                 self.state = State::Single(Single::new());
                 (self.opened_single(conn.downgrade()), Vec::new())
@@ -256,6 +259,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
                 single.ends_opening();
                 (self.opened_single(conn.downgrade()), Vec::new())
             }
+            // A server that changed its mind within a pool of HTTP/2: the shared connections go on.
             State::Shared(shared) if conn.is_http1() => {
                 shared.not_opened(now);
                 (Effects::closing(conn.downgrade()), Vec::new())
@@ -267,6 +271,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
 
     /// A connection is free, unless it has ended meanwhile.
     fn opened_single(&mut self, conn: C::Weak) -> Effects<C, W> {
+        // The peer may have closed it before this: its end was told, and it must not be offered again.
         let is_member = self.members.iter().any(|member| C::is_same(member, &conn));
         if is_member { self.freed(conn) } else { Effects::NONE }
     }
@@ -274,6 +279,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
     /// A connection could not be opened.
     pub(super) fn not_opened(&mut self, now: Instant) -> Effects<C, W> {
         match &mut self.state {
+            // The calls that waited have the failure as their own; the next one tries anew.
             State::First(_) => self.state = State::Unknown,
             State::Single(single) => {
                 single.ends_opening();

@@ -73,6 +73,7 @@ impl Pool {
             call.into_iter().for_each(Waker::wake);
             drop(gone);
             match answer {
+                // The server closed it while it was idle; the next one is tried, or another is opened.
                 Answer::Take(conn) if !takes_request(&conn) => conn.close(),
                 answer => return answer,
             }
@@ -85,6 +86,7 @@ impl Pool {
             let effects = self.lock().not_opened(Instant::now());
             return carry_out(effects);
         };
+        // Counted before it joins, so that news which comes at once finds it among the members.
         let tells = self.lock().count(conn);
         if tells {
             conn.join(self.clone());

@@ -68,6 +68,7 @@ impl Origins {
     }
 
     fn forget_one(&mut self) -> Option<Arc<Origin>> {
+        // An origin in use must stay: a second one of its name would open connections beyond the limits.
         let not_held = self.known.iter().filter(|(_, known)| Arc::strong_count(&known.origin) == 1);
         let (prefix, _) =
             not_held.min_by_key(|(_, known)| (!known.origin.is_without_connections(), known.called))?;

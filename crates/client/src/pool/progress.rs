@@ -55,6 +55,7 @@ impl Progress {
 pub(crate) async fn note<T, E>(phase: Phase, work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let before = OF_TASK.try_with(|progress| std::mem::replace(&mut progress.lock().phase, phase));
     let outcome = work.await;
+    // After a failure the phase stays, so that the error and those who wait name the step that failed.
     if let (Ok(before), Ok(_)) = (before, &outcome) {
         OF_TASK.with(|progress| progress.lock().leave(phase, before));
     }

@@ -59,6 +59,7 @@ impl<C: Member, O: Clone> Shared<C, O> {
     #[inline]
     pub(super) fn take(&self, most: usize) -> Option<C> {
         match &self.conns[..] {
+            // Callers wait on the connection itself then, which keeps their order (rule 1).
             [only] if most == 1 => Some(only.clone()),
             conns => with_most_room(conns),
         }
@@ -74,6 +75,7 @@ impl<C: Member, O: Clone> Shared<C, O> {
             _ if open_conns == 0 => Room::Gone,
             More::Opening(opening) => Room::Soon(opening.clone()),
             _ if open_conns >= most => Room::None,
+            // A peer that refuses further connections is not asked for one by every request.
             More::Paused(until) if now() < *until => Room::None,
             More::Paused(_) | More::Allowed => Room::More,
         }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use super::member::Member;
 
 pub(super) struct Single<C: Member> {
-    /// Freed last, last. They are held by their own tasks, not from here.
+    /// The free connections, the one freed last at the end. Their own tasks hold them, not this list.
     free: VecDeque<C::Weak>,
     /// The number of connections that are being opened.
     opening: usize,
@@ -38,13 +38,14 @@ impl<C: Member> Single<C> {
     pub(super) fn take(&mut self) -> Option<C> {
         loop {
             let freed_last = self.free.pop_back()?;
+            // A connection that ended since it was freed is skipped here, and counted off by its own task.
             if let Some(conn) = C::upgrade(&freed_last) {
                 return Some(conn);
             }
         }
     }
 
-    /// A connection takes a request.
+    /// Adds a connection that is free to take a request.
     #[inline]
     pub(super) fn add(&mut self, conn: C::Weak) {
         self.free.push_back(conn);

@@ -27,6 +27,8 @@ impl Credentials {
                 "the user name contains a colon, which Basic credentials cannot carry (RFC 7617 §2)",
             ));
         }
+        // Base64 would carry them, but servers decode to text: a line end there could forge a log or a
+        // field.
         if user.iter().chain(password).any(u8::is_ascii_control) {
             return Err(Error::usage(
                 "the user name or the password contains a control character (RFC 7617 §2)",

@@ -36,6 +36,7 @@ pub(crate) fn take_host(
 ) -> Result<Option<Box<str>>, Error> {
     let host = the_one(fields)?;
     fields.remove(KnownName::HOST);
+    // The URL names the same host: nothing differs, so that such a request stays on the usual path.
     if host.eq_ignore_ascii_case(origin.authority()) {
         return Ok(None);
     }

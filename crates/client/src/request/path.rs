@@ -30,6 +30,7 @@ impl<'u> Path<'u> {
     /// The path of so many bytes at the end of a URL, in its memory; a URL without path has `/`.
     pub(crate) fn ending(mut url: String, path_len: usize) -> Self {
         let at = url.len() - path_len;
+        // A URL without a path, such as `http://a`: it is asked for `/` (RFC 9112 §3.2.1).
         if url.as_bytes().get(at) != Some(&b'/') {
             return Self::Given("/");
         }
@@ -48,6 +49,7 @@ impl<'u> Path<'u> {
     /// Another path for the same user.
     pub(crate) fn replace(&mut self, path: Cow<'u, str>) {
         match (self, path) {
+            // The credentials of the URL are for the origin, and stay when the path changes.
             (Self::Parsed(parsed), path) if parsed.user.is_some() => {
                 (parsed.path, parsed.fragment) = (path.into_owned(), None);
             }

@@ -183,6 +183,7 @@ impl Prepare {
         for name in &*holes {
             all.append(&**name, "")?;
         }
+        // The holes stand in as empty fields, so that no default of the same name is added.
         let holes = given..all.len();
         if let Some(user) = &self.user {
             user.add(&mut all)?;
@@ -307,6 +308,7 @@ impl Prepared {
     ) -> Result<T, Refusal> {
         let length = Some(given.length).filter(|length| *length != UNSTATED);
         let form = &self.plan.forms[usize::from(given.path.is_some())][usize::from(length.is_some())];
+        // The usual case, without holes: the form is sent as it was made, with nothing to gather.
         if given.path.is_none() && length.is_none() && self.plan.made_of.holes.is_empty() {
             return then(form, &[]);
         }

@@ -42,6 +42,7 @@ impl Call<'_> {
         let client = self.client;
         if let (true, Request::Plain(plain)) = (self.parts.decompress, &mut self.request) {
             let fields = &mut plain.head.get_or_insert_with(|| client.lend_head()).fields;
+            // A range of coded content counts coded bytes (RFC 9110 §14.2): no decoder can begin in the middle.
             if !fields.contains(KnownName::ACCEPT_ENCODING) && !fields.contains(KnownName::RANGE) {
                 fields.append(KnownName::ACCEPT_ENCODING, ACCEPTED)?;
             }
@@ -53,10 +54,13 @@ impl Call<'_> {
 impl Decoding {
     /// Puts a decoder before the content of a response, if it is coded.
     pub(crate) fn begin(&self, response: &mut Response) {
+        // A part of a coded representation begins in the middle of the code; a HEAD has no content to
+        // decode.
         if response.status() == Status::PARTIAL_CONTENT || response.body().is_ended() {
             return;
         }
         let codings = Codings::of(response.headers());
+        // One unknown coding among known ones hides them all: the content is left as it came.
         if let Codings::None | Codings::Unknown = codings {
             return;
         }

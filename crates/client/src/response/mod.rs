@@ -106,6 +106,7 @@ impl Response {
     /// [decoded](Self::is_decoded), whose length is known at its end. The answer to HEAD says what GET would get.
     pub fn content_length(&self) -> Option<u64> {
         let digits = self.headers().get(KnownName::CONTENT_LENGTH)?;
+        // `parse` alone would accept a sign, as in `+5` (RFC 9110 §8.6).
         let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|it| it.is_ascii_digit()));
         text?.parse().ok()
     }

@@ -10,5 +10,6 @@ const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 /// Waits until the server asks for the content or accepts the request, or has waited long enough; false when
 /// it has answered with 300 or more.
 pub(crate) async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
+    // Silence is consent: a client must not wait without end for 100 (RFC 9110 §10.1.1).
     tokio::time::timeout(CONTINUE_WAIT, stream.go_ahead()).await.unwrap_or(Ok(true))
 }

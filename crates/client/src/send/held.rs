@@ -147,6 +147,8 @@ async fn decided(writer: &mut oneshot::Receiver<bool>, response: &mut oneshot::R
             return Poll::Ready(ends.ok());
         }
         if let Poll::Ready(asked) = Pin::new(&mut *response).poll(cx) {
+            // The response was asked for before any content: more may come, so the head does not end the
+            // request.
             return Poll::Ready(asked.ok().map(|()| false));
         }
         late.as_mut().poll(cx).map(|()| Some(false))

@@ -151,6 +151,7 @@ impl Call<'_> {
         content: Option<&[u8]>,
         times: CallTimes,
     ) -> Result<Response, Error> {
+        // Boxed, since readers and files are rare: their future would enlarge that of every call.
         if content.is_none() && self.parts.has_content() {
             return Box::pin(self.attempt_content(times)).await;
         }
@@ -248,6 +249,7 @@ impl Call<'_> {
         end: bool,
     ) -> Result<Result<Stream, Option<Arc<Conn>>>, Error> {
         self.prepare(length)?;
+        // A watched call goes by way of `start_watched`, which reports each step.
         if self.parts.is_watched {
             return Ok(Err(None));
         }
@@ -322,6 +324,7 @@ impl Call<'_> {
 /// before its end is no failure: the rest is not needed then.
 async fn send_content(stream: &Stream, content: &[u8], sent: &mut usize) -> Result<Written, Error> {
     match stream.write_until_answered(content, true, sent).await {
+        // A server may reset with NO_ERROR once it has answered in full (RFC 9113 §8.1).
         Err(error) if matches!(error.cause(), Cause::Reset(code) if *code == alula_net::h2::ErrorCode::NO_ERROR) => {
             Ok(Written::Whole)
         }

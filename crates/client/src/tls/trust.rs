@@ -138,6 +138,7 @@ impl Trust {
             None => self.own_verifier(provider)?,
         };
         Ok(match &self.pins {
+            // A pin is asked for beside trust, not in place of it.
             Some(pins) => Arc::new(Pinned::new(verifier, pins.clone())),
             None => verifier,
         })

@@ -112,6 +112,8 @@ pub(crate) fn path_within<'u>(origin: &str, url: &'u str) -> Option<&'u str> {
 fn is_normal(path: &str) -> bool {
     let mut before = 0;
     path.bytes().all(|octet| {
+        // Any segment that begins with a dot is parsed, not `.` and `..` alone: that is simple, and they
+        // are rare.
         let is_dot_segment = octet == b'.' && before == b'/';
         before = octet;
         IS_PLAIN[usize::from(octet)] && !is_dot_segment

@@ -47,6 +47,7 @@ impl Zone {
 
     /// Parses what follows an address: `%25` or `%`, and the name.
     fn parse(text: &str) -> Result<Self, &'static str> {
+        // A bare `%` is taken as well, as curl does and RFC 6874 §3 recommends to parsers.
         let encoded = text.strip_prefix("%25").or_else(|| text.strip_prefix('%')).unwrap_or_default();
         let name = percent_decode_str(encoded).decode_utf8().unwrap_or_default();
         match () {
@@ -127,6 +128,7 @@ fn place(url: &str) -> Option<Range<usize>> {
     let host = authority[host_at..].strip_prefix('[')?;
     let host = &host[..host.find(']')?];
     let zone_at = host.find('%')?;
+    // Without an address before it there is no zone, and the `url` crate says what is wrong.
     host[..zone_at].parse::<Ipv6Addr>().ok()?;
     let address_at = authority_at + host_at + 1;
     Some(address_at + zone_at..address_at + host.len())

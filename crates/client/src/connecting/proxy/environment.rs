@@ -70,6 +70,8 @@ fn of_environment(
     let named = |name: &'static str| variable(name).map(|value| (name, value));
     let either = |lower, upper| named(lower).or_else(|| named(upper));
     let is_cgi = variable("REQUEST_METHOD").is_some();
+    // A CGI program gets the request field `proxy` as HTTP_PROXY: the peer would choose the proxy
+    // ("httpoxy").
     let http = named("http_proxy").or_else(|| named("HTTP_PROXY").filter(|_| !is_cgi));
     let https = either("https_proxy", "HTTPS_PROXY");
     let all = either("all_proxy", "ALL_PROXY");
@@ -78,6 +80,7 @@ fn of_environment(
     let mut proxies = Vec::new();
     for (given, scheme) in [(http, "http"), (https, "https")] {
         let (name, url) = given.or_else(|| all.clone()).unwrap_or_default();
+        // A variable that is set and empty turns the proxy off, also where `all_proxy` names one.
         if !url.trim().is_empty() {
             let proxy = Proxy::of(&url, name).map_err(unusable)?;
             proxies.push(Proxy { serves: Some(scheme), except: except.clone(), ..proxy });

@@ -43,6 +43,7 @@ pub(crate) async fn ask(
     let [version, reply, _, kind] = receive(proxy).await?;
     check_version(version)?;
     if reply != 0 {
+        // No connection was made, so nothing of the request can have been seen.
         return Err(refused(reason(reply), Retry::Safe));
     }
     // The address from which it connects is of no interest; a port follows it.
@@ -68,6 +69,7 @@ async fn introduce(
     let [version, method] = receive(proxy).await?;
     check_version(version)?;
     match (method, credentials) {
+        // A proxy may waive the credentials that were offered (RFC 1928 §3).
         (WITHOUT_CREDENTIALS, _) => Ok(()),
         (WITH_CREDENTIALS, Some(credentials)) => authenticate(proxy, credentials).await,
         (_, None) => Err(refused("it asks for a name and a password", Retry::Pointless)),

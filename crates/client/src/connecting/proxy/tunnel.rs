@@ -38,6 +38,7 @@ pub(crate) async fn ask(
     // The machine has just said that the head is there.
     let _ = machine.take_head(stream, &mut head);
     match head.status() {
+        // Any 2xx opens the tunnel, not 200 alone (RFC 9110 §9.3.6).
         Some(status) if status.is_success() => Ok((status, input)),
         Some(status) => {
             // What the client got wrong it would get wrong again (RFC 9110 §15.5).

@@ -11,6 +11,7 @@ pub(crate) fn rewrite(fields: &mut FieldSection, step: &Step, leaves: bool, is_b
     fields.retain(|field| {
         let goes = (leaves && is_for_one_origin(&field))
             || (step.drops_content && is_about_content(&field))
+            // A secured page must not be named in clear text (RFC 9110 §10.1.3).
             || (is_bared && field.known() == Some(KnownName::REFERER));
         !goes
     });
@@ -38,6 +39,7 @@ fn is_for_one_origin(field: &Field<'_>) -> bool {
             field.known(),
             Some(KnownName::HOST | KnownName::PROXY_AUTHENTICATE | KnownName::WWW_AUTHENTICATE)
         )
+        // Meant for the cookies of one origin, as `cookie` is (RFC 2965, obsolete).
         || field.name_bytes() == b"cookie2"
 }
 

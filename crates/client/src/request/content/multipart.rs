@@ -187,5 +187,6 @@ impl Part {
 
 /// A name as the WHATWG standard escapes it, and so all browsers.
 fn escape(name: &str) -> String {
+    // The backslash escapes of RFC 2183 are not used: servers that expect browsers do not undo them.
     name.replace('\r', "%0D").replace('\n', "%0A").replace('"', "%22")
 }

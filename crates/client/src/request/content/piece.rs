@@ -83,6 +83,7 @@ impl Piece {
         let named = |error| Error::io(Phase::Build, error).about(path.to_string_lossy());
         let file = File::open(&**path).await.map_err(named)?;
         let about = file.metadata().await.map_err(named)?;
+        // A device or pipe has a length of 0, which would be stated as that of the content.
         if !about.is_file() {
             return Err(Error::usage("the file to be sent is a folder or a device: give a reader of it"));
         }
@@ -152,6 +153,7 @@ async fn pump(
     let mut left = length.unwrap_or(u64::MAX);
     let mut octets = vec![0; STEP_OCTETS.min(usize::try_from(left).unwrap_or(STEP_OCTETS))];
     while left > 0 {
+        // The server has answered: the rest would be read from the source for nothing.
         if to.writer.is_answered() {
             return Err(Failure::Stream(None));
         }

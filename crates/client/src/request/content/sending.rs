@@ -41,6 +41,7 @@ impl Call<'_> {
         let (received, rest) = exchange(self.head(&receive), sending).await?;
         let response = self.answered(receive, received);
         match rest {
+            // A redirect or an error needs no more content; the sender is stopped rather than left behind.
             Some(rest) if response.declines_content() => {
                 response.end_sending();
                 drop(rest);
@@ -81,6 +82,7 @@ impl Call<'_> {
 impl Content {
     async fn send(mut self, writer: BodyWriter) -> Result<(), Failure> {
         let mut sink = Sink::new(writer, self.sent, self.observer);
+        // The last piece takes the end of the stream with it, which saves an empty DATA frame or chunk.
         let last = self.pieces.pop();
         for piece in self.pieces {
             piece.send(&mut sink).await?;

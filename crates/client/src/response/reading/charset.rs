@@ -12,6 +12,7 @@ pub(super) fn text(content: Vec<u8>, content_type: Option<&str>) -> Result<Strin
     let label = content_type.and_then(charset).unwrap_or("utf-8");
     let said = encoding_rs::Encoding::for_label(label.as_bytes());
     let marked = encoding_rs::Encoding::for_bom(&content).map(|(encoding, _)| encoding);
+    // The mark is in the content itself and wins over the field (WHATWG Encoding, "decode").
     match marked.or(said) {
         Some(encoding) if encoding == encoding_rs::UTF_8 => Ok(utf8(content)),
         Some(encoding) => Ok(encoding.decode(&content).0.into_owned()),

@@ -110,6 +110,7 @@ pub(super) struct Begun {
 impl Begun {
     pub(super) fn agree(&self, share: &[u8]) -> Result<SharedSecret, Error> {
         let refused = || Error::from(PeerMisbehaved::InvalidKeyShare);
+        // aws-lc would also take compressed points, which TLS 1.3 forbids (RFC 8446 §4.2.8.2).
         if !(self.has_form)(share) {
             return Err(refused());
         }

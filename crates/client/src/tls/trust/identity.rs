@@ -17,6 +17,7 @@ pub(super) fn identity(chain: &[u8], key: &[u8]) -> Result<SingleCertAndKey, Err
 
 const fn unusable(error: &rustls::Error) -> &'static str {
     match error {
+        // The most frequent mistake: the files of two certificates were mixed up.
         rustls::Error::InconsistentKeys(_) => "the private key does not belong to the certificate",
         rustls::Error::InvalidCertificate(_) => pem::CERTIFICATE.broken,
         _ => "the private key is of a kind that is not known, or cannot be read",
