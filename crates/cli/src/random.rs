@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Another number each time: a hash with a key of the system's.
+/// Returns another number each time: a hash with a key of the system's.
 pub(crate) fn number() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     RandomState::new().hash_one(COUNT.fetch_add(1, Ordering::Relaxed))

@@ -2,10 +2,10 @@
 
 use alula_net::Cause;
 
-/// Content up to this many bytes may have grown as it likes.
+/// The bytes of content up to which growth is not checked.
 const FREE_OCTETS: u64 = 1 << 20;
-/// More must be no more than this many times what came over the wire. Deflate can do a thousandfold, brotli
-/// and zstd far more; text and even logs stay well below.
+/// The largest growth of content beyond that, as a multiple of the bytes on the wire. Deflate can do a
+/// thousandfold, brotli and zstd far more; text and even logs stay well below.
 const RATIO_MAX: u64 = 100;
 /// The bytes that codings may add to content, beside once its length: headers of gzip and zstd, and an
 /// encoder that is flushed often.

@@ -40,9 +40,9 @@ pub enum Codings {
     None,
     /// A coding that is not known here, and perhaps others.
     Unknown,
-    /// More than two, which nobody applies for a good reason.
+    /// More than two codings, which nobody applies for a good reason.
     TooMany,
-    /// This one, which was applied last, and before it perhaps another.
+    /// The coding that was applied last, and perhaps one before it.
     Known(Coding, Option<Coding>),
 }
 

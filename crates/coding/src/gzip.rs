@@ -23,9 +23,9 @@ enum GzipState {
     Content,
     /// The check and the length of the content, as far as they came.
     Trailer([u8; 8], usize),
-    /// After a member; there may be another.
+    /// The end of a member; there may be another.
     Between,
-    /// The same, when the first byte of another has come.
+    /// The end of a member, when the first byte of another may have come.
     Perhaps,
     /// Trailing bytes that begin no member, which are dropped as zlib and browsers do.
     End,

@@ -24,7 +24,7 @@ impl DecoderPool {
     /// than are decoded, reading fails.
     ///
     /// Reading fails with [`TooLong`](alula_net::Cause::TooLong) if there are more than `octets_max` once
-    /// they are decoded, or more than [`coded_octets_max`](crate::coded_octets_max) of that before; with
+    /// they are decoded, or more than [`coded_octets_max`](crate::coded_bytes_max) of that before; with
     /// [`Growth`](alula_net::Cause::Growth) if they are more than 1 MiB and more than a hundred times what
     /// came; and with [`Coding`](alula_net::Cause::Coding) if they are malformed or end early.
     ///

@@ -53,13 +53,13 @@ pub(super) fn response_fields() -> Result<FieldSection, FieldError> {
     Ok(fields)
 }
 
-/// Octets of names and values of one request, control data included.
+/// Bytes of names and values of one request, control data included.
 pub(super) fn request_octets(scheme: &str, authority: &str) -> usize {
     let control = [(":method", "GET"), (":scheme", scheme), (":authority", authority), (":path", PATH)];
     octets(&control) + octets(&REQUEST)
 }
 
-/// Octets of names and values of one response, control data included.
+/// Bytes of names and values of one response, control data included.
 pub(super) fn response_octets() -> usize {
     octets(&[(":status", "200"), ("content-length", "0")]) + octets(&RESPONSE)
 }

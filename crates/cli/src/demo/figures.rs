@@ -17,7 +17,7 @@ pub(super) struct Figures {
     pub(super) wire: Wire,
 }
 
-/// Octets per request and response: on the wire, and of the names and values they stand for.
+/// Bytes per request and response: on the wire, and of the names and values they stand for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     pub(super) sent: f64,

@@ -30,7 +30,7 @@ const WINDOW_MIN: Duration = Duration::from_millis(100);
 const WARM_PART: f64 = 0.35;
 /// A server that has not answered the warming requests by then has a problem.
 const WARM_MAX: Duration = Duration::from_secs(30);
-/// Requests for counting the octets on the wire.
+/// Requests for counting the bytes on the wire.
 const WIRE_REQUESTS: usize = 1_000;
 
 /// The settings of a run.

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 
 use super::figures::{Figures, Wire};
 
-/// Longer than any request takes, in nanoseconds.
+/// The largest latency that is recorded, in nanoseconds; no request takes as long.
 const LATENCY_NANOS_MAX: u64 = 60_000_000_000;
 const LATENCY_DIGITS: u8 = 3;
 

@@ -1,4 +1,4 @@
-//! A relay between client and server that counts the octets of both directions.
+//! A relay between client and server that counts the bytes of both directions.
 
 use std::{
     io,
@@ -31,7 +31,7 @@ struct Counted {
     received: AtomicU64,
 }
 
-/// Octets so far, as the client sees the directions.
+/// Bytes so far, as the client sees the directions.
 #[derive(Clone, Copy)]
 pub(super) struct Octets {
     pub(super) sent: u64,

@@ -18,7 +18,7 @@ use crate::{
 };
 use figures::Figures;
 
-/// Enough for any row, so that it need not grow.
+/// The capacity for a row, so that it need not grow.
 const ROW_OCTETS: usize = 512;
 
 /// The output for the figures.

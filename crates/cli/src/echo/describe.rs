@@ -6,7 +6,7 @@ use alula::Request;
 
 use crate::text::json;
 
-/// Appends the description of a request, ending in a newline. Any octets may be in it. Allocates nothing when
+/// Appends the description of a request, ending in a newline. Any bytes may be in it. Allocates nothing when
 /// the buffer is large enough.
 pub(super) fn describe(request: &Request, peer: SocketAddr, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"version\":\"");

@@ -121,6 +121,7 @@ impl Echo {
 
     /// Reads the content to its end, if it is not more than is taken and there is memory for it.
     async fn read(&self, exchange: &mut Exchange, scratch: &mut Scratch) -> Result<Read, Error> {
+        // Refused before anything is read: a client with `expect: 100-continue` sends nothing then.
         if stated_length(exchange).is_some_and(|length| length > self.body_max as u64) {
             return Ok(Read::TooMuch);
         }

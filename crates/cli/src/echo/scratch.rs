@@ -65,6 +65,7 @@ impl Scratch {
         if octets > self.content.capacity() {
             // Twice as much each time, as a `Vec` grows by itself, but not beyond what there may be.
             let capacity = octets.max((2 * self.content.capacity()).min(octets_max));
+            // Charged before it is allocated: many bodies at once must not pass the limit together.
             if !self.charge(capacity as u64, ledger) {
                 return false;
             }

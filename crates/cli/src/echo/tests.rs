@@ -100,7 +100,7 @@ fn content_that_there_is_no_memory_for_is_refused() {
                 ("", 1 << 20, Status::OK),
                 ("", 14 << 20, Status::SERVICE_UNAVAILABLE),
                 ("", 1 << 20, Status::OK),
-                // A description takes many times its octets.
+                // A description takes many times its bytes.
                 ("post", 1 << 20, Status::SERVICE_UNAVAILABLE),
                 ("post", 1 << 10, Status::OK),
             ] {

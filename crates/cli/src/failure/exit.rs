@@ -115,7 +115,7 @@ pub(crate) struct Failure {
     whose: ExitCodes,
     /// OpenSSL's number for the fault of the server's certificate.
     verify_result: u16,
-    /// Another try may go well.
+    /// Another try may succeed.
     retry: Retry,
     /// The proxy failed, or the way to it.
     is_of_proxy: bool,
@@ -396,7 +396,7 @@ fn finer(error: &Error) -> Option<u8> {
 /// The code of curl when a proxy did not lead on.
 fn of_proxy(cause: &Cause) -> u8 {
     match cause {
-        // Only the few octets of SOCKS are waited for by their number.
+        // Only the few bytes of SOCKS are waited for by their number.
         Cause::Socks(_) | Cause::Io(io::ErrorKind::UnexpectedEof, _) => 97,
         Cause::Io(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe, _) => 56,
         // A lookup that fails has no number of the system.

@@ -60,7 +60,7 @@ fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
         let_tasks_run().await;
         outcome
     });
-    // Connections that are left write their last octets with this. A thread that still waits for stdin is not
+    // Connections that are left write their last bytes with this. A thread that still waits for stdin is not
     // waited for.
     runtime.shutdown_background();
     outcome

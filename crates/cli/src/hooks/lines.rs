@@ -18,7 +18,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Octets that wait for being written.
+/// Bytes that wait for being written.
 const WAITING_OCTETS_MAX: usize = 1024 * 1024;
 /// The time that the last lines may take.
 const LAST_LINES_MAX: Duration = Duration::from_secs(2);
@@ -132,7 +132,7 @@ impl fmt::Display for ClfTime {
     }
 }
 
-/// Octets that can end neither quotes nor a line: what is not visible ASCII is shown as `\xHH`.
+/// Bytes that can end neither quotes nor a line: what is not visible ASCII is shown as `\xHH`.
 pub(super) struct Escaped<'a>(pub(super) &'a [u8]);
 
 impl fmt::Display for Escaped<'_> {

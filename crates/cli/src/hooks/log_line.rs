@@ -6,7 +6,7 @@ use alula::{Ended, FailureCause, Hook, Phase, RequestFailure, Status};
 
 use super::lines::{ClfTime, Escaped, Lines};
 
-/// Writes the line of each request when it has ended: peer, time of arrival, request, status, octets of
+/// Writes the line of each request when it has ended: peer, time of arrival, request, status, bytes of
 /// content, seconds.
 pub(crate) struct LogLine(pub(crate) Lines);
 

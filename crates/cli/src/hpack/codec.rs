@@ -8,7 +8,7 @@ use alula::{
     machine::OutBuf,
 };
 
-/// Names and values, any octets.
+/// Names and values, any bytes.
 pub(super) type Headers = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The largest table the encoder makes use of, whatever the peer allows.

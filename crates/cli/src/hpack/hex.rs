@@ -1,12 +1,12 @@
-//! Octets as hexadecimal digits.
+//! Bytes as hexadecimal digits.
 
-/// Two lower-case digits per octet.
+/// Two lower-case digits per byte.
 pub(super) fn encode(octets: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
     octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
 }
 
-/// The octets; nothing when there is another character, or an odd number of them.
+/// The bytes; nothing when there is another character, or an odd number of them.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text.chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect();
     let (pairs, []) = digits.as_deref()?.as_chunks::<2>() else { return None };

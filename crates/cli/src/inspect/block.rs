@@ -17,7 +17,7 @@ use crate::args::ShowArgs;
 const TABLE_BYTES_MAX: u32 = 16 * 1024 * 1024;
 /// The longest string: it is in memory already.
 const STRING_BYTES_MAX: u32 = 64 * 1024 * 1024;
-/// Octets of a representation that are shown.
+/// Bytes of a representation that are shown.
 const OCTETS_SHOWN: usize = 24;
 
 /// A decoder whose work is shown.
@@ -39,6 +39,7 @@ impl Blocks {
     pub(super) fn explain(&mut self, block: &[u8], indent: &str, lines: &mut Lines) {
         if let Err(error) = self.representations(block, indent, lines) {
             lines.push_fault(&format!("the header block is malformed: {}", error.rule()));
+            // The table is unknown after a fault: an empty one shows what can still be read.
             self.decoder.reset();
             self.decoder.set_table_limit(TABLE_BYTES_MAX);
             return;
@@ -85,7 +86,7 @@ impl Blocks {
     }
 }
 
-/// The octets of a representation, without those that would say what is hidden.
+/// The bytes of a representation, without those that would say what is hidden.
 fn digits(octets: &[u8], is_masked: bool, representation: &Representation) -> String {
     let visible = match representation {
         Representation::Literal { value_at, .. } if is_masked => *value_at,

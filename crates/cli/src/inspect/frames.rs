@@ -9,27 +9,27 @@ use super::{
 };
 use crate::args::ShowArgs;
 
-/// The octets that a client sends first (RFC 9113 §3.4).
+/// The bytes that a client sends first (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The length of a frame's header.
 const HEADER: usize = 9;
-/// Octets of debug data that are shown.
+/// Bytes of debug data that are shown.
 const DEBUG_MAX: usize = 256;
 
 const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// Returns true for octets that begin as a client does.
+/// Returns true for bytes that begin as a client does.
 pub(super) fn is_of_client(octets: &[u8]) -> bool {
     octets.starts_with(PREFACE)
 }
 
-/// The octets of one direction that have come, and the header block that is not whole.
+/// The bytes of one direction that have come, and the header block that is not whole.
 pub(super) struct Direction {
     way: Way,
     buffer: Vec<u8>,
-    /// The place of the buffer among all octets of this direction.
+    /// The place of the buffer among all bytes of this direction.
     at: usize,
     is_begun: bool,
     block: Option<(u32, Vec<u8>)>,
@@ -41,7 +41,7 @@ impl Direction {
         Self { way, buffer: Vec::new(), at: 0, is_begun: false, block: None, blocks: Blocks::new(show) }
     }
 
-    /// Takes more octets, and appends lines for all frames that are whole.
+    /// Takes more bytes, and appends lines for all frames that are whole.
     pub(super) fn receive(&mut self, octets: &[u8], lines: &mut Lines) {
         self.buffer.extend_from_slice(octets);
         let buffer = std::mem::take(&mut self.buffer);
@@ -110,6 +110,7 @@ impl Direction {
             FrameKind::SETTINGS => self.settings(payload, lines),
             FrameKind::HEADERS => {
                 let mut fragment = unpadded(summary, payload)?;
+                // Old clients still send it, and receivers ignore it (RFC 9113 §5.3.2).
                 if summary.flags & PRIORITY != 0 {
                     let (priority, rest) = fragment.split_first_chunk().ok_or("it is too short")?;
                     self.line(&dependency(*priority), lines);
@@ -163,6 +164,7 @@ impl Direction {
             let (number, value) = (u16::from_be_bytes([*a, *b]), u32::from_be_bytes(*value));
             match setting(number) {
                 Some(name) => self.line(&format!("{name}={value}"), lines),
+                // Unknown settings are ignored by peers and are no fault (RFC 9113 §6.5.2).
                 None => self.line(&format!("{number:#06x}={value}"), lines),
             }
         }

@@ -1,11 +1,11 @@
-//! The forms in which octets are recorded: as they are, and as text in hexadecimal digits.
+//! The forms in which bytes are recorded: as they are, and as text in hexadecimal digits.
 //!
 //! Text is what `curl --trace`, `xxd`, `xxd -p` and `hexdump -C` write. Lines that begin with `=>` or `<=`
 //! say that what follows was sent by the client or by the server; lines that begin with `==` are passed over.
 
 use std::fmt;
 
-/// The direction of octets.
+/// The direction of bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Way {
     FromClient,
@@ -31,14 +31,14 @@ impl fmt::Display for Way {
     }
 }
 
-/// Octets that follow each other in one direction, which may not be said.
+/// Bytes that follow each other in one direction, which may not be said.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Section {
     pub(super) way: Option<Way>,
     pub(super) octets: Vec<u8>,
 }
 
-/// Octets of a line of `xxd`, `hexdump -C` and curl; what is behind them is the same as text.
+/// Bytes of a line of `xxd`, `hexdump -C` and curl; what is behind them is the same as text.
 const LINE_OCTETS: usize = 16;
 
 /// Reads a recording.
@@ -47,6 +47,7 @@ const LINE_OCTETS: usize = 16;
 /// It is neither of HTTP/2 nor in hexadecimal digits; the sentence says what it is.
 pub(super) fn read(recorded: &[u8]) -> Result<Vec<Section>, String> {
     let is_text = recorded.iter().all(|octet| matches!(octet, b' '..=b'~' | b'\t' | b'\r' | b'\n'));
+    // The preface of HTTP/2 is text as well, and would be taken for a dump of digits.
     let text = std::str::from_utf8(recorded).ok().filter(|_| is_text && !recorded.starts_with(b"PRI * "));
     let sections = match text {
         Some(_) if is_http1(recorded) => return Err(HTTP1.to_owned()),
@@ -97,7 +98,7 @@ fn of_text(text: &str) -> Result<Vec<Section>, String> {
     Ok(sections)
 }
 
-/// The octets of a line, with an offset before them and their text behind them or without.
+/// The bytes of a line, with an offset before them and their text behind them or without.
 fn of_line(line: &str) -> Option<Vec<u8>> {
     // `hexdump -C` has bars around the text, two spaces in the middle, and an offset alone at the end.
     if let Some((offset, rest)) = line.split_once("  ").filter(|_| line.ends_with('|')) {
@@ -108,11 +109,12 @@ fn of_line(line: &str) -> Option<Vec<u8>> {
         let alone = rest.split("  ").next().unwrap_or_default();
         return digits(first_octets(alone));
     }
+    // The last line of `hexdump -C` is an offset alone, and looks like four bytes.
     let is_end = line.len() == 8 && line.starts_with("00");
     if is_end { Some(Vec::new()) } else { digits(line) }
 }
 
-/// The beginning of a line up to its last octet.
+/// The beginning of a line up to its last byte.
 fn first_octets(text: &str) -> &str {
     let mut digits = 0;
     let end = text.bytes().position(|octet| {
@@ -126,7 +128,7 @@ fn is_hex(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_hexdigit())
 }
 
-/// The octets that digits stand for, with white space between them or without.
+/// The bytes that digits stand for, with white space between them or without.
 pub(super) fn digits(text: &str) -> Option<Vec<u8>> {
     let digits = text.chars().filter(|character| !character.is_ascii_whitespace());
     let digits: Option<Vec<u8>> = digits.map(|digit| Some(digit.to_digit(16)? as u8)).collect();

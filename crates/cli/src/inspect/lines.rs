@@ -34,13 +34,13 @@ impl Lines {
     }
 }
 
-/// Octets of anybody as a part of a line.
+/// Bytes of anybody as a part of a line.
 pub(super) fn shown(octets: &[u8]) -> String {
     let text = terminal::escaped(octets);
     String::from_utf8_lossy(&text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// Octets in hexadecimal digits.
+/// Bytes in hexadecimal digits.
 pub(super) fn hex(octets: &[u8]) -> String {
     let pairs: Vec<_> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
     pairs.join(" ")

@@ -1,7 +1,7 @@
 //! `alula inspect`: the frames and header blocks of a recorded connection, line by line; and `alula hpack
 //! explain`.
 //!
-//! Rule: whatever the octets are, each of them is read once and nothing panics; what is wrong has a line that
+//! Rule: whatever the bytes are, each of them is read once and nothing panics; what is wrong has a line that
 //! begins with `!`.
 
 mod block;
@@ -74,6 +74,8 @@ fn explain(
         for Section { way, octets } in sections {
             let is_from_client = match way {
                 Some(way) => way == Way::FromClient,
+                // Only a client begins with the preface; of two files without one, the first is the
+                // client's.
                 None => frames::is_of_client(&octets) || is_pair && !has_preface && number == 0,
             };
             directions[usize::from(!is_from_client)].receive(&octets, lines);

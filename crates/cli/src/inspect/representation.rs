@@ -11,7 +11,7 @@ const STATIC_MAX: u64 = 61;
 pub(super) enum Representation {
     /// A field by its index (RFC 7541 §6.1).
     Indexed(u64),
-    /// A field with a value of its own (RFC 7541 §6.2); the value's text begins at so many octets.
+    /// A field with a value of its own (RFC 7541 §6.2); the value's text begins at so many bytes.
     Literal { indexing: Indexing, name: Name, value: Text, value_at: usize },
     /// Another size of the dynamic table (RFC 7541 §6.3).
     SizeUpdate(u64),
@@ -32,7 +32,7 @@ pub(super) enum Name {
     Text(Text),
 }
 
-/// A string by its octets on the wire (RFC 7541 §5.2).
+/// A string by its bytes on the wire (RFC 7541 §5.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Text {
     octets: u64,
@@ -40,7 +40,7 @@ pub(super) struct Text {
 }
 
 impl Representation {
-    /// Reads the first representation, and says how many octets it takes; nothing when it is cut or has a
+    /// Reads the first representation, and says how many bytes it takes; nothing when it is cut or has a
     /// number that none may be.
     pub(super) fn read(block: &[u8]) -> Option<(Self, usize)> {
         let first = *block.first()?;
@@ -61,7 +61,7 @@ impl Representation {
 }
 
 impl Text {
-    /// Reads a string, and says where its octets begin and end.
+    /// Reads a string, and says where its bytes begin and end.
     fn read(block: &[u8], at: usize) -> Option<(Self, usize, usize)> {
         let rest = block.get(at..)?;
         let is_huffman = rest.first()? & 0x80 != 0;
@@ -72,14 +72,14 @@ impl Text {
     }
 }
 
-/// An integer whose first octet has so many bits for it (RFC 7541 §5.1), and the octets it takes.
+/// An integer whose first byte has so many bits for it (RFC 7541 §5.1), and the bytes it takes.
 fn integer(octets: &[u8], bits: u32) -> Option<(u64, usize)> {
     let mask = (1 << bits) - 1;
     let mut value = u64::from(*octets.first()?) & mask;
     if value < mask {
         return Some((value, 1));
     }
-    // Five more octets hold more than any length or index.
+    // Five more bytes hold more than any length or index.
     for (place, octet) in octets.iter().skip(1).take(5).enumerate() {
         value += u64::from(octet & 0x7f) << (7 * place);
         if octet & 0x80 == 0 {

@@ -1,6 +1,6 @@
 //! The files that were asked for lately, by the paths they were asked for by.
 //!
-//! What is held is bounded by one number: a file in memory weighs its octets and what it takes to describe
+//! What is held is bounded by one number: a file in memory weighs its bytes and what it takes to describe
 //! it, an open one as much as [`OPEN_WEIGHT`] says. The least asked for go first.
 
 use std::{
@@ -13,7 +13,7 @@ use quick_cache::{OptionsBuilder, Weighter, sync::Cache as Map};
 
 use super::entry::{Content, ENTRY_OCTETS, Entry};
 
-/// Octets of everything held.
+/// Bytes of everything held.
 const WEIGHT_MAX: u64 = 64 * 1024 * 1024;
 /// The weight of an open file, which allows 128: a process may have 1024 descriptors by default.
 const OPEN_WEIGHT: u64 = 512 * 1024;

@@ -23,7 +23,7 @@ use super::{
     open_files::{OpenFile, OpenFiles},
 };
 
-/// Files up to this many octets are held in memory.
+/// Files up to this many bytes are held in memory.
 pub(super) const HELD_OCTETS_MAX: u64 = 64 * 1024;
 
 /// The bytes charged for any entry beside its content: path, fields and bookkeeping.
@@ -52,7 +52,7 @@ pub(super) struct Entry {
     etag: EntityTag,
     modified: Option<SystemTime>,
     is_settled: bool,
-    /// It was made of what a folder holds, and is no file.
+    /// The content is a listing of a folder, and no file.
     pub(super) is_page: bool,
     /// The time at which it was last found to be unchanged, in nanoseconds on the cache's clock.
     checked: AtomicU64,
@@ -164,7 +164,7 @@ impl Entry {
         self.etag.as_str()
     }
 
-    /// Octets of content.
+    /// Bytes of content.
     pub(super) fn length(&self) -> u64 {
         match &self.content {
             Content::Held(octets) => octets.len() as u64,
@@ -190,19 +190,19 @@ impl Entry {
         (checked != DISTRUSTED).then(|| clock.saturating_sub(Duration::from_nanos(checked)))
     }
 
-    /// Its file turned out not to be as it was: whoever wants it next looks again.
+    /// Marks the file as changed: the next request checks it.
     pub(super) fn distrust(&self) {
         self.checked.store(DISTRUSTED, Ordering::Release);
     }
 
-    /// It was looked at, and is as it was.
+    /// Records that the file was checked and is unchanged.
     pub(super) fn set_checked(&self, clock: Duration) {
         let nanoseconds = u64::try_from(clock.as_nanos()).unwrap_or(u64::MAX);
         self.checked.store(nanoseconds, Ordering::Release);
     }
 }
 
-/// Charges what an entry of so many octets of content holds at most.
+/// Charges what an entry of so many bytes of content holds at most.
 ///
 /// # Errors
 /// There is no room for it.
@@ -248,7 +248,7 @@ fn open(file: File, path: &Path, open_files: &OpenFiles) -> io::Result<(Content,
     Ok((Content::Open(file), stamp))
 }
 
-/// The first octets of a file.
+/// The first bytes of a file.
 fn read_at_most(mut file: &File, octets_max: u64) -> io::Result<Vec<u8>> {
     let mut octets = Vec::new();
     io::Seek::rewind(&mut file)?;

@@ -38,7 +38,7 @@ pub(super) enum Kind {
 pub(super) struct Listed {
     /// Its name, as the system has it.
     pub(super) name: OsString,
-    /// Octets, of a file; `None` for a folder.
+    /// Bytes, of a file; `None` for a folder.
     pub(super) length: Option<u64>,
     /// The time of its last change, where the system has one.
     pub(super) modified: Option<SystemTime>,
@@ -158,7 +158,7 @@ fn modified(metadata: &Metadata) -> Option<SystemTime> {
     metadata.modified().ok().map(|time| time.into_std())
 }
 
-/// Opening never waits, should a fifo take the place of the file that was just looked at.
+/// Returns options with which opening never waits, should a fifo replace the file that was just checked.
 #[cfg(unix)]
 fn options() -> OpenOptions {
     use cap_std::fs::OpenOptionsExt as _;

@@ -8,16 +8,16 @@ use crate::text::{
     parameters::{find, parse},
 };
 
-/// Octets of the head of a part at most.
+/// Bytes of the head of a part at most.
 const HEAD_MAX: usize = 16 * 1024;
 
 /// Reads parts out of content that comes in pieces.
 pub(super) struct Form {
     /// CRLF, two hyphens and the boundary (RFC 2046 §5.1.1).
     delimiter: Vec<u8>,
-    /// Octets that have come and are not read.
+    /// Bytes that have come and are not read.
     buffer: Vec<u8>,
-    /// Octets at the beginning of the buffer in which no head ends: a head that comes octet by octet is
+    /// Bytes at the beginning of the buffer in which no head ends: a head that comes byte by byte is
     /// looked through once.
     searched: usize,
     state: State,
@@ -25,9 +25,9 @@ pub(super) struct Form {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
-    /// Before the first delimiter.
+    /// The part before the first delimiter.
     Preamble,
-    /// Within the line of a delimiter.
+    /// The line of a delimiter.
     Delimiter(Delimiter),
     Head,
     Content,
@@ -78,7 +78,7 @@ impl Form {
         })
     }
 
-    /// Takes more octets of the content.
+    /// Takes more bytes of the content.
     pub(super) fn receive(&mut self, octets: &[u8]) {
         self.buffer.extend_from_slice(octets);
     }
@@ -91,7 +91,7 @@ impl Form {
         }
     }
 
-    /// Returns the next event, or nothing when more octets are needed.
+    /// Returns the next event, or nothing when more bytes are needed.
     ///
     /// # Errors
     /// The form is malformed.
@@ -120,7 +120,7 @@ impl Form {
         found.is_some()
     }
 
-    /// Octets at the beginning of the buffer in which no delimiter begins, if there is none in it.
+    /// Bytes at the beginning of the buffer in which no delimiter begins, if there is none in it.
     fn certain(&self) -> usize {
         self.buffer.len().saturating_sub(self.delimiter.len() - 1)
     }

@@ -27,9 +27,9 @@ struct Hidden {
 /// The state of a name before a file was given it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Placed {
-    /// It was free.
+    /// The name was free.
     New,
-    /// Another file had it.
+    /// Another file had the name.
     Replacing,
 }
 

@@ -8,7 +8,7 @@ use std::{fs::File, io, ops::Deref, path::Path, sync::Arc};
 use alula::files;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Half of what a process may have where nobody said otherwise.
+/// Half of the descriptors that a process may have by default.
 pub(super) const OPEN_MAX: usize = 512;
 
 /// The open files.

@@ -13,7 +13,7 @@ use super::folder::Listed;
 /// would make a scheme of the text before it.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Octets of a page, beyond which no more is shown: 10 000 names that are as long as names are take a quarter
+/// Bytes of a page, beyond which no more is shown: 10 000 names that are as long as names are take a quarter
 /// of it.
 pub(super) const PAGE_OCTETS_MAX: usize = 4 * 1024 * 1024;
 

@@ -19,12 +19,12 @@ pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 /// The fields of a request on which it depends whether a page stands for a path.
 pub(super) const VARY: &str = "accept";
 
-/// 204 with what can be asked (RFC 9110 §9.3.7).
+/// Answers 204 with what can be asked (RFC 9110 §9.3.7).
 pub(super) async fn options(exchange: Exchange, allow: &str) -> Result<Sent, Error> {
     exchange.respond(Status::NO_CONTENT).header(KnownName::ALLOW, allow).send(&[]).await
 }
 
-/// 405 with what can be asked (RFC 9110 §15.5.6).
+/// Answers 405 with what can be asked (RFC 9110 §15.5.6).
 pub(super) async fn not_allowed(exchange: Exchange, allow: &str) -> Result<Sent, Error> {
     let reply = exchange.respond(Status::METHOD_NOT_ALLOWED).header(KnownName::ALLOW, allow);
     say(reply, Status::METHOD_NOT_ALLOWED).await
@@ -39,13 +39,13 @@ pub(super) async fn nothing(exchange: Exchange, status: Status) -> Result<Sent, 
     say(reply, status).await
 }
 
-/// 404 where a page would stand for the path in another request.
+/// Answers 404 where a page would stand for the path in another request.
 pub(super) async fn nothing_of_page(exchange: Exchange) -> Result<Sent, Error> {
     let reply = exchange.respond(Status::NOT_FOUND).header(KnownName::VARY, VARY);
     say(reply, Status::NOT_FOUND).await
 }
 
-/// 301 to the same path with a slash at its end, so that references in the page lead below it.
+/// Answers 301 to the same path with a slash at its end, so that references in the page lead below it.
 pub(super) async fn redirect(exchange: Exchange) -> Result<Sent, Error> {
     let path = exchange.request().path();
     let (before, query) = path.split_at(path.find('?').unwrap_or(path.len()));
@@ -93,7 +93,7 @@ pub(super) async fn by_parts(site: &Arc<Site>, exchange: Exchange, entry: &Entry
     }
 }
 
-/// 304: what the client has is named by its etag, and by nothing that it has already (RFC 9110 §15.4.5).
+/// Returns the answer 304, which names the client's copy by its etag alone (RFC 9110 §15.4.5).
 fn not_modified(exchange: Exchange, entry: &Entry) -> Reply {
     let reply = exchange.respond(Status::NOT_MODIFIED).header(KnownName::ETAG, entry.etag());
     match entry.fields.get(KnownName::VARY) {
@@ -103,7 +103,7 @@ fn not_modified(exchange: Exchange, entry: &Entry) -> Reply {
     }
 }
 
-/// 416 with the length there is (RFC 9110 §15.5.17).
+/// Answers 416 with the length there is (RFC 9110 §15.5.17).
 async fn unsatisfiable(exchange: Exchange, entry: &Entry) -> Result<Sent, Error> {
     let status = Status::RANGE_NOT_SATISFIABLE;
     let reply = exchange.respond(status);
@@ -120,7 +120,7 @@ async fn one(site: &Arc<Site>, exchange: Exchange, entry: &Entry, range: Range<u
     part(site, reply, entry, range).await
 }
 
-/// Several parts, each with its own type and place (RFC 9110 §15.3.7.2).
+/// Answers with several parts, each with its own type and place (RFC 9110 §15.3.7.2).
 async fn many(
     site: &Arc<Site>,
     exchange: Exchange,

@@ -25,6 +25,7 @@ impl Target {
         let path = path.strip_prefix('/')?;
         let is_folder = path.is_empty() || path.ends_with('/');
         let mut found = PathBuf::new();
+        // An empty segment, as in `//a`, is refused rather than passed over: one file has one path.
         if let Some(names) = (!path.is_empty()).then(|| path.strip_suffix('/').unwrap_or(path)) {
             for segment in names.split('/') {
                 found.push(name(segment, dot_files)?);

@@ -31,9 +31,9 @@ const UNFIT: &str = "nothing can be stored under that name";
 /// The terms on which files are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UploadTerms {
-    /// They take the place of others.
+    /// Uploaded files replace others.
     pub(super) overwrites: bool,
-    /// Octets of a request's content at most.
+    /// Bytes of a request's content at most.
     pub(super) octets_max: u64,
 }
 
@@ -187,6 +187,7 @@ async fn judge(site: &Arc<Site>, exchange: &Exchange, path: &str, terms: UploadT
     let validators = match &found {
         Found::File(entry) if !entry.is_page => entry.validators(),
         Found::Nothing(Status::NOT_FOUND) => Validators::absent(),
+        // Whatever it is must not be replaced unseen.
         Found::Nothing(status) => return Err(Fault::of(*status, "the file that is there cannot be read")),
         _ => return Err(taken()),
     };

@@ -63,7 +63,7 @@ pub(super) fn memory(args: &StoreArgs) -> Memory {
     Memory::bounded(bound).on_event(|event| tell_event(event))
 }
 
-/// The engine that keeps its objects in a folder, with a queue for so many octets at least. What it had to
+/// The engine that keeps its objects in a folder, with a queue for so many bytes at least. What it had to
 /// cut off there is told on stderr.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use crate::{
     failure::exit::{Exit, Failure, Outcome},
 };
 
-/// The longest password, in octets: with its name it has to fit into a field.
+/// The longest password, in bytes: with its name it has to fit into a field.
 const OCTETS_MAX: usize = 1024;
 
 /// Prints the hash of a password that is typed or piped.

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
     }
 }
 
-/// The octets of writes that the queue of an engine takes: all that requests may hold, and the small contents
+/// The bytes of writes that the queue of an engine takes: all that requests may hold, and the small contents
 /// beside them. Whose turn it is was decided when they got their room, and is not decided again in the queue.
 fn octets_queued(args: &StoreArgs) -> usize {
     usize::try_from(args.memory.get().saturating_add(args.memory.get() / 2)).unwrap_or(usize::MAX)

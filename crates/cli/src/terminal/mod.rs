@@ -1,8 +1,8 @@
 //! The gate to terminals: text in which nothing is left that a terminal obeys.
 //!
-//! Rule: octets that a peer has a say in reach a terminal through [`escaped`], [`Escaper`], [`Painted`] or
+//! Rule: bytes that a peer has a say in reach a terminal through [`escaped`], [`Escaper`], [`Painted`] or
 //! [`tell`] only. Shown as `\x1b` or `\u{9b}` are the controls of C0 but tab and newline, DEL, those of C1,
-//! and octets that are no UTF-8: a terminal may obey them one by one. A pipe or a file gets every octet as it
+//! and bytes that are no UTF-8: a terminal may obey them one by one. A pipe or a file gets every byte as it
 //! came.
 
 pub(crate) mod wrapping;
@@ -25,7 +25,7 @@ use crate::terminal::wrapping::wrapped;
 /// are data, which is shown as it is.
 const BROKEN: [(&[u8], &str); 2] = [(b"alula: ", "  "), (b"* ", "*   ")];
 
-/// Octets of an unfinished character, at most.
+/// Bytes of an unfinished character, at most.
 const UNFINISHED_MAX: usize = 3;
 
 /// Returns a whole text as a terminal may be given it.
@@ -190,7 +190,7 @@ pub(crate) fn tell(style: Style, text: &[u8]) {
     painted.paint(style, &line);
     painted.own("\n");
     let octets = painted.into_octets();
-    // Octets without styles pass no filter, which would take some of them out.
+    // Bytes without styles pass no filter, which would take some of them out.
     above_live_line(|| {
         let _ = if is_coloured {
             anstream::stderr().write_all(&octets)
@@ -292,7 +292,7 @@ fn push_odd<'t>(shown: &mut String, text: &'t str) -> &'t str {
     characters.as_str()
 }
 
-/// Returns how many octets at the end may be the beginning of a character, or of a line end.
+/// Returns how many bytes at the end may be the beginning of a character, or of a line end.
 fn unfinished(octets: &[u8]) -> usize {
     let is_begun = |octets: &[u8]| match std::str::from_utf8(octets) {
         Ok(text) => text == "\r",
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(escaped_but_bold("plain"), "plain");
     }
 
-    /// Octets with what becomes of them.
+    /// Bytes with what becomes of them.
     const TEXTS: [(&[u8], &str); 16] = [
         (b"", ""),
         (b"a\tb\n", "a\tb\n"),
@@ -323,13 +323,13 @@ mod tests {
         (b"\0\x08\x0b\x0c\x0e\x7f", "\\x00\\x08\\x0b\\x0c\\x0e\\x7f"),
         (b"one\r\ntwo\rthree\r", "one\ntwo\\x0dthree\\x0d"),
         (b"\r\r\n", "\\x0d\n"),
-        // C1 as UTF-8, and as single octets.
+        // C1 as UTF-8, and as single bytes.
         ("\u{80}\u{9b}31m\u{9f}\u{a0}".as_bytes(), "\\u{80}\\u{9b}31m\\u{9f}\u{a0}"),
         (b"\x9b31m\x90\x9d", "\\x9b31m\\x90\\x9d"),
         (b"\x84\x85", "\\x84\\x85"),
         // Forms of ESC and of C1 that are too long, which a lax decoder takes for them.
         (b"\xc0\x9b\xe0\x80\x9b\xe0\x82\x9b", "\\xc0\\x9b\\xe0\\x80\\x9b\\xe0\\x82\\x9b"),
-        // A character that is cut, and one whose octets are those of C1.
+        // A character that is cut, and one whose bytes are those of C1.
         (b"\xe2\x82", "\\xe2\\x82"),
         (b"\xe2\x82\x1b\xe2", "\\xe2\\x82\\x1b\\xe2"),
         ("Û".as_bytes(), "Û"),

@@ -1,8 +1,8 @@
-//! JSON strings of any octets, in and out: an octet is the character with its number (Latin-1).
+//! JSON strings of any bytes, in and out: a byte is the character with its number (Latin-1).
 //!
 //! Written by hand into a buffer that is used again, so that nothing is allocated once it is warm.
 
-/// Appends the octets as a JSON string in ASCII: what JSON does not take, or is not ASCII, as `\u00XX` (RFC
+/// Appends the bytes as a JSON string in ASCII: what JSON does not take, or is not ASCII, as `\u00XX` (RFC
 /// 8259 §7).
 pub(crate) fn push_string(out: &mut Vec<u8>, octets: &[u8]) {
     out.push(b'"');
@@ -29,12 +29,12 @@ pub(crate) fn push_pairs<'a>(out: &mut Vec<u8>, pairs: impl IntoIterator<Item = 
     out.push(b']');
 }
 
-/// The octets of a string whose characters are all below U+0100.
+/// The bytes of a string whose characters are all below U+0100.
 pub(crate) fn latin1_octets(text: &str) -> Option<Vec<u8>> {
     text.chars().map(|character| u8::try_from(character).ok()).collect()
 }
 
-/// The string whose characters are these octets.
+/// The string whose characters are these bytes.
 pub(crate) fn latin1_text(octets: &[u8]) -> String {
     octets.iter().copied().map(char::from).collect()
 }

@@ -1,4 +1,4 @@
-//! Why a request of the `http` crate failed.
+//! The failure of a request of the `http` crate.
 
 use std::{error, fmt};
 

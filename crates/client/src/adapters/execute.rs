@@ -1,4 +1,4 @@
-//! Sending a request of the `http` crate.
+//! The sending of requests of the `http` crate.
 
 use alula_fields::{Decimal, FieldSection, KnownName};
 use alula_net::{BodyWriter, Error, Version};

@@ -46,45 +46,45 @@ impl Client {
         ClientBuilder::default()
     }
 
-    /// Memory held and rules broken by peers, over all connections of this client.
+    /// Returns the ledger: memory held and rules broken by peers, over all connections of this client.
     pub fn ledger(&self) -> Arc<Ledger> {
         self.driver.client().ledger()
     }
 
-    /// GET this URL (RFC 9110 §9.3.1).
+    /// Begins a GET request to this URL (RFC 9110 §9.3.1).
     ///
     /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
     pub fn get<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("GET", url)
     }
 
-    /// HEAD this URL (RFC 9110 §9.3.2).
+    /// Begins a HEAD request to this URL (RFC 9110 §9.3.2).
     pub fn head<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("HEAD", url)
     }
 
-    /// POST to this URL (RFC 9110 §9.3.3).
+    /// Begins a POST request to this URL (RFC 9110 §9.3.3).
     pub fn post<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("POST", url)
     }
 
-    /// PUT to this URL (RFC 9110 §9.3.4).
+    /// Begins a PUT request to this URL (RFC 9110 §9.3.4).
     pub fn put<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("PUT", url)
     }
 
-    /// PATCH this URL (RFC 5789 §2).
+    /// Begins a PATCH request to this URL (RFC 5789 §2).
     pub fn patch<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("PATCH", url)
     }
 
-    /// DELETE this URL (RFC 9110 §9.3.5).
+    /// Begins a DELETE request to this URL (RFC 9110 §9.3.5).
     pub fn delete<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("DELETE", url)
     }
 
-    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method
-    /// that is no token is reported by `send`.
+    /// Begins a request with any method, given by its type or its name; it is sent as it is spelled (RFC 9110
+    /// §9.1). A method that is no token is reported by `send`.
     pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
         Call::new(&self.driver, self.driver.client().request(method, url))
     }

@@ -1,4 +1,4 @@
-//! Looking up hosts without another thread.
+//! The lookup of hosts on the caller's own thread.
 
 use std::net::ToSocketAddrs as _;
 

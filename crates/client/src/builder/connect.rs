@@ -21,7 +21,7 @@ pub(crate) struct Connecting {
     pub(crate) deadline: Duration,
     pub(crate) resolve_timeout: Option<Duration>,
     pub(crate) handshake_timeout: Option<Duration>,
-    /// Between the beginnings of two attempts.
+    /// The time between the beginnings of two attempts.
     pub(crate) attempt_delay: Duration,
     /// The silence after which the system probes whether the peer is there.
     pub(crate) tcp_keep_alive: Option<Duration>,

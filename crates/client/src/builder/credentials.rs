@@ -9,7 +9,7 @@ use crate::{request::auth::Credentials, url::location::Location};
 /// Credentials and the origin that they are for.
 #[derive(Clone)]
 pub(crate) struct Bound {
-    /// Scheme and authority, with the zone of an address.
+    /// The origin: scheme and authority, with the zone of an address.
     prefix: String,
     credentials: Credentials,
 }

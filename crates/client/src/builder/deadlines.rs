@@ -11,15 +11,15 @@ const QUEUE: Duration = Duration::from_secs(30);
 /// The deadlines of every call, unless it has its own.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadlines {
-    /// The whole call.
+    /// The time of the whole call.
     pub(crate) total: Option<Duration>,
     /// The wait for a free connection; opening one for this call has its own limit.
     pub(crate) queue: Option<Duration>,
     /// The wait for the response head once the request head is sent.
     pub(crate) head: Option<Duration>,
-    /// Between bytes of content, either way.
+    /// The longest time without progress on content, in either direction.
     pub(crate) idle: Option<Duration>,
-    /// True if it is noted how long what takes.
+    /// True if the times of the steps are recorded.
     pub(crate) timing: bool,
 }
 

@@ -23,20 +23,20 @@ pub(crate) struct Policy {
     pub(crate) budget: Budget,
     #[cfg(feature = "cookies")]
     pub(crate) jar: Option<crate::cookies::Jar>,
-    /// Sent with every call.
+    /// The fields that are sent with every call.
     pub(crate) fields: FieldSection,
-    /// Sent with every call that has none of its own.
+    /// The `user-agent` of every call that has none of its own.
     pub(crate) user_agent: UserAgent,
-    /// Sent to one origin each; the last counts.
+    /// The credentials, each for one origin; of several for the same, the last counts.
     pub(crate) credentials: Vec<Bound>,
     /// The observer of each step of an exchange.
     pub(crate) watcher: Option<Watcher>,
-    /// True if anything is done before a request is sent, so that one look tells.
+    /// True if anything is added to requests, so that a single check decides.
     pub(crate) has_additions: bool,
 }
 
 impl Policy {
-    /// Fields of all calls are there.
+    /// Records that there are fields for all calls; a `user-agent` among them replaces the default.
     fn adds_fields(&mut self) {
         self.has_additions = true;
         if self.fields.contains(KnownName::USER_AGENT) {

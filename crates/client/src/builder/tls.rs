@@ -8,7 +8,7 @@ use rustls::version::{TLS12, TLS13};
 use super::ClientBuilder;
 use crate::tls::trust::server_name;
 
-/// TLS.
+/// The settings of TLS.
 #[cfg(feature = "tls")]
 impl ClientBuilder {
     /// Trusts these certificates (PEM) beside the platform's, or alone if those are [left

@@ -83,7 +83,7 @@ impl Client {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Memory held and rules broken by peers, over all connections of this client.
+    /// Returns the ledger: memory held and rules broken by peers, over all connections of this client.
     pub fn ledger(&self) -> Arc<Ledger> {
         self.inner.ledger.clone()
     }

@@ -15,40 +15,40 @@ use crate::{
 };
 
 impl Client {
-    /// GET this URL (RFC 9110 §9.3.1).
+    /// Begins a GET request to this URL (RFC 9110 §9.3.1).
     ///
     /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
     pub fn get<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("GET"), url.into_url_text())
     }
 
-    /// HEAD this URL (RFC 9110 §9.3.2).
+    /// Begins a HEAD request to this URL (RFC 9110 §9.3.2).
     pub fn head<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("HEAD"), url.into_url_text())
     }
 
-    /// POST to this URL (RFC 9110 §9.3.3).
+    /// Begins a POST request to this URL (RFC 9110 §9.3.3).
     pub fn post<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("POST"), url.into_url_text())
     }
 
-    /// PUT to this URL (RFC 9110 §9.3.4).
+    /// Begins a PUT request to this URL (RFC 9110 §9.3.4).
     pub fn put<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("PUT"), url.into_url_text())
     }
 
-    /// PATCH this URL (RFC 5789 §2).
+    /// Begins a PATCH request to this URL (RFC 5789 §2).
     pub fn patch<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("PATCH"), url.into_url_text())
     }
 
-    /// DELETE this URL (RFC 9110 §9.3.5).
+    /// Begins a DELETE request to this URL (RFC 9110 §9.3.5).
     pub fn delete<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("DELETE"), url.into_url_text())
     }
 
-    /// Any method on this URL, by its type or its name; it is sent as it is spelled (RFC 9110 §9.1). A method
-    /// that is no token is reported by `send`.
+    /// Begins a request with any method, given by its type or its name; it is sent as it is spelled (RFC 9110
+    /// §9.1). A method that is no token is reported by `send`.
     pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(method.into_method_text(), url.into_url_text())
     }

@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// The time that the next address waits for the one before (RFC 8305 §5).
 pub(crate) const DELAY: Duration = Duration::from_millis(250);
 
-/// Shorter than that it must never be (RFC 8305 §5).
+/// The least delay between two attempts (RFC 8305 §5).
 pub(crate) const DELAY_MIN: Duration = Duration::from_millis(10);
 
 /// Connects to the first of these addresses that answers; the other attempts are dropped then. They are in

@@ -135,7 +135,7 @@ impl Route {
         Ok(boxed(join(Cursor::new(begun).chain(read_half), write_half)))
     }
 
-    /// TLS to the proxy, within which TLS to the origin may be spoken.
+    /// Opens TLS to the proxy, within which TLS to the origin may be spoken.
     #[cfg(feature = "tls")]
     async fn secured(&self, stream: TcpStream, proxy: &Server) -> Result<TlsStream<PromptTcp>, Error> {
         let config = self.tls.as_ref().ok_or_else(|| Error::usage("TLS to a proxy is not set up"))?;

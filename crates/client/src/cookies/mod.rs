@@ -22,7 +22,7 @@ use crate::url::reference;
 pub(crate) use awaited::Awaited;
 pub use netscape::{NetscapeImport, SkippedLine};
 
-/// Room for what a request usually takes, so that its cookies are listed in one allocation.
+/// The usual number of cookies of a request, so that they are listed in one allocation.
 const COOKIES_PER_REQUEST: usize = 32;
 
 /// A jar of cookies. Cloning it is cheap; clones, and the clients that are given them, share what is in it.

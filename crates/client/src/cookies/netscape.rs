@@ -11,10 +11,10 @@ use url::Url;
 use super::rules;
 use crate::url::reference;
 
-/// Before the domain of a cookie that scripts do not see.
+/// The prefix before the domain of an `HttpOnly` cookie.
 const HTTP_ONLY: &str = "#HttpOnly_";
 
-/// Domain, whether hosts below it have it too, path, whether only over TLS, when it expires, name, value.
+/// The columns: domain, `TRUE` if hosts below it match, path, `TRUE` if secure, expiry, name, value.
 type Columns<'l> = [&'l str; 7];
 
 pub(super) fn format(store: &CookieStore) -> String {

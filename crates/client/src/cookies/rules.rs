@@ -90,9 +90,8 @@ fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(
     Ok(())
 }
 
-/// Leave secure cookies alone (RFC 6265bis §5.7): what comes in clear text has neither the place of a secure
-/// cookie of its name, nor one from which it would be sent with it or before it. A path above that of the
-/// secure cookie is free.
+/// Returns true if a cookie that came in clear text must leave this secure one alone (RFC 6265bis §5.7): it
+/// has its name, its domain or one above or below, and its path or one below.
 fn is_left_alone(old: &Cookie<'_>, new: &Cookie<'_>) -> bool {
     let (old_domain, new_domain) = (old.domain.as_cow(), new.domain.as_cow());
     let (old_domain, new_domain) = (old_domain.unwrap_or_default(), new_domain.unwrap_or_default());
@@ -114,7 +113,7 @@ fn matches_path(path: &str, above: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || above.ends_with('/') || rest.starts_with('/'))
 }
 
-/// TLS, or this machine.
+/// Returns true for TLS and for this machine.
 fn is_trustworthy(url: &Url) -> bool {
     url.scheme() == "https"
         || match url.host() {

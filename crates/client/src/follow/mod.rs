@@ -62,11 +62,11 @@ struct Trail {
 
 /// The step after an outcome.
 enum Next {
-    /// Return the outcome to the caller.
+    /// The call ends with this outcome.
     Done(Result<Response, Error>),
-    /// The same request again.
+    /// The same request is sent again.
     Again,
-    /// Another request, with the content or without.
+    /// A redirected request is sent, with the content or without.
     Other { keeps_content: bool },
 }
 

@@ -9,9 +9,9 @@ use alula_net::Error;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Setback<'a> {
-    /// It failed.
+    /// The request failed.
     Failed(&'a Error),
-    /// It was answered by this status, which says that it may go well later.
+    /// The response has this status, which says that the request may succeed later.
     Answered(Status),
 }
 

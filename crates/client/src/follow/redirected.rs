@@ -2,7 +2,7 @@
 
 use crate::response::Response;
 
-/// Kept with a response that was redirected to.
+/// The redirects that a response keeps.
 pub(crate) struct Redirected {
     pub(crate) url: String,
     pub(crate) count: u16,

@@ -62,15 +62,15 @@ pub struct Redirect<'r> {
 /// The verdict on a redirect.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Follow {
-    /// It is.
+    /// Follows the redirect.
     Yes,
-    /// It is, by the method of the request as it was, and without content.
+    /// Follows it with the method of the request as it was, and without content.
     WithMethod,
-    /// It is, by the method and with the content of the request as they were.
+    /// Follows it with the method and the content of the request as they were.
     WithContent,
-    /// It is not: the response that redirects is handed over.
+    /// Returns the response that redirects to the caller.
     Stop,
-    /// It is not, and the call fails with [`Cause::Redirect`].
+    /// Fails the call with [`Cause::Redirect`].
     Error,
 }
 
@@ -109,7 +109,7 @@ impl Redirect<'_> {
 /// The target of the next request.
 pub(crate) struct Step {
     pub(crate) to: Url,
-    /// It becomes a GET or HEAD without content.
+    /// The next request has no content.
     pub(crate) drops_content: bool,
     pub(crate) method: Method,
 }

@@ -1,4 +1,4 @@
-//! Trying again what failed and may go well a little later.
+//! The retries of requests that failed and may succeed a little later.
 //!
 //! Rule: nothing is tried again that could be carried out twice, and an origin that fails is not asked much
 //! more often than one that does not; `budget.rs` sees to that.
@@ -60,9 +60,9 @@ pub struct Retries {
 /// The time that a response has its request wait before it is sent again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Wait {
-    /// Its status is none after which a request is sent again.
+    /// No wait: the status is none after which a request is sent again.
     Unasked,
-    /// It asks for more than the rules allow.
+    /// A longer wait than the rules allow.
     TooLong,
     For(Duration),
 }

@@ -6,11 +6,11 @@ use tokio::time::Instant;
 
 /// The decision on a request that was set back.
 pub(super) enum Verdict {
-    /// It is sent again then; at once where no time is named.
+    /// The request is sent again at this time, or at once.
     Again(Option<Instant>),
-    /// It is not, for this reason.
+    /// The request is not sent again, for this reason.
     Withheld(&'static str),
-    /// Nobody has asked for it to be sent again.
+    /// No rule asks for the request to be sent again.
     Unasked,
 }
 

@@ -42,13 +42,13 @@ impl RequestObserver {
         }
     }
 
-    /// Work that belongs to the call.
+    /// Runs work within the span of the call.
     #[cfg(feature = "tracing")]
     pub(crate) fn within<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         tracing::Instrument::instrument(work, self.span.clone())
     }
 
-    /// Work that belongs to the call.
+    /// Runs work within the span of the call.
     #[cfg(not(feature = "tracing"))]
     #[inline]
     pub(crate) fn within<F: Future>(&self, work: F) -> F {

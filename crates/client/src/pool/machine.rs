@@ -41,13 +41,13 @@ pub(super) struct Machine<C: Member, O, W> {
 }
 
 enum State<C: Member, O> {
-    /// Nobody knows what the origin speaks.
+    /// The version that the origin speaks is not known.
     Unknown,
     /// The first connection is being opened, and will tell.
     First(O),
-    /// It speaks HTTP/1.1.
+    /// The origin speaks HTTP/1.1.
     Single(Single<C>),
-    /// It speaks HTTP/2.
+    /// The origin speaks HTTP/2.
     Shared(Shared<C, O>),
     /// The pool is closed: it opens no connections any more.
     Closed,
@@ -55,11 +55,11 @@ enum State<C: Member, O> {
 
 /// The answer to a call that asks for a connection.
 pub(super) enum Answer<C, O> {
-    /// This connection.
+    /// A connection to send the request on.
     Take(C),
-    /// Its outcome is the outcome of all that ask now.
+    /// The first connection, whose outcome is that of all calls which ask now.
     First(O),
-    /// This connection, which is opened for this call, or another that is free before.
+    /// A connection that is opened for this call; another may be free before.
     Own(O),
     /// The next connection that is free or has room, or this one more.
     Wait(Option<O>),
@@ -105,7 +105,7 @@ impl<C: Member, W> Effects<C, W> {
     }
 }
 
-/// Asking.
+/// The requests for connections.
 impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
     pub(super) fn new(limits: Limits) -> Self {
         Self { state: State::Unknown, members: Vec::new(), queue: Queue::default(), limits }
@@ -227,7 +227,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
     }
 }
 
-/// Opening, and what becomes of connections.
+/// The life of connections: opened, freed, lost.
 impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
     /// Counts a connection that was opened; returns true if it is to tell what becomes of it from then on.
     pub(super) fn count(&mut self, conn: &C) -> bool {
@@ -291,7 +291,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         Effects::NONE
     }
 
-    /// A connection has news. Allocates nothing.
+    /// Handles news of a connection. Allocates nothing.
     #[inline]
     pub(super) fn heard(&mut self, conn: &C::Weak, news: News) -> Effects<C, W> {
         match news {

@@ -1,5 +1,5 @@
-//! Opening connections for a pool, each by a task of its own: a call that is dropped or not polled holds up
-//! nobody who waits for the same connection.
+//! The opening of a pool's connections, each by a task of its own: a call that is dropped or not polled does
+//! not hold up others that wait for the same connection.
 
 use std::sync::{Arc, Weak};
 

@@ -17,7 +17,7 @@ pub(crate) struct Opening {
 pub(crate) type Outcome = Result<Arc<Conn>, Error>;
 
 impl Opening {
-    /// It begins now.
+    /// Creates an opening that begins now.
     pub(crate) fn begin() -> Arc<Self> {
         let opening =
             Self { progress: Progress::begin(), outcome: Mutex::default(), is_known: Notify::new() };

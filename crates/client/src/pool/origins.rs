@@ -13,7 +13,7 @@ const PREFIX_MIN: usize = 8;
 
 #[derive(Default)]
 pub(crate) struct Origins {
-    /// By what their URLs begin with.
+    /// The origins by the prefix of their URLs.
     known: HashMap<Arc<str>, Known>,
     last: Option<Arc<Origin>>,
     /// The number of calls to another origin than the one before.

@@ -137,6 +137,8 @@ impl RuntimePool {
         self.token.is_current()
     }
 
+    /// Checks that the call is still on the runtime of its pool.
+    ///
     /// # Errors
     /// The runtime has ended, or the call is polled on another one.
     pub(crate) fn check(&self) -> Result<(), Error> {

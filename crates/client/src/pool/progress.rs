@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Progress {
-    /// It begins now.
+    /// Creates the progress of an opening that begins now.
     pub(crate) fn begin() -> Self {
         let state = State { phase: Phase::Connect, opened: Opened::begun_at(Instant::now()) };
         Self { state: Arc::new(Mutex::new(state)) }

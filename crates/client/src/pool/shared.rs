@@ -23,17 +23,17 @@ pub(super) struct Shared<C, O> {
 
 /// The state of an additional connection.
 pub(super) enum More<O> {
-    /// It may be opened.
+    /// Another connection may be opened.
     Allowed,
-    /// It is being opened.
+    /// Another connection is being opened.
     Opening(O),
-    /// The last one could not be opened; the next may from then on.
+    /// The last one could not be opened; the next may be opened from this time on.
     Paused(Instant),
 }
 
 /// The connection for a request, or the lack of one.
 pub(super) enum Room<C, O> {
-    /// This connection, which has room, or is the only one.
+    /// A connection that has room, or is the only one.
     Here(C),
     /// The connections are full, and another one is being opened.
     Soon(O),

@@ -4,14 +4,14 @@ use alula_net::Error;
 
 use crate::{builder::Settings, follow::retries::Retries, request::content::Given, send::interim::Hook};
 
-/// Small, since calls are moved about while they are built.
+/// The settings of a call. Small, since calls are moved about while they are built.
 pub(crate) struct Parts {
     /// True if the content of the response is decoded.
     #[cfg(feature = "decoding")]
     pub(crate) decompress: bool,
     /// The fields that the client adds by itself are still to be added.
     pub(crate) is_incomplete: bool,
-    /// Somebody is told of each step.
+    /// An observer is told of each step.
     pub(crate) is_watched: bool,
     /// The phases of the call are timed.
     pub(crate) is_timed: bool,

@@ -46,7 +46,7 @@ impl<'u> Path<'u> {
         }
     }
 
-    /// Another path for the same user.
+    /// Replaces the path; credentials of the URL stay.
     pub(crate) fn replace(&mut self, path: Cow<'u, str>) {
         match (self, path) {
             // The credentials of the URL are for the origin, and stay when the path changes.

@@ -12,7 +12,7 @@ pub(crate) struct Plain<'a> {
     pub(crate) origin: Arc<Origin>,
     pub(crate) method: Cow<'a, str>,
     pub(crate) path: Path<'a>,
-    /// Lent by the client once there is a field.
+    /// The head, lent by the client once there is a field.
     pub(crate) head: Option<Box<Head>>,
     pub(crate) rare: Option<Box<PlainRare<'a>>>,
     /// The caller's own `cookie`, since a jar has added to it.

@@ -45,7 +45,7 @@ pub struct Hole(usize);
 
 /// The request in each form in which it may be sent.
 struct Plan {
-    /// By whether the path is given with the call, then by whether a length is stated.
+    /// The forms, indexed by whether the path is given with the call, then by whether a length is stated.
     forms: [[net::Prepared; 2]; 2],
     /// The parts that it was made of, for a request that differs from all forms.
     made_of: Parts,
@@ -80,7 +80,7 @@ pub(crate) struct Given<'a> {
     first: [Option<&'a [u8]>; FIRST_HOLES],
     /// The values for the other holes, lent by the client once there is one.
     others: Option<Box<HoleValues>>,
-    /// Or [`UNSTATED`].
+    /// The length of the content, or [`UNSTATED`].
     length: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Decoding the content of responses while it comes (RFC 9110 §8.4).
+//! The decoding of content while it comes (RFC 9110 §8.4).
 //!
 //! A decoder of `alula-coding` stands between the bytes of the connection and the body that the caller
 //! reads. Decoders are handed on from response to response, with all their memory.

@@ -1,4 +1,4 @@
-//! Reading the content of a response as a whole, and as what it is.
+//! The reading of whole content: as bytes, text or JSON.
 
 mod charset;
 mod success;
@@ -9,7 +9,7 @@ pub use success::StatusError;
 
 use alula_net::{Cause, Error, Phase, Retry};
 
-/// Content that is not what it was to be read as.
+/// Returns the error for content that cannot be read as text or JSON.
 fn unreadable(why: String) -> Error {
     Error::new(Phase::Content, Cause::Unreadable(why.into()), Retry::Pointless)
 }

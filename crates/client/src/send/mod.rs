@@ -1,4 +1,4 @@
-//! Sending a call: a connection, the head, the content, and again where that is safe.
+//! The sending of a call: connection, head and content, and again where that is safe.
 
 pub(crate) mod expect_continue;
 pub(crate) mod held;

@@ -1,5 +1,5 @@
-//! Sending a call that somebody watches: it goes the way of those that wait for a connection, and each step
-//! is told.
+//! The sending of a call with an observer: it takes the path of calls that wait for a connection, and reports
+//! each step.
 
 use std::sync::Arc;
 

@@ -69,12 +69,12 @@ impl Location {
         Ok(Self { scheme, host, port, zone: None, authority, path, fragment, user })
     }
 
-    /// Scheme and authority, as they begin a URL that is sent.
+    /// Returns scheme and authority, as they begin a URL that is sent.
     pub(crate) fn sent_prefix(&self) -> String {
         format!("{}://{}", self.scheme, self.authority)
     }
 
-    /// Scheme and authority with the zone, as they begin a URL.
+    /// Returns scheme and authority with the zone, as they begin a URL.
     pub(crate) fn prefix(&self) -> String {
         match &self.zone {
             Some(zone) => format!("{}://{}", self.scheme, zone.put_into(&self.authority)),
@@ -120,7 +120,7 @@ fn is_normal(path: &str) -> bool {
     })
 }
 
-/// By byte, whether it is plain.
+/// The result of `is_plain` for each byte.
 static IS_PLAIN: [bool; 256] = {
     let mut are_plain = [false; 256];
     let mut octet = 0;
@@ -131,7 +131,7 @@ static IS_PLAIN: [bool; 256] = {
     are_plain
 };
 
-/// Bytes that stand in a path or query as they are; the machine checks the same again.
+/// Returns true for bytes that stand in a path or query as they are; the machine checks the same again.
 const fn is_plain(octet: u8) -> bool {
     matches!(octet, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
         || matches!(

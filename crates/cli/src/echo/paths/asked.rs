@@ -7,11 +7,11 @@ use url::form_urlencoded;
 
 use crate::echo::terms::RETRY_AFTER;
 
-/// Octets of content that a path describes at most.
+/// Bytes of content that a path describes at most.
 pub(super) const CONTENT_MAX: usize = 4 * 1024 * 1024;
-/// Octets of memory for an octet of content that is described: itself, values made of it, and their JSON.
+/// Bytes of memory for a byte of content that is described: itself, values made of it, and their JSON.
 const MEMORY_FACTOR: u64 = 80;
-/// Octets of memory for any request that is described.
+/// Bytes of memory for any request that is described.
 const MEMORY_BASE: u64 = 1024 * 1024;
 
 /// A request whose content has come.
@@ -52,7 +52,7 @@ impl Held {
     }
 }
 
-/// 503 where there is no memory for an answer now.
+/// Creates the answer 503, for want of memory.
 pub(super) fn no_room() -> Answer {
     Answer::new(Status::SERVICE_UNAVAILABLE).header(KnownName::RETRY_AFTER, RETRY_AFTER)
 }

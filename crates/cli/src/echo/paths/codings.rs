@@ -1,6 +1,6 @@
 //! `/gzip`, `/deflate`, `/brotli` and `/zstd`: content in a coding.
 //!
-//! The first two are compressed. Octets in the others are stored and not made fewer, which these formats
+//! The first two are compressed. Bytes in the others are stored and not made fewer, which these formats
 //! allow: a decoder has all of it to read, and an encoder is 180 kB (zstd) and 1 MB (br) of program; that of
 //! the first two is 60 kB.
 
@@ -49,7 +49,7 @@ fn coded_by(mut encoder: impl Read) -> Vec<u8> {
 
 /// Uncompressed meta-blocks with a window of 64 KiB, and an empty last one (RFC 7932 §9).
 fn to_brotli(content: &[u8]) -> Vec<u8> {
-    /// The bit behind four nibbles of a length: the octets follow as they are.
+    /// The bit behind four nibbles of a length: the bytes follow as they are.
     const UNCOMPRESSED: u32 = 1 << 19;
     let mut out = Vec::new();
     for (number, block) in content.chunks(0x1_0000).enumerate() {
@@ -67,7 +67,7 @@ fn to_brotli(content: &[u8]) -> Vec<u8> {
 /// A frame of raw blocks with its length in the header (RFC 8878 §3.1.1).
 fn to_zstd(content: &[u8]) -> Vec<u8> {
     let mut out = 0xfd2f_b528_u32.to_le_bytes().to_vec();
-    // One segment, and a length of four octets.
+    // One segment, and a length of four bytes.
     out.push(0b1010_0000);
     out.extend_from_slice(&(content.len() as u32).to_le_bytes());
     let mut blocks = content.chunks(0x1_0000).peekable();

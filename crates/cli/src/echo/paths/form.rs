@@ -77,7 +77,7 @@ fn without_blanks(mut rest: &[u8]) -> &[u8] {
     rest
 }
 
-/// Returns the octets behind the first delimiter.
+/// Returns the bytes behind the first delimiter.
 fn begun<'c>(content: &'c [u8], boundary: &str) -> Option<&'c [u8]> {
     let first = format!("--{boundary}");
     match content.strip_prefix(first.as_bytes()) {

@@ -131,7 +131,7 @@ fn file((name, media_type, content): (String, String, Vec<u8>)) -> (String, Valu
     (name, text_or_data(&content, &media_type).into())
 }
 
-/// Text as it is, and other octets as a `data:` URL (RFC 2397).
+/// Text as it is, and other bytes as a `data:` URL (RFC 2397).
 fn text_or_data(octets: &[u8], media_type: &str) -> String {
     match std::str::from_utf8(octets) {
         Ok(text) => text.to_owned(),

@@ -14,7 +14,7 @@ pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const OCTETS: &str = "application/octet-stream";
 
-/// Octets of JSON that are printed for each octet of the request, and beyond: indents can make much of
+/// Bytes of JSON that are printed for each byte of the request, and beyond: indents can make much of
 /// little.
 const PRINTED_FACTOR: usize = 16;
 const PRINTED_MORE: usize = 256 * 1024;
@@ -25,7 +25,7 @@ pub(super) struct Made {
     status: Status,
     headers: FieldSection,
     content: Vec<u8>,
-    /// It is sent at once, with its length, unless it has a pace.
+    /// The pace; without one, the content is sent at once, with its length.
     pace: Option<Pace>,
 }
 
@@ -45,9 +45,9 @@ pub(super) struct Pace {
 /// The end of a piece.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Cut {
-    /// Behind each newline.
+    /// A piece ends behind each newline.
     Lines,
-    /// After so many octets, at least one.
+    /// A piece ends after this many bytes, at least one.
     Octets(usize),
 }
 
@@ -57,15 +57,15 @@ impl Made {
         Self { status, headers: FieldSection::new(), content: Vec::new(), pace: None }
     }
 
-    /// 200 with this content.
+    /// Creates an answer of 200 with this content.
     pub(super) fn of(media_type: &str, content: impl Into<Vec<u8>>) -> Self {
         Self { content: content.into(), ..Self::new(Status::OK) }.typed(media_type)
     }
 
-    /// 200 with JSON, indented by two, in ASCII, with a newline at its end.
+    /// Creates an answer of 200 with JSON, indented by two, in ASCII, with a newline at its end.
     ///
     /// # Errors
-    /// 413 for what takes more than some times the octets of the request's content.
+    /// 413 for what takes more than some times the bytes of the request's content.
     pub(super) fn json(value: &impl Serialize, asked_octets: usize) -> Result<Self, Answer> {
         let octets_max = asked_octets.saturating_mul(PRINTED_FACTOR).saturating_add(PRINTED_MORE);
         let mut out = Bounded { out: Vec::new(), octets_max };
@@ -151,7 +151,7 @@ impl Cut {
     }
 }
 
-/// Takes octets up to a bound.
+/// Takes bytes up to a bound.
 struct Bounded {
     out: Vec<u8>,
     octets_max: usize,

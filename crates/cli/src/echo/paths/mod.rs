@@ -1,6 +1,6 @@
 //! Paths of `alula echo` that have an answer of their own, as httpbin has them.
 //!
-//! Rule 1: what a request can make this program do is bounded: octets, redirects, seconds, memory.
+//! Rule 1: what a request can make this program do is bounded: bytes, redirects, seconds, memory.
 //! Rule 2: an answer is a value, made of the request alone and sent in one place.
 
 mod asked;
@@ -92,7 +92,7 @@ const ANY: [(&str, Make); 2] =
 const SENT: [(&str, &str); 4] =
     [("/post", "POST"), ("/put", "PUT"), ("/patch", "PATCH"), ("/delete", "DELETE")];
 
-/// Adds the paths to a router. No request may have more than `octets_max` octets of content.
+/// Adds the paths to a router. No request may have more than `octets_max` bytes of content.
 pub(super) fn add(mut router: Router, terms: Terms, octets_max: usize) -> Router {
     let discarding = |make| Answering { terms, octets_max, make, keeps_content: false };
     let octets_max = octets_max.min(CONTENT_MAX);

@@ -1,4 +1,4 @@
-//! `/bytes`, `/stream-bytes`, `/range` and `/drip`: octets in numbers, at once and little by little.
+//! `/bytes`, `/stream-bytes`, `/range` and `/drip`: bytes in numbers, at once and little by little.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use super::{
 };
 use crate::random;
 
-/// Octets that a request can ask for, unless they drip.
+/// Bytes that a request can ask for, unless they drip.
 const OCTETS_MAX: usize = 100 * 1024;
-/// Octets that drip.
+/// Bytes that drip.
 const DRIPS_MAX: usize = 10 * 1024 * 1024;
-/// Octets of a piece where nobody says otherwise.
+/// Bytes of a piece where nobody says otherwise.
 const PIECE: usize = 10 * 1024;
 /// The time between two pieces at least: timers are no finer.
 const PAUSE_MIN: Duration = Duration::from_millis(2);
@@ -88,7 +88,7 @@ pub(super) fn drip(asked: &Asked<'_>) -> Result<Made, Answer> {
     Ok(made.paced(slow(duration, before, 1, octets)))
 }
 
-/// Sends so many octets in a time, in pieces of so many unless they would follow each other too closely.
+/// Sends so many bytes in a time, in pieces of so many unless they would follow each other too closely.
 fn slow(duration: Duration, before: Duration, piece: usize, octets: usize) -> Pace {
     let pieces_max = (duration.as_micros() / PAUSE_MIN.as_micros()).max(1) as usize;
     let piece = piece.max(octets.div_ceil(pieces_max));

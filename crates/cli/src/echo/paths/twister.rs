@@ -1,4 +1,4 @@
-//! The Mersenne Twister MT19937, as Python seeds it, so that a seed stands for the same octets as with
+//! The Mersenne Twister MT19937, as Python seeds it, so that a seed stands for the same bytes as with
 //! httpbin.
 
 /// Words of the state.
@@ -42,7 +42,7 @@ impl Twister {
         Self { state, at: WORDS }
     }
 
-    /// The next octet, each as likely as any other: nine bits, and again where they are more than an octet.
+    /// The next byte, each as likely as any other: nine bits, and again where they are more than a byte.
     pub(super) fn octet(&mut self) -> u8 {
         loop {
             if let Ok(octet) = u8::try_from(self.word() >> 23) {
@@ -98,7 +98,7 @@ fn next(state: &mut [u32; WORDS], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Octets that Python 3.11 gives for `random.seed(seed)` and `random.randint(0, 255)`.
+    /// Bytes that Python 3.11 gives for `random.seed(seed)` and `random.randint(0, 255)`.
     #[test]
     fn a_seed_stands_for_the_octets_of_python() {
         for (seed, expected) in [

@@ -25,6 +25,7 @@ pub(in crate::fetch) fn argument(text: &str, deadline: Deadline) -> Result<Strin
     let value = match rest.strip_prefix('@') {
         Some("-") => encoded(&deadline.read_all()?),
         Some(file) => encoded(&fs::read(file).map_err(|error| Failure::unread(file, &error))?),
+        // The first byte is the `=`, which separates and is not sent when there is no name.
         None => encoded(&rest.as_bytes()[1..]),
     };
     Ok(if name.is_empty() { value } else { format!("{name}={value}") })

@@ -18,7 +18,7 @@ pub(in crate::fetch) struct Part {
     /// Further lines of its head.
     pub(in crate::fetch) fields: Vec<(String, String)>,
     pub(in crate::fetch) encoder: Option<PartEncoder>,
-    /// The files that it is made of, in the place of octets of its own.
+    /// The files that it is made of, in the place of bytes of its own.
     pub(in crate::fetch) files: Vec<Part>,
 }
 
@@ -54,7 +54,7 @@ impl Part {
         Self { file_name: Some(file_name), media_type, ..Self::new(name, octets) }
     }
 
-    /// The octets of the part, or of each of its files.
+    /// The bytes of the part, or of each of its files.
     pub(in crate::fetch) fn octets_mut(&mut self) -> Vec<&mut Octets> {
         let Self { octets, files, .. } = self;
         std::iter::once(octets).chain(files.iter_mut().map(|file| &mut file.octets)).collect()

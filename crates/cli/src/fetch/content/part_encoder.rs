@@ -1,11 +1,11 @@
-//! `encoder=` of a part of a form: its octets as mail had to have them (RFC 2045 §6).
+//! `encoder=` of a part of a form: its bytes as mail had to have them (RFC 2045 §6).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 /// The characters of a line of encoded text, at most (RFC 2045 §6.7 and §6.8).
 const LINE_MAX: usize = 76;
 
-/// The way in which the octets of a part are written.
+/// The way in which the bytes of a part are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum PartEncoder {
     Binary,
@@ -33,7 +33,7 @@ impl PartEncoder {
         ENCODERS.iter().find(|(_, encoder)| *encoder == self).map_or("", |(name, _)| name)
     }
 
-    /// The octets as they are sent; nothing if they cannot be.
+    /// The bytes as they are sent; nothing if they cannot be.
     pub(in crate::fetch) fn encode(self, octets: Vec<u8>) -> Option<Vec<u8>> {
         match self {
             Self::SevenBit if !octets.is_ascii() => None,

@@ -87,12 +87,12 @@ fn open_part(part: &multipart::Part, stdin: Stdin, deadline: Deadline) -> Result
     Ok(part.fields.iter().fold(typed, |typed, (name, value)| typed.header(name, value)))
 }
 
-/// The failure of octets that the encoder cannot write.
+/// The failure of bytes that the encoder cannot write.
 fn unencoded(part: &multipart::Part) -> Failure {
     Failure::new(Exit::Local, format!("the part {:?} has octets that 7bit cannot have", part.name)).curl(26)
 }
 
-/// The number of octets that are sent, if that is known before.
+/// The number of bytes that are sent, if that is known before.
 pub(in crate::fetch) fn length_of(source: &Source) -> Option<u64> {
     match source {
         Source::Octets(Octets::Text(text)) => Some(text.len() as u64),
@@ -103,7 +103,7 @@ pub(in crate::fetch) fn length_of(source: &Source) -> Option<u64> {
     }
 }
 
-/// Octets that are known to be there.
+/// Bytes that are known to be there.
 enum Opened<'a> {
     Octets(Bytes),
     /// A file, which knows its length.

@@ -36,7 +36,7 @@ const FREE_MAX: u32 = 10_000;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum There {
     IsReplaced,
-    /// It has so many octets.
+    /// The file is continued; it has this many bytes.
     IsContinued(u64),
     /// Another name is found for what comes.
     Stays,
@@ -88,7 +88,7 @@ impl Output {
         Self { escaper: Some(Escaper::default()), ..self }
     }
 
-    /// Writes text or octets from anywhere.
+    /// Writes text or bytes from anywhere.
     pub(super) fn write(&mut self, octets: &[u8]) -> Outcome {
         match &mut self.escaper {
             Some(escaper) => {

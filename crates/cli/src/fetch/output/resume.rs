@@ -10,7 +10,7 @@ use crate::{
     failure::exit::{Exit, Failure, Outcome},
 };
 
-/// The number of octets that are there already; nothing to go on with when there are none.
+/// The number of bytes that are there already; nothing to go on with when there are none.
 pub(in crate::fetch) fn offset(from: Option<From>, to: &Destination) -> Result<Option<u64>, Failure> {
     let usage = |sentence: String| Err(Failure::new(Exit::Usage, sentence));
     let there = to.path().and_then(|path| fs::metadata(path).ok());
@@ -30,7 +30,7 @@ pub(in crate::fetch) fn offset(from: Option<From>, to: &Destination) -> Result<O
 /// The meaning of a response when the first bytes are present already.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Rest {
-    /// Its content is what is missing.
+    /// The content is the missing rest.
     Follows,
     /// The content is complete already.
     IsNothing,

@@ -26,7 +26,7 @@ pub(in crate::fetch) const NOT_MODIFIED: u16 = 304;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct TimeCondition {
     date: SystemTime,
-    /// It has to be unchanged since.
+    /// The resource has to be unchanged since; else it has to have changed.
     is_before: bool,
 }
 
@@ -67,6 +67,7 @@ fn known_etag(path: &Path, may_be_missing: bool) -> Result<String, Failure> {
         text => text.map_err(|error| Failure::unread(path.display(), &error)),
     };
     let etag = text?.trim().to_owned();
+    // An empty tag matches nothing, so that the first response is stored.
     Ok(if etag.is_empty() { "\"\"".to_owned() } else { etag })
 }
 
@@ -85,6 +86,7 @@ pub(in crate::fetch) fn check(args: &TransferArgs) -> Outcome {
 pub(in crate::fetch) fn keep_etag(args: &TransferArgs, response: &Response) -> Outcome {
     let Some(path) = &args.etag_save else { return Ok(()) };
     let etag = response.headers().get(KnownName::ETAG);
+    // A server may leave the tag out of a 304, and the one in the file still holds.
     if etag.is_none() && response.status().as_u16() == NOT_MODIFIED {
         return Ok(());
     }

@@ -39,6 +39,7 @@ pub(in crate::fetch) fn line(plan: &Plan, target: &Target, options: &Options) ->
     if let Some(content) = content
         && let Source::Octets(octets) = &content.source
     {
+        // curl would add the type of a form to any data, unless the field is removed.
         words.extend(content.media_type.is_none().then(|| "-H 'content-type:'".to_owned()));
         words.push(data(octets));
     }

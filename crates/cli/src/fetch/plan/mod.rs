@@ -129,6 +129,7 @@ impl Plan {
             with_session(session, &given, &options.request, &mut fields)?;
         }
         let (login, user) = login(session.as_ref(), &options.request);
+        // A digest and another try send the content again: stdin has to be in memory by then.
         let is_sent_often = login != Login::Basic || Tries::are_meant(options, &method);
         let is_form = content.as_ref().is_some_and(|content| content.source.is_form_of_stdin());
         let is_sent = !options.output.print_curl;
@@ -294,6 +295,7 @@ fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<Str
     }
     let is_upload = !options.content.upload_file.is_empty();
     let method = match words.method {
+        // -I wins over the name of the command, as with curl.
         _ if options.request.head => "HEAD",
         Some(method) => method,
         None if is_upload => "PUT",

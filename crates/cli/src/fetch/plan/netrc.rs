@@ -33,6 +33,7 @@ impl Netrc {
         };
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(&text).map_err(|why| complain(&path, why)),
+            // `-n` means the file of the home folder if there is one, as with curl.
             Err(error) if error.kind() == io::ErrorKind::NotFound && args.netrc_file.is_none() => {
                 Ok(Self::default())
             }
@@ -66,6 +67,7 @@ impl Netrc {
                     match &*word {
                         "login" => entry.login = value,
                         "password" => entry.password = value,
+                        // The account is for ftp, and has no meaning here.
                         _ => {}
                     }
                 }

@@ -25,7 +25,7 @@ use crate::{
     failure::exit::{Failure, Outcome},
 };
 
-/// The octets that may lie between client and server.
+/// The bytes that may lie between client and server.
 const PIPE_OCTETS: usize = 64 * 1024;
 
 /// Heads that are shown are no attack.
@@ -50,7 +50,7 @@ pub(in crate::fetch) fn run(plan: &Plan, options: &Options) -> Outcome {
     outcome
 }
 
-/// The octets of one request over HTTP/1.1.
+/// The bytes of one request over HTTP/1.1.
 async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<u8>, Failure> {
     let kept = Kept::default();
     let (server, record) = (server(), kept.clone());
@@ -60,6 +60,7 @@ async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<
         let recorder: Box<dyn Transport> = Box::new(Recorder { near, kept: record.clone() });
         async move { Ok(recorder) }
     };
+    // HTTP/1.1 whatever the flags say: frames of HTTP/2 would not be text to read.
     let client = client::builder(options, plan, None, None)?.http1_only().connector(connector).build()?;
     let url = in_clear_text(target);
     let mut call = client.request(plan.method_for(target), &url);
@@ -86,6 +87,7 @@ async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<
 /// A server that reads each request to its end.
 fn server() -> ConnectionServer {
     let read = |mut exchange: Exchange| async move {
+        // Content may come from a person who types on stdin, who is no slow peer.
         exchange.allow_slow_peer();
         while exchange.body().chunk().await?.is_some() {}
         exchange.respond(Status::OK).send(&[]).await
@@ -116,7 +118,7 @@ fn with_cookies(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<(
     Ok(fields)
 }
 
-/// The octets that were written so far.
+/// The bytes that were written so far.
 #[derive(Clone, Debug, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 

@@ -76,6 +76,7 @@ impl Target {
         let after_host =
             text.split_once("://").and_then(|(_, rest)| Some(&rest[rest.find(['/', '?', '#'])?..]));
         let path = after_host.and_then(|rest| rest.split(['?', '#']).next()).unwrap_or_default();
+        // Without such segments the parsed path is the same but for its encoding, and is kept.
         if path.split('/').any(|segment| matches!(segment, "." | "..")) {
             let query = self.url.query().map(|query| format!("?{query}")).unwrap_or_default();
             self.path_as_is = Some(utf8_percent_encode(path, ENCODED).to_string() + &query);

@@ -151,7 +151,7 @@ fn bounded(mut builder: ClientBuilder, options: &Options) -> ClientBuilder {
     }
 }
 
-/// By which way a server is reached.
+/// Sets the addresses or the socket by which servers are reached.
 fn reaching(mut builder: ClientBuilder, args: &ConnectionArgs) -> ClientBuilder {
     for Resolved { host, port, addresses } in args.resolved() {
         builder = builder.resolve(host, *port, addresses.iter().copied());
@@ -163,13 +163,14 @@ fn reaching(mut builder: ClientBuilder, args: &ConnectionArgs) -> ClientBuilder 
     builder
 }
 
-/// Through which proxy; the environment says it unless the flags do.
+/// Sets the proxy of the flags; without one, the environment names it.
 fn proxied(builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBuilder, Failure> {
     let given = proxy_url(args);
     if given.is_none() && args.proxy_user.is_some() {
         return Err(Failure::new(Exit::Usage, "-U goes with -x, --socks5 or --socks5-hostname"));
     }
     match (given.as_deref(), args.noproxy.as_deref()) {
+        // An empty -x turns the proxy of the environment off, as with curl.
         (_, Some("*")) | (Some(""), _) => Ok(builder.no_proxy()),
         (Some(url), except) => {
             let mut proxy = proxy(url)?.except(except.unwrap_or_default());
@@ -196,6 +197,7 @@ fn proxy_url(args: &ConnectionArgs) -> Option<String> {
 /// A proxy as curl has it, or behind the scheme that it is for, as HTTPie has it: `http:http://HOST`.
 fn proxy(typed: &str) -> Result<Proxy, Failure> {
     let (scheme, url) = match typed.split_once(':') {
+        // `http://HOST` itself has a colon: only a second scheme makes the first one a choice.
         Some((scheme @ ("http" | "https" | "all"), url)) if url.contains("://") => (scheme, url),
         _ => ("all", typed),
     };

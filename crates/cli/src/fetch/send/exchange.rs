@@ -84,7 +84,7 @@ struct Exchange<'a> {
     cut: Option<Cut>,
     /// The state in which this one broke off, if another try may go better.
     broke_off: Cell<Option<Cut>>,
-    /// Octets of content in either direction.
+    /// Bytes of content in either direction.
     sent: Arc<AtomicU64>,
     received: Cell<u64>,
     /// The end of the time that -m leaves.
@@ -624,7 +624,7 @@ impl Exchange<'_> {
         Err(Failure::new(Exit::Protocol, sentence).curl(61))
     }
 
-    /// Fails when content of so many octets is too large.
+    /// Fails when content of so many bytes is too large.
     fn check_size(&self, octets: u64) -> Outcome {
         match self.session.options.transfer.max_filesize {
             Some(max) if max > 0 && octets > max => {
@@ -658,7 +658,7 @@ pub(in crate::fetch) fn jar(plan: &Plan, options: &Options, is_quiet: bool) -> R
     Ok(Some(jar))
 }
 
-/// The octets of a response with a challenge that are read and dropped, to use its connection again.
+/// The bytes of a response with a challenge that are read and dropped, to use its connection again.
 const DRAINED_OCTETS_MAX: usize = 64 * 1024;
 
 /// Fails when the status says that the request did.

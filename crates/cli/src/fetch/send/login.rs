@@ -81,6 +81,7 @@ impl Logins {
         login: Login,
         asked: &Asked<'_>,
     ) -> Option<Answer> {
+        // After a redirect another server asks, which the credentials are not for.
         if response.status().as_u16() != 401 || response.redirects() > 0 {
             return None;
         }
@@ -88,6 +89,7 @@ impl Logins {
         let all: Vec<Challenge> =
             fields.filter_map(|field| std::str::from_utf8(field).ok()).flat_map(challenges).collect();
         let Some(mut digest) = Digest::best(&all) else {
+            // With --digest a server that offers Basic alone is not given the password in clear text.
             let is_basic = login == Login::Any && all.iter().any(|challenge| challenge.scheme == "basic");
             let (name, password) = asked.user;
             return is_basic.then(|| Answer { authorization: basic(name, password), is_renewed: false });

@@ -63,6 +63,7 @@ impl Lookup {
         let anywhere = self.anywhere.iter().find(|resolved| resolved.port == port);
         let zone = stand_in.filter(|stand_in| stand_in.host == host).and_then(|it| it.zone.as_deref());
         let mut found = match (host.parse(), anywhere, zone) {
+            // `--resolve *:PORT` goes before addresses in the URL, too: it is how all traffic is diverted.
             (_, Some(resolved), _) => resolved.addresses.clone(),
             (Ok(_), None, Some(zone)) => SystemResolver.resolve(&format!("{host}%{zone}"), port).await?,
             (Ok(address), None, None) => vec![SocketAddr::new(address, port)],
@@ -137,6 +138,7 @@ pub(in crate::fetch) fn stand_in(
         }
         let asked_for = wanted.host_str().unwrap_or_default().to_owned();
         let stand_in = StandIn { asked_for, host, zone, port };
+        // The client has one resolver and one name for TLS for all of its requests.
         if found.as_ref().is_some_and(|found| *found != stand_in) {
             return Err(usage("it can be that of one server only, and the URLs are those of several"));
         }

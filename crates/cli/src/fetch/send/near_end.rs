@@ -49,6 +49,7 @@ fn near(given: &str) -> Result<Near, Failure> {
         return Ok(Near::Device(name.to_owned()));
     }
     let host = given.strip_prefix("host!");
+    // A name may be that of an interface and of a host: the interface is more likely meant.
     if host.is_none() && is_interface(given) {
         return Ok(Near::Device(given.to_owned()));
     }

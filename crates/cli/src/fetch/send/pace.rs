@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::args::Rate;
 
-/// The time at which so many octets may have come, if there is a limit.
+/// The time at which so many bytes may have come, if there is a limit.
 pub(in crate::fetch) struct Pace(Option<(Rate, Instant)>);
 
 impl Pace {
@@ -15,7 +15,7 @@ impl Pace {
         Self(limit.map(|rate| (rate, Instant::now())))
     }
 
-    /// Waits until so many octets may have come in all.
+    /// Waits until so many bytes may have come in all.
     pub(in crate::fetch) async fn keep(&self, octets: u64) {
         if let Some((rate, since)) = self.0 {
             sleep_until(since + rate.time_for(octets)).await;

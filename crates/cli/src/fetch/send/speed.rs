@@ -31,7 +31,7 @@ impl SpeedLimit {
         (octets > 0 && seconds > 0).then_some(Self { octets, time: Duration::from_secs(seconds.into()) })
     }
 
-    /// Returns when the transfer was too slow for too long. `moved` says how many octets were transferred in
+    /// Returns when the transfer was too slow for too long. `moved` says how many bytes were transferred in
     /// all; the time does not count before a request was sent.
     pub(in crate::fetch) async fn missed(self, moved: impl Fn() -> u64) -> Failure {
         let mut pace = Pace::new(self);
@@ -44,6 +44,7 @@ impl SpeedLimit {
                     format!("fewer than {} octets a second were transferred for {seconds} s", self.octets);
                 return Failure::new(Exit::Timeout, why);
             }
+            // Looking up, connecting and TLS have limits of their own: the time begins with the request.
             if !is_sent {
                 pace = Pace::new(self);
             }

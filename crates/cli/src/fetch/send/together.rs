@@ -1,4 +1,4 @@
-//! Several exchanges at once.
+//! The running of several exchanges at once.
 
 use std::{
     future::{Future, poll_fn},

@@ -7,7 +7,7 @@ use encoding_rs::{Decoder, Encoding, UTF_8};
 
 use super::Show;
 
-/// Makes UTF-8 of content that comes in pieces; octets that mean nothing in its coding are shown as U+FFFD.
+/// Makes UTF-8 of content that comes in pieces; bytes that mean nothing in its coding are shown as U+FFFD.
 #[derive(Default)]
 pub(crate) struct Charset(Option<Decoder>);
 
@@ -17,6 +17,7 @@ impl Charset {
     pub(super) fn of(response: &Response, show: &Show) -> Self {
         let fields = response.headers();
         let is_for_the_eye = show.is_seen || show.is_laid_out;
+        // Compressed content is in no charset: converted, it could not be decoded any more.
         if !is_for_the_eye || fields.get(KnownName::CONTENT_ENCODING).is_some() {
             return Self(None);
         }

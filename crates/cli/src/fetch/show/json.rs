@@ -84,6 +84,7 @@ impl Writer {
 
     fn close(&mut self, bracket: &[u8]) {
         self.depth = self.depth.saturating_sub(1);
+        // An empty object or array stays on its line.
         if !matches!(self.out.last(), Some(b'{' | b'[')) {
             self.new_line();
         }

@@ -5,7 +5,7 @@ use crate::terminal::Painted;
 
 const END: &[u8] = b"\r\n\r\n";
 
-/// The parts of a request that are shown: octet by octet, or its head in lines and its JSON laid out.
+/// The parts of a request that are shown: byte by byte, or its head in lines and its JSON laid out.
 pub(crate) fn request(octets: &[u8], show: &Show) -> Painted {
     let end = octets.windows(END.len()).position(|window| window == END);
     let (head, content) = end.map_or((octets, &b""[..]), |at| (&octets[..at], &octets[at + END.len()..]));

@@ -20,7 +20,7 @@ pub(crate) struct Sink {
     holding: Holding,
     held: Vec<u8>,
     charset: Charset,
-    /// Octets of content that are written.
+    /// Bytes of content that are written.
     octets: u64,
     last: u8,
 }
@@ -115,7 +115,7 @@ impl Sink {
         self.output.show(painted)
     }
 
-    /// Writes text. On a terminal it ends at the first octet that no text has.
+    /// Writes text. On a terminal it ends at the first byte that no text has.
     fn pass(&mut self, octets: &[u8]) -> Outcome {
         let text = match self.show.is_seen {
             true => octets.split(|octet| *octet == BINARY).next().unwrap_or_default(),

@@ -32,7 +32,7 @@ pub(in crate::fetch) struct Hashes {
 }
 
 impl Hashes {
-    /// A bar of so many octets in all, if their number is known, of which these are there.
+    /// A bar of so many bytes in all, if their number is known, of which these are there.
     pub(in crate::fetch) fn new(total: Option<u64>, position: u64) -> Self {
         let bar = stderr().is_terminal().then(|| bar(total).with_position(position));
         Self { total, position, bar, drawn_at: None, step: 0, has_successor: false }

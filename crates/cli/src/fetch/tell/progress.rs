@@ -44,9 +44,9 @@ enum Shown {
 struct Bar {
     bar: ProgressBar,
     since: Instant,
-    /// It counts from the start, so that its rates are right, and is drawn later.
+    /// The bar counts from the start, so that its rates are right, and is drawn later.
     is_drawn: bool,
-    /// Octets that were there before.
+    /// Bytes that were there before.
     offset: u64,
     /// Present once it was drawn.
     live: Option<LiveLine>,
@@ -89,7 +89,7 @@ impl Progress {
         }
     }
 
-    /// After so many octets that were there, and so many that were sent, which count for hash signs only.
+    /// Creates the progress after `offset` bytes that were there; `sent` bytes count for hash signs only.
     fn new(args: &OutputArgs, length: Option<u64>, offset: u64, sent: u64) -> Self {
         let is_wanted = !args.silent && !args.no_progress_meter && !args.parallel;
         Self(match args.progress_bar {
@@ -173,7 +173,7 @@ impl Shown {
 }
 
 impl Bar {
-    /// A bar for so many octets more, if their number is known, after so many.
+    /// A bar for so many bytes more, if their number is known, after so many.
     fn new(length: Option<u64>, offset: u64) -> Self {
         let bar = bar(length.map(|length| length.saturating_add(offset))).with_position(offset);
         bar.reset_eta();
@@ -189,7 +189,7 @@ impl Bar {
         self.bar.set_position(position);
     }
 
-    /// Octets, time and rate of what has come since the bar began.
+    /// Bytes, time and rate of what has come since the bar began.
     fn summary(&self, took: Duration) -> String {
         let octets = self.bar.position().saturating_sub(self.offset);
         let rate = octets as f64 / took.as_secs_f64().max(1e-6);

@@ -106,6 +106,7 @@ impl Report {
 
     /// The number of redirects that were followed, also by an exchange that failed then.
     pub(in crate::fetch) fn redirects(&self) -> u64 {
+        // An exchange that fails has no response that could tell: the hops that were seen count.
         u64::from(self.redirects).max(self.seen.hops.len() as u64)
     }
 

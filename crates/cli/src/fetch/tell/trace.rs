@@ -1,4 +1,4 @@
-//! `--trace` and `--trace-ascii`: what is done, and the octets that are sent and that come, in a file, in the
+//! `--trace` and `--trace-ascii`: what is done, and the bytes that are sent and that come, in a file, in the
 //! form that curl writes.
 
 use std::{
@@ -14,9 +14,9 @@ use alula::{ExchangeEvent, FieldSection, Redirect, Version, h2::FrameSummary};
 use super::verbose::{Direction, Verbose, steps};
 use crate::{args::OutputArgs, failure::exit::Failure};
 
-/// Octets in a line of digits.
+/// Bytes in a line of digits.
 const IN_DIGITS: usize = 16;
-/// Octets in a line without digits.
+/// Bytes in a line without digits.
 const IN_TEXT: usize = 64;
 
 /// A trace that is written. A file that takes no more is left: the exchange goes on.

@@ -108,7 +108,7 @@ impl Verbose {
     }
 }
 
-/// The way that octets go.
+/// The way that bytes go.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Direction {
     Sent,

@@ -46,7 +46,7 @@ enum SentContent {
     #[default]
     None,
     Posted,
-    /// By -T.
+    /// The content was given by -T.
     Uploaded,
 }
 
@@ -106,7 +106,7 @@ pub(in crate::fetch) struct Seen {
     challenged: u64,
     /// Tries that were made before, each with its requests.
     retried: u64,
-    /// Heads of requests that were sent, and their octets as HTTP/1.1 writes them.
+    /// Heads of requests that were sent, and their bytes as HTTP/1.1 writes them.
     pub(in crate::fetch) requests: u32,
     pub(in crate::fetch) request_octets: u64,
     /// The value of `referer` in the last one.

@@ -1,7 +1,7 @@
 //! The few words about a certificate that people look for: subject, issuer and the time it holds (RFC 5280
 //! §4.1).
 //!
-//! Rule: the octets are a peer's. They are read within their lengths, and one that cannot be read has no
+//! Rule: the bytes are a peer's. They are read within their lengths, and one that cannot be read has no
 //! words.
 //!
 //! The fuzz target `certificate` includes this file: nothing but the standard library is used here.
@@ -58,7 +58,7 @@ impl Certificate {
     }
 }
 
-/// Octets that are still to be read.
+/// Bytes that are still to be read.
 #[derive(Clone, Copy)]
 struct Octets<'a>(&'a [u8]);
 
@@ -221,7 +221,7 @@ mod tests {
         }
         let trailed = [&*whole, b"more"].concat();
         assert_eq!(Certificate::of(&trailed), Certificate::of(&whole));
-        // Every octet changed to every value: it has words or none, and ends.
+        // Every byte changed to every value: it has words or none, and ends.
         for at in 0..whole.len() {
             for value in 0..=255 {
                 let mut changed = whole.clone();

@@ -8,7 +8,7 @@ pub(in crate::fetch) const SEQUENCE: u8 = 0x30;
 pub(in crate::fetch) const EXPLICIT_0: u8 = 0xa0;
 pub(in crate::fetch) const IMPLICIT_0: u8 = 0x80;
 
-/// Octets in which values stand one after the other.
+/// Bytes in which values stand one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::fetch) struct Der<'a>(pub(in crate::fetch) &'a [u8]);
 

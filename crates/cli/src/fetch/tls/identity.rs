@@ -223,7 +223,7 @@ fn contents_of(mut safe: Der<'_>, password: &str) -> Result<Vec<u8>, Undecrypted
     }
 }
 
-/// The algorithm and the octets of `EncryptedData` (RFC 5652 §8).
+/// The algorithm and the bytes of `EncryptedData` (RFC 5652 §8).
 fn encrypted(mut content: Der<'_>) -> Option<(Der<'_>, &[u8])> {
     let mut data = content.take(SEQUENCE)?;
     data.take(INTEGER)?;

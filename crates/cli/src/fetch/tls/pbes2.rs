@@ -18,13 +18,13 @@ const PBKDF2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 5, 12];
 /// `1.2.840.113549.2.N` for hashes, and `2.16.840.1.101.3.4.1.N` for AES in the mode CBC.
 const HMAC_WITH: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 2];
 const AES: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1];
-/// More would take minutes.
+/// The largest number of iterations: more would take minutes.
 const ITERATIONS_MAX: u32 = 10_000_000;
 
 /// The reason why something is not decrypted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Undecrypted {
-    /// It is encrypted in another way.
+    /// The key is encrypted in another way.
     Unknown,
     /// The password is another one.
     Wrong,
@@ -40,7 +40,7 @@ struct Scheme<'a> {
     start: &'a [u8],
 }
 
-/// Decrypts octets, the way of which this content of an `AlgorithmIdentifier` says.
+/// Decrypts bytes, the way of which this content of an `AlgorithmIdentifier` says.
 pub(in crate::fetch) fn decrypt(
     algorithm: Der<'_>,
     octets: &[u8],

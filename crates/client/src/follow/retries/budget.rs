@@ -11,12 +11,12 @@ const RETRY: u32 = 10;
 const BURST: u32 = 10;
 
 impl Budget {
-    /// A call brings a tenth.
+    /// Adds a tenth of a retry for a call, up to the burst.
     pub(crate) fn bring(&self) {
         let _ = self.0.fetch_update(Relaxed, Relaxed, |left| (left < BURST * RETRY).then_some(left + 1));
     }
 
-    /// Takes one retry out; false when there is none.
+    /// Takes one retry; returns false if there is none.
     pub(crate) fn take(&self) -> bool {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(RETRY)).is_ok()
     }
@@ -28,7 +28,7 @@ impl Default for Budget {
     }
 }
 
-/// Another client has a budget of its own.
+/// A full budget: each client has its own.
 impl Clone for Budget {
     fn clone(&self) -> Self {
         Self::default()

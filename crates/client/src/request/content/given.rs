@@ -8,7 +8,7 @@ pub(crate) enum Given {
     #[default]
     None,
     Content(Box<Content>),
-    /// It was sent, and cannot be sent again.
+    /// The content was sent, and cannot be sent again.
     Spent,
 }
 

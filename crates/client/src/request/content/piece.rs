@@ -31,7 +31,7 @@ pub(super) enum Piece {
         length: Option<u64>,
     },
     Reader {
-        /// Nobody locks it: it makes a call that may be shared of a reader that may not.
+        /// The reader. The mutex is never locked: it only makes the call `Sync`.
         reader: Mutex<Pin<Box<dyn AsyncRead + Send>>>,
         length: Option<u64>,
     },
@@ -39,7 +39,7 @@ pub(super) enum Piece {
 
 /// The reason for which content was not sent.
 pub(super) enum Failure {
-    /// It could not be had.
+    /// The content could not be read.
     Source(Error),
     /// The stream or the connection took it no more, for this reason if it named one; there may be an answer
     /// that says why.

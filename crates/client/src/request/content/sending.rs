@@ -1,4 +1,4 @@
-//! Sending content while the response may come already.
+//! The sending of content while the response may come already.
 
 use std::{
     future::{Future, poll_fn},
