@@ -130,6 +130,7 @@ impl Connection {
         if facts.content_length.is_some() || facts.is_chunked {
             return Err(SendError::ContentLength);
         }
+        // A client of HTTP/1.0 would take a 1xx for the final response (RFC 9110 §15.2).
         if !self.is_peer_old {
             head_out::status_line(head.status, out);
             head_out::fields(head.fields, self.config.spelling, out);
@@ -168,6 +169,7 @@ impl Plan {
         let mut extra = Extra::default();
         let is_connect = method == "CONNECT";
         let sending = match facts.content_length {
+            // The bytes behind CONNECT wait until the proxy agrees to the tunnel.
             None | Some(0) if is_connect && !end && !facts.is_chunked => Sending::Undecided,
             _ if is_connect
                 && (facts.is_chunked || facts.content_length.is_some_and(|length| length > 0)) =>
@@ -185,6 +187,8 @@ impl Plan {
             Some(0) if end => Sending::Ended,
             Some(0) => Sending::Nothing,
             Some(length) => Sending::Length(length),
+            // Content of an upgrade without a stated length is that of the other protocol, if the server
+            // switches.
             None if !facts.is_chunked && facts.says_upgrade => Sending::Undecided,
             None => {
                 extra.is_chunked = !facts.is_chunked;
@@ -212,6 +216,8 @@ impl Connection {
         match () {
             () if !self.is_client => Err(SendError::WrongRole),
             () if self.error.is_some() => Err(SendError::Closed),
+            // Pipelined requests could not be sent again safely after a close (RFC 9112 §9.3.2), so there is
+            // one at a time.
             () if !self.is_over => Err(SendError::Busy),
             () if !self.persists || self.is_going => Err(SendError::GoingAway),
             () => Ok(()),
@@ -244,6 +250,7 @@ impl Connection {
         self.is_over = false;
         self.asked = asked;
         self.asked_upgrade = facts.says_upgrade;
+        // A client that sends `close` must not send another request (RFC 9112 §9.6).
         self.persists = !facts.says_close;
         self.sending = plan.sending;
         self.receiving = Receiving::Head;
@@ -266,18 +273,21 @@ impl Connection {
             return Err(SendError::Control(Violation::CODING_TOO_EARLY));
         }
         let states_length = facts.content_length.is_some() || facts.is_chunked;
+        // Neither of these may state a length (RFC 9110 §8.6, §9.3.6).
         if (opens_tunnel || status == Status::NO_CONTENT) && states_length {
             return Err(SendError::ContentLength);
         }
         let has_none = self.asked == Asked::Head || status.is_bodiless();
         Ok(match facts.content_length {
             _ if opens_tunnel => Sending::UntilClose,
+            // A length is allowed here: it is the one that GET would have had (RFC 9110 §8.6).
             _ if has_none => Sending::Nothing,
             Some(0) => Sending::Nothing,
             Some(_) if end => return Err(SendError::ContentLength),
             Some(length) => Sending::Length(length),
             None if end && facts.is_chunked => return Err(SendError::ContentLength),
             None if end => Sending::Nothing,
+            // An HTTP/1.0 client knows no chunks (RFC 9112 §6.1).
             None if self.is_peer_old => Sending::UntilClose,
             None => Sending::Chunks,
         })
@@ -304,6 +314,7 @@ impl Connection {
             length: (is_empty && !states_length).then_some(0),
             is_chunked: sending == Sending::Chunks && !facts.is_chunked,
             closes: !self.persists && !facts.says_close && !opens_tunnel,
+            // An HTTP/1.0 client expects a close unless it is told otherwise (RFC 9112 §9.3).
             keeps_alive: self.persists && self.is_peer_old && !facts.says_keep_alive,
         }
     }

@@ -47,6 +47,7 @@ impl Connection {
         };
         match self.sending == Sending::Ended {
             true if is_short && self.persists => self.discard(most),
+            // The answer is whole: the driver closes after it, and the client learns no error.
             true if !self.is_client => self.hang_up(),
             _ => _ = self.fail(ConnectionError::GivenUp),
         }
@@ -81,6 +82,7 @@ impl Connection {
     /// Drops the rest of the peer's message, up to so many bytes, for as long as another request is waited
     /// for.
     fn discard(&mut self, most: u64) {
+        // The message may end exactly at the bound; only one byte more than that ends the connection.
         self.discards = Some(most.saturating_add(1));
         let timeout = self.config.limits.idle_timeout;
         let timeout = if self.is_client { timeout.min(DRAIN_TIMEOUT) } else { timeout };
@@ -181,6 +183,7 @@ impl Connection {
         if self.error.is_some() || now < self.due {
             return;
         }
+        // The server is about to close an idle connection: a request sent now would be lost.
         if self.is_client && self.is_over {
             return self.leave();
         }
@@ -221,6 +224,7 @@ impl Connection {
         self.discards = None;
         (self.interim, self.interim_bytes) = (0, 0);
         self.due = Time::FAR;
+        // The driver closes after an exchange that does not persist (RFC 9112 §9.6).
         if !self.persists || self.is_going || self.is_peer_done {
             self.persists = false;
             self.notices.last = true;
@@ -272,6 +276,7 @@ impl Connection {
 
     /// Returns true for a server of whose answer no head was sent, to a peer that is still there.
     fn owes_answer(&self) -> bool {
+        // After a head, a second status would be read as content.
         let has_no_head = matches!(self.sending, Sending::Idle | Sending::Head);
         !self.is_client && has_no_head && !self.is_peer_done
     }

@@ -55,6 +55,7 @@ impl Connection {
         match (self.error, self.receiving) {
             (Some(error), _) => Err(error),
             (None, Receiving::UntilClose) => Ok(self.data(&[], 0, true).event),
+            // A client may close its side after its request and still read the answer (RFC 9112 §9.6).
             (None, Receiving::Ended | Receiving::Undecided) => {
                 self.persists = false;
                 Ok(None)
@@ -87,6 +88,8 @@ impl Connection {
     /// Returns the error for a peer that closes instead of sending a head, or the rest of one.
     fn cut_head(&self) -> ConnectionError {
         match self.is_client {
+            // After an interim response the server has taken the request, so the request is not safe to send
+            // again.
             _ if self.head_in.has_begun() || self.interim > 0 => Violation::CUT_HEAD.into(),
             true => ConnectionError::Unanswered { is_reused: self.is_reused },
             false => ConnectionError::PeerClosed,
@@ -128,6 +131,7 @@ impl Connection {
         let here = usize::try_from(left).map_or(input.len(), |left| left.min(input.len()));
         let received = self.step(&input[..here])?;
         let left = left - received.consumed as u64;
+        // A line that is cut by the bound alone would wait for ever for its rest.
         let is_stuck = received.consumed == 0 && here < input.len();
         if self.discards.is_some() {
             self.discards = Some(left);
@@ -149,6 +153,7 @@ impl Connection {
             self.await_head();
             return Ok(Received { consumed: step.consumed, event: None });
         }
+        // Only the head that is complete decides about content and persistence (RFC 9112 §6.3, §9.3).
         let event = if self.is_client { self.response_begins()? } else { Some(self.request_begins()?) };
         Ok(Received { consumed: step.consumed, event })
     }
@@ -192,6 +197,7 @@ impl Connection {
         let method = head.pseudo(KnownName::PSEUDO_METHOD).unwrap_or_default();
         let content = Content::of_request(&facts);
         self.asked = Asked::by_octets(method);
+        // CONNECT has no content (RFC 9110 §9.3.6), which could be read as the first bytes of the tunnel.
         if self.asked == Asked::Connect && content != Content::None {
             return Err(Violation::CONTENT_OF_CONNECT);
         }
@@ -200,11 +206,13 @@ impl Connection {
         self.is_over = false;
         self.is_peer_old = facts.is_old;
         self.persists = facts.persists() && !self.is_going;
+        // `expect: 100-continue` of an HTTP/1.0 client is ignored (RFC 9110 §10.1.1).
         self.awaits_continue = facts.expects_continue && !facts.is_old && content != Content::None;
         self.sending = Sending::Head;
         self.head_ends();
         let end = content == Content::None && self.asked != Asked::Connect;
         self.receiving = match content {
+            // Bytes behind CONNECT belong to the tunnel only if the answer opens it.
             Content::None if self.asked == Asked::Connect => Receiving::Undecided,
             content => self.receiving_of(content),
         };
@@ -222,9 +230,12 @@ impl Connection {
         if status.is_interim() {
             return self.interim_comes(bytes).map(Some);
         }
+        // 101 is left here: all other 1xx are interim. It must answer a request for an upgrade (RFC 9110
+        // §15.2.2).
         if status.is_informational() && !self.asked_upgrade {
             return Err(Violation::SWITCH_UNASKED);
         }
+        // From here on an unanswered request may be lost to an idle close of the server (RFC 9112 §9.3.1).
         self.is_reused = true;
         let content = Content::of_response(&facts, status, self.asked);
         let ends_with_it = matches!(content, Content::UntilClose | Content::Tunnel);
@@ -328,6 +339,7 @@ impl Connection {
             return Ok(Received { consumed: step.consumed, event: None });
         }
         self.head_ends();
+        // Every chunked message ends with a trailer section (RFC 9112 §7.1.2); an empty one is only an end.
         if self.head.get_or_insert_default().fields.is_empty() || self.discards.is_some() {
             return Ok(self.data(&[], step.consumed, true));
         }

@@ -42,9 +42,12 @@ impl Content {
             {
                 Self::Tunnel
             }
+            // Length and coding describe the content that GET would have had (RFC 9112 §6.3).
             _ if asked == Asked::Head || status.is_bodiless() => Self::None,
             _ if facts.is_chunked => Self::Chunked,
             Some(octets) => Self::of_length(octets),
+            // A response without a stated end lasts until the close; a request without one has no content
+            // (RFC 9112 §6.3).
             None => Self::UntilClose,
         }
     }

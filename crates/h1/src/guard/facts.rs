@@ -73,6 +73,7 @@ impl Facts {
 
     /// Settles what is said twice about the end of the content; true if the length has to go.
     pub(crate) fn settle(&mut self, length_with_coding: bool) -> Result<bool, Violation> {
+        // An HTTP/1.0 recipient on the way may have ignored the coding (RFC 9112 §6.1).
         if self.is_chunked && self.is_old {
             return Err(Violation::CODING_TOO_EARLY);
         }
@@ -82,12 +83,15 @@ impl Facts {
         if !length_with_coding {
             return Err(Violation::LENGTH_WITH_CODING);
         }
+        // The coding overrides the length, and the connection must not be used again: the message may be an
+        // attempt to smuggle (RFC 9112 §6.3).
         self.content_length = None;
         self.says_close = true;
         Ok(true)
     }
 
     fn note_host(&mut self) -> Result<(), Violation> {
+        // Two hosts are refused even if they are equal (RFC 9112 §3.2).
         if core::mem::replace(&mut self.has_host, true) {
             return Err(Violation::HOST_REPEATED);
         }
@@ -110,6 +114,7 @@ impl Facts {
         }
         if !value.eq_ignore_ascii_case(b"chunked") {
             let are_all_chunked = list::members(value).all(|member| member.eq_ignore_ascii_case(b"chunked"));
+            // `chunked, chunked` breaks another rule than an unknown coding (RFC 9112 §6.1).
             let is_list = list::members(value).count() > 1;
             return Err(if is_list && are_all_chunked {
                 Violation::CODING_REPEATED
@@ -122,6 +127,7 @@ impl Facts {
     }
 
     fn note_connection(&mut self, value: &[u8]) {
+        // This is the usual value, which needs no parsing as a list.
         if value.eq_ignore_ascii_case(b"keep-alive") {
             self.says_keep_alive = true;
             return;
@@ -149,6 +155,7 @@ fn length(value: &[u8], may_repeat: bool) -> Result<u64, Violation> {
 
 /// Returns the number that `1*DIGIT` says, up to the 19 digits that fit.
 pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+    // Nineteen digits always fit; a longer number would overflow in some recipient and not in another.
     let is_number = !digits.is_empty() && digits.len() <= 19 && octets::all_in(digits, octets::DIGIT);
     is_number.then(|| digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
 }
