@@ -77,6 +77,7 @@ impl Connection {
     fn setting(&mut self, id: SettingId, value: u32) -> Result<(), ConnectionError> {
         let before = self.peer;
         self.peer.set(id, value, self.is_client)?;
+        // This setting must not change after the first SETTINGS (RFC 9218 §2.1).
         if self.has_settings && self.peer.no_rfc7540_priorities != before.no_rfc7540_priorities {
             return Err(Violation::SETTING_PRIORITIES.into());
         }
@@ -102,6 +103,7 @@ impl Connection {
         for slot in 0..self.streams.slots() {
             let Some(stream) = self.streams.key_at(slot) else { continue };
             let Some(entry) = self.streams.get_mut(stream) else { continue };
+            // A stream that sends nothing more cannot overflow its window.
             if !entry.state.is_open() || entry.state.has_sent_all() {
                 continue;
             }
@@ -115,11 +117,13 @@ impl Connection {
 
     fn settings_acknowledged(&mut self, now: Time) -> Result<Step<'static>, ConnectionError> {
         self.phase = Phase::Header;
+        // An acknowledgment of nothing is useless, but no error by RFC 9113 §6.5.3.
         let Some((before, settings)) = self.local.acknowledge() else {
             self.glitch(1, now)?;
             return Ok(Step::More);
         };
         self.timers.settings_acknowledged(self.local.await_ack(), now, &self.config);
+        // The peer's encoder is bound by our table size only from its acknowledgment on (RFC 7541 §4.2).
         if before.table_bytes != settings.table_bytes {
             self.decoder.set_table_limit(settings.table_bytes);
         }
@@ -150,6 +154,7 @@ impl Connection {
         let on_connection = header.stream == 0;
         match header.kind {
             FrameKind::PRIORITY if on_connection => return Err(Violation::PRIORITY_ON_CONNECTION.into()),
+            // A stream error, unlike wrong lengths of the other frames (RFC 9113 §6.3).
             FrameKind::PRIORITY if header.length != 5 => {
                 self.breach(header.stream, Violation::PRIORITY_LENGTH, now)?;
                 return Ok(self.skip_next(header.length));
@@ -254,6 +259,7 @@ impl Connection {
         let [a, b, c, d, e, f, g, h] = payload;
         let last = u32::from_be_bytes([a, b, c, d]) & MAX_31;
         let code = ErrorCode(u32::from_be_bytes([e, f, g, h]));
+        // A second GOAWAY may name a lower stream, never a higher one (RFC 9113 §6.8).
         if self.going.peer.is_some_and(|(before, _)| last > before) {
             return Err(Violation::GOAWAY_RAISED.into());
         }
@@ -283,6 +289,7 @@ impl Connection {
         self.phase = Phase::Header;
         self.going.peer = Some((last, code));
         self.notices.goaway = true;
+        // On a server, `last` counts pushed streams, and there are none.
         if self.is_client {
             self.reset_above(last);
         }
@@ -298,6 +305,7 @@ impl Connection {
         if id == 0 {
             return self.connection_update(increment);
         }
+        // WINDOW_UPDATE may arrive late for a stream that has closed (RFC 9113 §5.1).
         let Some(stream) = self.streams.find(id) else {
             return self.absent_in(id, Frame::WindowUpdate, 0, now);
         };
@@ -326,6 +334,7 @@ impl Connection {
         self.counters.resets_in = self.counters.resets_in.wrapping_add(1);
         let state = self.streams.get(stream).map_or(State::IDLE, |entry| entry.state);
         let (is_answered, is_draining) = (state.has_sent_all(), state.is_draining());
+        // REFUSED_STREAM after a head contradicts itself, so the request counts as processed (RFC 9113 §8.7).
         let unprocessed = self.is_client && code == ErrorCode::REFUSED_STREAM && !state.has_received_head();
         self.reset_held_stream(
             stream,

@@ -51,6 +51,8 @@ impl Connection {
         let padding = padding.map(u32::from);
         let overhead = padding.map_or(0, |octets| octets + 1);
         let length = header.length.checked_sub(overhead).ok_or(Violation::PADDING_TOO_LONG)?;
+        // The connection's window counts every DATA frame, even one for a stream that is gone (RFC 9113
+        // §6.9).
         self.window_in.receive(header.length, overhead).map_err(|_| WindowExceeded::ON_CONNECTION)?;
         let end = header.has(flag::END_STREAM);
         let verdict = match self.streams.find(header.stream) {
@@ -65,6 +67,7 @@ impl Connection {
                 self.take_data(stream, length, padding, end, now)
             }
             Err(broken) => {
+                // Nobody will consume this content, so the connection's window gets it back at once.
                 self.credit_connection(length);
                 match broken {
                     Some(rule) => self.breach(header.stream, rule, now)?,
@@ -107,6 +110,7 @@ impl Connection {
         end: bool,
         now: Time,
     ) -> Result<Step<'static>, ConnectionError> {
+        // An empty DATA frame that ends nothing is legal and useless (RFC 9113 §10.5).
         if length == 0 && !end {
             self.glitch(1, now)?;
             return Ok(self.skip_next(padding));

@@ -204,6 +204,8 @@ impl Connection {
         if let Some(state) = entry.state.completed() {
             self.end_stream(stream, state, Closed::Ended);
             self.counters.completed = self.counters.completed.wrapping_add(1);
+            // A peer that completes exchanges earns back tokens, so that long-lived connections do not run
+            // dry.
             self.bucket.refund(1);
             self.free_if_done(stream);
         }
@@ -320,6 +322,7 @@ impl Connection {
     fn refuse(&mut self, id: u32, rule: Violation) -> Result<(), ConnectionError> {
         if self.is_idle(id) {
             // RST_STREAM must not be sent on an idle stream, so the stream is used up by it.
+            // The peer may not open this stream, so it cannot be reset; only the connection can answer.
             if self.is_client || id.is_multiple_of(2) {
                 return Err(ConnectionError::Peer(Violation { scope: Scope::Connection, ..rule }));
             }

@@ -113,6 +113,7 @@ impl Connection {
         if self.error.is_some() {
             return Err(SendError::Closed);
         }
+        // There is no push: neither role has code for it (RFC 9113 §8.4).
         let settings = Settings { push: false, ..settings };
         if !settings.may_follow(self.local.newest()) || !self.have_windows_room(settings.stream_window) {
             return Err(SendError::Setting);
@@ -154,6 +155,7 @@ impl Connection {
     pub fn grow_stream_window(&mut self, stream: StreamKey, bytes: u32) -> Result<(), SendError> {
         let entry = self.streams.get_mut(stream).ok_or(SendError::UnknownStream)?;
         let increment = bytes.checked_sub(entry.window_in.size()).ok_or(SendError::Setting)?;
+        // WINDOW_UPDATE for a half that has ended would be useless to the peer.
         if increment == 0 || !entry.state.is_receiving() {
             return Ok(());
         }
@@ -183,6 +185,7 @@ impl Connection {
         if self.window_in.is_worth_company() {
             self.announce_now();
         }
+        // An empty buffer takes the pending one whole, without a copy.
         if out.capacity() == 0 {
             core::mem::swap(out, &mut self.pending);
         } else {
@@ -217,6 +220,8 @@ impl Connection {
     /// Queues an acknowledgment, unless the peer does not read those before.
     pub(super) fn queue_ack(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
         debug_assert!(frame == SETTINGS_ACK || FrameKind(frame[3]) == FrameKind::PING);
+        // A peer that sends PING and SETTINGS but does not read would fill our memory with answers (RFC 9113
+        // §10.5).
         if self.acks >= self.config.limits.queued_acks {
             let [seen, bound] = [self.acks.saturating_add(1), self.config.limits.queued_acks].map(u64::from);
             self.exceeded = Some(Exceeded::QUEUED_ACKS.of(seen, bound));

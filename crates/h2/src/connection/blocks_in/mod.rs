@@ -89,6 +89,7 @@ impl Connection {
         self.aim(header, now)?;
         if let Some(depends_on) = depends_on {
             self.counters.priorities_ignored = self.counters.priorities_ignored.wrapping_add(1);
+            // The block is decoded all the same: the dynamic table must see it (RFC 9113 §4.3).
             if depends_on == header.stream {
                 self.block.target = Target::Nothing(Some(Violation::SELF_DEPENDENCY));
             }
@@ -122,12 +123,14 @@ impl Connection {
             self.exceeded = Some(Exceeded::CONTINUATION_FRAMES.of(seen, bound));
             return Err(Violation::CONTINUATION_FLOOD.into());
         }
+        // Far beyond the limit the rest is not decoded: the table is lost, and the connection with it.
         if self.block.wire_bytes > self.section_bound.saturating_mul(FAR_TOO_LARGE) {
             // A string is held until it is whole, and only then counts toward the size of the section.
             let [seen, bound] = [self.block.wire_bytes, self.section_bound].map(u64::from);
             self.exceeded = Some(Exceeded::FIRST_HEAD_BYTES.of(seen, bound));
             return Err(Violation::FIELDS_FAR_TOO_LARGE.into());
         }
+        // Empty CONTINUATION frames are the cheapest flood there is (RFC 9113 §10.5).
         if header.length == 0 && !is_last {
             return Err(Violation::CONTINUATION_EMPTY.into());
         }
@@ -252,6 +255,7 @@ impl Connection {
             () if check.size > limits.bytes && limits.bytes as u64 == u64::from(self.section_bound) => {
                 Exceeded::FIRST_HEAD_BYTES.of(check.size as u64, limits.bytes as u64)
             }
+            // The smallest of the bounds is the one that the section has met, and the one to report.
             () if check.size > limits.bytes && self.paid_bytes() < self.section_bytes() => {
                 let seen = (check.size as u64).div_ceil(u64::from(self.block.wire_bytes).max(1));
                 Exceeded::FIELD_SECTION_EXPANSION.of(seen, self.config.limits.field_section_expansion.into())
@@ -291,11 +295,13 @@ impl Connection {
     #[inline]
     fn target_of(&mut self, stream: StreamKey, header: FrameHeader) -> Target {
         let Some(entry) = self.streams.get(stream) else { return Target::Nothing(None) };
+        // Interim and final heads are told apart by their status, which is decoded later.
         if self.is_client && !entry.state.has_received_head() {
             return Target::Response(stream);
         }
         let end_stream = header.has(flag::END_STREAM);
         match entry.state.received(Incoming::Headers { end_stream }) {
+            // A tunnel carries DATA alone (RFC 9113 §8.5).
             Ok(_) if entry.is_tunnel => Target::Nothing(Some(Violation::FIELDS_IN_TUNNEL)),
             Ok(_) => Target::Trailers(stream),
             Err(rule) => Target::Nothing(Some(rule)),
@@ -307,6 +313,8 @@ impl Connection {
         if id.is_multiple_of(2) {
             return Err(Violation::EVEN_STREAM_ID.into());
         }
+        // A new stream closes all idle streams with lower identifiers (RFC 9113 §5.1.1), even if it is
+        // refused.
         self.highest_id = id;
         if self.going.last_sent.is_some() {
             // Above the last stream we named: the client knows that it is not acted on (RFC 9113 §6.8).
@@ -314,6 +322,8 @@ impl Connection {
             return Ok(Target::Nothing(None));
         }
         let limit = self.local.newest().streams_max.unwrap_or(self.config.limits.streams);
+        // Streams that the client has reset count until their handlers stop, or resets would bypass the
+        // limit.
         if self.open + self.reset_held >= limit || self.streams.held() >= 2 * limit as usize {
             return self.refuse_new(limit, now);
         }
@@ -397,6 +407,7 @@ impl Connection {
         }
         join_cookies(check, head.get_or_insert_default(), cookies);
         let facts = check.request(self.local.newest().connect_protocol)?;
+        // DATA of a CONNECT stream is the tunnel's, so a stated length has no meaning (RFC 9113 §8.5).
         let content = Content::stated(check.content_length.filter(|_| !facts.is_connect));
         let content = content.check(0, end).map_err(|_| Violation::CONTENT_LENGTH_MISMATCH)?;
         let stream = self.begin_request(id, end, facts)?;
