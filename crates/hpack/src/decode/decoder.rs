@@ -193,6 +193,8 @@ impl Decoder {
         end: bool,
         visitor: &mut V,
     ) -> Result<(), DecodeError> {
+        // After an error the table no longer matches the peer's, so no later block can be decoded (RFC 7541
+        // §4).
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -263,6 +265,7 @@ impl Decoder {
     /// Visits the field with an index of any length.
     fn index<V: Visitor + ?Sized>(&self, index: u32, visitor: &mut V) -> Result<(), DecodeError> {
         match index {
+            // Index 0 is reserved (RFC 7541 §6.1).
             0 => Err(DecodeError::INDEX_ZERO),
             1..=LAST => {
                 visit(visitor, from_row(&ROWS[index as usize]));
@@ -301,6 +304,8 @@ impl Decoder {
                 let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
                 let entry = self.table.entry(id);
                 let class = entry.class.and_value(value, octets);
+                // The visitor comes first: the insertion may evict the entry that the name is borrowed from
+                // (RFC 7541 §4.4).
                 visit(visitor, Decoded { name: entry.name, known: entry.known, value, never, class });
                 if form == Form::Incremental {
                     self.table.insert_named_by(id, value, class);
@@ -322,6 +327,7 @@ impl Decoder {
         match rest.first() {
             None => Ok(()),
             Some(&first) if Form::of(first) == Some(Form::SizeUpdate) => Ok(()),
+            // A peer that acknowledged a smaller table has to say so before the first field (RFC 7541 §4.2).
             Some(_) if self.owed.is_some() => Err(DecodeError::UPDATE_MISSING),
             Some(_) => {
                 self.at_start = false;
@@ -342,9 +348,12 @@ impl Decoder {
         let Some((bytes, len)) = integer::decode(input, 0, 5)? else {
             return Ok(Err(Cut::in_integer(input)));
         };
+        // The size that SETTINGS allows bounds every update (RFC 7541 §6.3).
         if bytes > self.table_limit {
             return Err(DecodeError::UPDATE_ABOVE_LIMIT);
         }
+        // The first update has to go down to the smallest size in between, even if the last one is larger
+        // (RFC 7541 §4.2).
         if self.owed.take().is_some_and(|owed| bytes > owed) {
             return Err(DecodeError::UPDATE_MISSING);
         }
@@ -394,6 +403,7 @@ impl Decoder {
 
     #[inline]
     fn end_block(&mut self, cut: Option<(&[u8], Cut)>) -> Result<(), DecodeError> {
+        // A block ends with a whole field, never within one (RFC 9113 §4.3).
         if let Some((_, cut)) = cut {
             return Err(cut.error);
         }

@@ -62,6 +62,7 @@ impl Connection {
         let mut input = self.input.take();
         if !input.unread().is_empty() {
             self.heard += 1;
+            // Any bytes show that a peer that was asked whether it is there is alive.
             if !self.life.takes_streams() {
                 self.peer_has_answered();
             }
@@ -81,6 +82,7 @@ impl Connection {
                         self.on_event(event, &input);
                     }
                     input.consume(consumed);
+                    // Pipelined requests stay unread here until the answer before them is complete.
                     if (idle && consumed == 0) || self.machine.rests(input.unread()) {
                         break Ok(());
                     }
@@ -93,6 +95,7 @@ impl Connection {
         self.fed -= input.unread().len() as u64;
         self.input.hold_back(self.machine.is_holding(), &input);
         self.input.put(input);
+        // The content is so large that the whole buffer passes to its stream instead of being copied.
         if self.claims.slot().is_some() {
             self.hand_over_input();
         }
@@ -137,6 +140,7 @@ impl Connection {
     pub(crate) fn input_ended(&mut self) {
         self.input.close(self.is_secure());
         match self.output.failure() {
+            // The system reports a reset once; if the write has met it, the read sees a plain end.
             Some(error) if error.is_told_once() => self.input_failed(error.clone()),
             _ => self.feed(),
         }
@@ -248,6 +252,7 @@ impl Connection {
     fn on_head(&mut self, stream: StreamKey, end: bool) {
         let Some(head) = self.machine.take_head(stream) else { return };
         if !self.machine.is_client() {
+            // Only while memory is scarce is a request weighed before a handler runs.
             if self.ledger.memory.is_crowded()
                 && let Some(limit) = self.shortage()
             {
@@ -256,6 +261,7 @@ impl Connection {
             let at = self.attach(stream);
             let slot = &mut self.slots[at.index];
             slot.incoming.request_came(self.held.head_came(&head), end);
+            // The 100 is sent when a handler asks for the content, not before (RFC 9110 §10.1.1).
             if !end && head.fields.expects_continue() {
                 slot.expectation = Expectation::Waiting;
             }

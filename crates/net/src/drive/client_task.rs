@@ -80,6 +80,8 @@ impl Watch {
     fn leave<'a>(&mut self, conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
         match self.leaves_at {
             _ if !connection.life.is_closing() || !connection.is_unused() || connection.life.has_ended() => {}
+            // HTTP/1.1 has no word of farewell between exchanges, so the connection just closes (RFC 9112
+            // §9.6).
             Time::FAR if conn.version() == Version::Http1 => connection.end(Error::cancelled()),
             Time::FAR => {
                 self.leaves_at = conn.time().saturating_add(LINGER);
@@ -156,6 +158,7 @@ fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
 /// Reads as the connection's task until nothing is left, leaving its waker with the reactor, or until a
 /// caller reads.
 fn read_on<'a>(conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
+    // The caller that reads takes the turns for all.
     if connection.hand_over.in_turn() {
         return connection;
     }

@@ -83,6 +83,7 @@ impl Conn {
             return connection;
         }
         drop(connection);
+        // A GOAWAY or a close may have come unread; a request sent after it would have to be sent again.
         if !self.io().is_quiet() {
             self.takes_in();
         }
@@ -98,6 +99,7 @@ impl Conn {
         let mut connection = self.lock();
         for _ in 0..READS_MAX {
             connection = self.wait_for_reader(connection);
+            // A connection that closes, is still read by another thread or takes no more bytes is not fit for reuse.
             if connection.life.is_closing() || connection.hand_over.in_turn() || !connection.wants_read() {
                 break;
             }

@@ -47,6 +47,8 @@ impl Conn {
             if let Some(slot) = connection.slots.get(at) {
                 slot.waits[side as usize].begin(cx.waker());
             }
+            // Only the connection's task does I/O on a server, so the caller leaves its waker and wakes the
+            // task.
             if !connection.machine.is_client() {
                 connection.wake_task();
                 self.unlock_and_wake(connection);
@@ -68,6 +70,7 @@ impl Conn {
     /// A caller has what it waited for: what it wrote goes out, and another one reads on.
     fn leave<'a>(&'a self, mut connection: Guard<'a>, me: Reader) {
         connection.give_way(|who| who == me);
+        // A caller that waited for room has content in the output now, and nobody else may come to write it.
         if let Reader::Caller(_, Side::Write) = me {
             connection = self.push_out(connection);
         }
@@ -126,6 +129,7 @@ impl Conn {
         if connection.life.has_ended() {
             return (connection, true);
         }
+        // A socket that is not read fills up, which is how TCP slows the peer down.
         let is_stopped = !connection.wants_read();
         connection.input.set_stopped(is_stopped);
         if is_stopped {
@@ -199,6 +203,7 @@ impl Conn {
         let mut is_emptied = false;
         if let Poll::Ready(Ok(octets)) = read {
             input.filled(octets);
+            // A short read empties the socket: the next read asks the reactor first and saves a system call.
             is_emptied = octets < room;
         }
         connection = self.lock();

@@ -20,6 +20,7 @@ impl Conn {
     /// Our direction of a tunnel has ended: nothing more will be written.
     #[cold]
     fn shut<'a>(&'a self, mut connection: Guard<'a>) -> Guard<'a> {
+        // The other direction of a tunnel goes on (RFC 9110 §9.3.6), so only this one is shut.
         if connection.output.shut() {
             #[cfg(feature = "tls")]
             if let Some(tls) = &mut connection.tls {
@@ -43,6 +44,7 @@ impl Conn {
         mut connection: Guard<'a>,
         write: impl Fn(&WriteHalf, &[u8]) -> io::Result<usize>,
     ) -> Guard<'a> {
+        // The lock is released for the system call; `begin_to_write` keeps a second writer out meanwhile.
         while connection.output.may_write() && connection.stage() {
             let leaving = connection.output.begin_to_write();
             drop(connection);
@@ -77,6 +79,7 @@ impl Conn {
 
     /// Says to the peer that nothing more will come, after what was written: the end of TLS, then FIN.
     pub(crate) fn say_goodbye<'a>(&'a self, mut connection: Guard<'a>) -> Guard<'a> {
+        // A message that lasts until the close would look complete after FIN, so a cut one ends by a reset.
         let is_cut = connection.machine.is_cut_unseen();
         connection = self.flush(connection);
         #[cfg(feature = "tls")]

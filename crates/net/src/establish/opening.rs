@@ -160,6 +160,7 @@ impl<'a> Opening<'a> {
         self.has_waited = true;
         let mut octets = [0; PREFACE_BEGIN.len()];
         let read = ready!(poll_read(socket, &mut octets, cx)).map_err(|e| Error::io(Phase::Handshake, e))?;
+        // A byte of 0x16 begins neither a method of HTTP/1.1 nor the preface of HTTP/2.
         if octets[..read].starts_with(&[TLS_HANDSHAKE]) {
             self.secured = self.socket.take().map(|socket| {
                 let begun = self.begun;
@@ -218,6 +219,7 @@ impl Opening<'_> {
         let speaks = self.accept.speaks;
         match self.socket.as_ref().and_then(|socket| socket.facts().version) {
             None => Ok(speaks),
+            // A version that was agreed on by ALPN elsewhere binds both sides (RFC 9113 §3.2).
             Some(version) if !speaks.has(version) => Err(Error::no_version()),
             Some(Version::Http1) => Ok(Speaks::HTTP1),
             Some(Version::Http2) => Ok(Speaks::HTTP2),
@@ -257,6 +259,8 @@ impl Opening<'_> {
         self.has_waited = true;
         if octets.len() > self.held.len() {
             self.held.clear();
+            // Thousands of silent connections may hold these bytes at once, so they have memory of their
+            // exact size.
             self.held.reserve_exact(octets.len());
             self.held.extend_from_slice(octets);
             let memory = &self.accept.ledger.memory;
@@ -267,6 +271,8 @@ impl Opening<'_> {
     fn is_to_be_held(&self, octets: &[u8]) -> bool {
         match version_of(octets) {
             None => true,
+            // A server that stops hands unfinished requests on at once, so that their connections can refuse
+            // or finish them.
             Some(_) if octets.len() > HELD_OCTETS_MAX || self.is_stopping() => false,
             Some(Version::Http2) => octets.len() < PREFACE.len() && PREFACE.starts_with(octets),
             Some(Version::Http1) => is_unfinished(octets, &self.accept.http1),
@@ -317,6 +323,8 @@ fn is_unfinished(octets: &[u8], config: &Arc<h1::Config>) -> bool {
     loop {
         match machine.receive(rest, Time::ZERO) {
             Ok(received) if received.event.is_some() => return false,
+            // An empty line before the request line is consumed without an event (RFC 9112 §2.2), and reading
+            // goes on.
             Ok(received) if received.consumed == 0 => return true,
             Ok(received) => rest = &rest[received.consumed..],
             Err(_) => return false,
