@@ -84,6 +84,7 @@ impl<'a> Authority<'a> {
     ///
     /// Borrows, and so costs no copy, unless the host has upper-case letters.
     pub fn normal(self, scheme: Scheme<'_>) -> Cow<'a, str> {
+        // `example.com:` and `example.com:443` are the same origin as `example.com` (RFC 9110 §4.2.3).
         let without_port = self.port.is_none() || self.port == scheme.default_port();
         let sent = if without_port { self.host() } else { self.text };
         match sent.bytes().any(|octet| octet.is_ascii_uppercase()) {
@@ -116,6 +117,7 @@ impl<'a> Authority<'a> {
     pub fn compose(host: &str, port: u16, scheme: Scheme<'_>) -> Result<String, FieldError> {
         let is_bare_ipv6 = host.parse::<Ipv6Addr>().is_ok();
         let mut text = if is_bare_ipv6 { alloc::format!("[{host}]") } else { String::from(host) };
+        // The host must not bring a port of its own.
         if Authority::parse(&text)?.host_len != text.len() {
             return Err(malformed(&text));
         }

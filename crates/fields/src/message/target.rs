@@ -97,6 +97,7 @@ impl<'a> Target<'a> {
     fn tunnel(text: &'a str) -> Result<Self, FieldError> {
         let authority = Authority::parse(text)?;
         match authority.port() {
+            // CONNECT has no scheme that would give a port (RFC 9112 §3.2.3).
             Some(_) => Ok(Self::Authority(authority)),
             None => Err(malformed(text)),
         }

@@ -87,6 +87,7 @@ impl Chunked {
     fn data_end(&self, input: &[u8]) -> Result<Option<usize>, Violation> {
         match input.first() {
             Some(b'\r' | b'\n') => line::end(input, 0, self.bare_lf),
+            // Data that is longer than its chunk says is refused, or it would be read as the next size.
             Some(_) => Err(Violation::CHUNK_END_MISSING),
             None => Ok(None),
         }
@@ -135,6 +136,7 @@ impl Chunked {
 fn split(line: &[u8]) -> Result<(u64, usize), Violation> {
     let digits = line.iter().take_while(|octet| octet.is_ascii_hexdigit()).count();
     let extensions = line.len() - digits;
+    // Sixteen digits are all that fit in 64 bits; a longer size would overflow in some recipient.
     if digits > 16 {
         return Err(Violation::CHUNK_SIZE_LARGE);
     }

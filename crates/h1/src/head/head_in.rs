@@ -175,6 +175,7 @@ impl HeadIn {
                 consumed += self.usual_lines(input, consumed, head)?;
             }
             let rest = &input[consumed..];
+            // One byte beyond the limit is enough to see that the head is too long, however much has come.
             let line = &rest[..rest.len().min((self.rules.head_bytes - self.octets).saturating_add(1))];
             let had_started = self.has_started;
             let Some(Line { len, is_last }) = self.line(line, head)? else {
@@ -217,6 +218,8 @@ impl HeadIn {
     #[inline]
     fn known_fields(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
         let octets = self.known.find_fields(input)?;
+        // An authority in the target has to agree with `host` (RFC 9112 §3.2), which needs the fields one by
+        // one.
         if self.octets + octets > self.rules.head_bytes || head.has_pseudo(KnownName::PSEUDO_AUTHORITY) {
             return None;
         }
@@ -227,6 +230,7 @@ impl HeadIn {
 
     /// Checks that an unfinished line stays within the limit, too.
     fn wait(&self, unfinished: usize) -> Result<(), Violation> {
+        // A request line of its own length limit is answered by 414, not by 431 (RFC 9110 §15.5.15).
         if self.kind == Kind::Request && !self.has_started && unfinished > self.rules.request_line_bytes() {
             return Err(Violation::TARGET_LONG);
         }
@@ -266,6 +270,7 @@ impl HeadIn {
                 let end = line::end(input, 0, self.rules.lenient.bare_lf)?;
                 Ok(end.map(|len| Line { len, is_last: true }))
             }
+            // White space at the start continues the field before (`obs-fold`, RFC 9112 §5.2).
             Some(octet) if BLANKS.contains(octet) => self.folded(input, head),
             Some(_) => self.field_line(input, head),
         }
@@ -348,6 +353,7 @@ impl HeadIn {
     /// before (RFC 9112 §2.2).
     fn empty_line(&mut self) -> Result<(), Violation> {
         match self.kind {
+            // RFC 9112 §2.2 forgives an empty line before requests only.
             Kind::Response => Err(Violation::STATUS_LINE),
             _ if core::mem::replace(&mut self.has_skipped, true) => Err(Violation::EMPTY_LINES),
             _ => Ok(()),
@@ -406,6 +412,7 @@ impl HeadIn {
     /// Joins a line that continues the value of the line before (RFC 9112 §5.2).
     #[cold]
     fn folded(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
+        // A folded value that frames or routes the message could be read in two ways, so it is never forgiven.
         if !self.rules.lenient.folded_lines || !self.may_fold || self.rules.keep_spelling {
             return Err(Violation::FOLDED);
         }

@@ -32,6 +32,7 @@ impl<'i> RequestLine<'i> {
     #[inline]
     pub(crate) fn split(line: &'i [u8]) -> Result<Self, Violation> {
         const VERSION_BYTES: usize = " HTTP/1.1".len();
+        // The version is cut off at the end, so that a target with spaces is seen whole and refused as such.
         let (before, version) = line.split_last_chunk::<VERSION_BYTES>().ok_or(Violation::REQUEST_LINE)?;
         let is_old = match version {
             b" HTTP/1.1" => false,
@@ -102,7 +103,7 @@ impl<'i> RequestLine<'i> {
             [] if self.method == b"OPTIONS" => self.put_path(head, scheme, b"*"),
             [] => self.put_path(head, scheme, b"/"),
             [b'/', ..] => self.put_path(head, scheme, path),
-            // A path that is left out before a query is `/`.
+            // A query without a path is refused: `:path` has to begin with a slash.
             _ => return Err(Violation::TARGET_INVALID),
         }
         Ok(())
@@ -112,6 +113,7 @@ impl<'i> RequestLine<'i> {
 fn put_authority(head: &mut Head, octets: &[u8], needs_port: bool) -> Result<(), Violation> {
     let text = core::str::from_utf8(octets).map_err(|_| Violation::TARGET_INVALID)?;
     let authority = Authority::parse(text).map_err(|_| Violation::TARGET_INVALID)?;
+    // CONNECT has no scheme that would give a port (RFC 9112 §3.2.3).
     if authority.host().is_empty() || (needs_port && authority.port().is_none()) {
         return Err(Violation::TARGET_INVALID);
     }
@@ -127,6 +129,7 @@ pub(crate) fn status(line: &[u8]) -> Result<(Status, bool), Violation> {
     let is_old = version != b"HTTP/1.1" && is_old(version)?;
     let (space, rest) = rest.split_first().ok_or(Violation::STATUS_LINE)?;
     let (digits, reason) = rest.split_at_checked(3).ok_or(Violation::STATUS_INVALID)?;
+    // RFC 9112 §4 requires a space behind the status; some servers leave it out together with the reason.
     if *space != b' ' || !matches!(reason, [] | [b' ', ..]) {
         return Err(Violation::STATUS_LINE);
     }

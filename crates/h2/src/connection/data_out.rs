@@ -28,6 +28,7 @@ impl Connection {
         entry.content_out.check(data.len() as u64, end).map_err(|_| SendError::ContentLength)?;
         let taken = data.len().min(self.capacity(stream, entry) as usize);
         let is_all = taken == data.len();
+        // END_STREAM goes with the last byte, not with the last that fits.
         let end = end && is_all;
         let state = entry.state.sent(Outgoing::Data { end_stream: end })?;
         let content = entry.content_out.check(taken as u64, end).map_err(|_| SendError::ContentLength)?;
@@ -37,6 +38,7 @@ impl Connection {
         entry.window_out.take(taken as u32);
         self.window_out.take(taken as u32);
         let (id, waits_for_connection) = (entry.id, !is_all && entry.window_out.available() > 0);
+        // An empty DATA frame is sent only to end the message; it needs no window (RFC 9113 §6.9).
         if taken > 0 || end {
             self.flush(out);
             self.write_data(id, &data[..taken], end, out);
@@ -96,6 +98,7 @@ impl Connection {
             spare[HEADER_BYTES..HEADER_BYTES + piece.len()].copy_from_slice(piece);
             out.commit(HEADER_BYTES + piece.len());
             self.sent(header, &[]);
+            // A peer answers DATA by WINDOW_UPDATE, for the stream and for the connection.
             self.allow_updates();
             left = after;
             if left.is_empty() {

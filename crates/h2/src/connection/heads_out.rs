@@ -105,6 +105,7 @@ impl Connection {
         let is_tunnel = entry.is_connect && head.status.is_success();
         let content = match head.status.as_u16() {
             _ if is_tunnel => Content::UNSTATED,
+            // The answer to HEAD may state the length that GET would have had (RFC 9110 §8.6).
             _ if entry.is_head_request => Content::NONE,
             // There is nothing whose length could be stated (RFC 9110 §8.6).
             204 if facts.content_length.is_some() => return Err(SendError::ContentLength),
@@ -156,6 +157,7 @@ impl Connection {
     ) -> Result<(), SendError> {
         let entry = self.check_stream(stream)?;
         let next = entry.state.sent(Outgoing::Trailers)?;
+        // Trailers end the message, so all of the stated content has to be out.
         entry.content_out.check(0, true).map_err(|_| SendError::ContentLength)?;
         if entry.is_tunnel {
             return Err(SendError::Control(Violation::FIELDS_IN_TUNNEL));
@@ -200,6 +202,7 @@ impl Connection {
         match (self.has_settings, self.peer.connect_protocol) {
             (_, true) => Ok(()),
             (true, false) => Err(SendError::ConnectProtocolNotEnabled),
+            // Extended CONNECT must wait for the server's SETTINGS (RFC 8441 §3).
             (false, false) => Err(self.await_settings()),
         }
     }
@@ -354,6 +357,7 @@ impl Connection {
                 | if piece == 0 { end_stream } else { 0 },
             stream: id,
         };
+        // From the last piece to the first, so that no piece is overwritten before it is moved.
         for piece in (0..=last).rev() {
             let header = header(piece);
             let from = HEADER_BYTES + piece * max;
@@ -398,6 +402,7 @@ fn write_pseudo(block: &mut Block<'_>, head: &RequestHead<'_>) {
 #[inline]
 fn section(fields: &FieldSection) -> impl Iterator<Item = Field<'_>> {
     fields.iter().map(|field| {
+        // A value must not begin or end with white space (RFC 9113 §8.2.1).
         let value = fields_out::trimmed(field.value());
         let indexing = if field.is_sensitive() { Indexing::Never } else { Indexing::Auto };
         Field { name: field.name_bytes(), known: field.known(), value, indexing }

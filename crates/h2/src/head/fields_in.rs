@@ -138,6 +138,7 @@ impl FieldCheck {
             return Err(violation);
         }
         let TargetFacts { method: facts, is_options, is_http, has_slash, is_asterisk } = self.target;
+        // Extended CONNECT has a scheme and a path, plain CONNECT has neither (RFC 8441 §4, RFC 9113 §8.5).
         if facts.is_connect || self.pseudo & PROTOCOL != 0 {
             self.connect(facts, connect_protocol)?;
             if self.pseudo & PROTOCOL == 0 {
@@ -148,6 +149,7 @@ impl FieldCheck {
         if self.pseudo & NEEDED != NEEDED {
             return Err(Violation::PSEUDO_MISSING);
         }
+        // Paths of other schemes need not begin with a slash (RFC 9113 §8.3.1).
         match has_slash || !is_http || (is_asterisk && is_options) {
             true => Ok(facts),
             false => Err(Violation::PATH_INVALID),
@@ -182,6 +184,7 @@ impl FieldCheck {
             }
         }
         match head.status() {
+            // HTTP/2 has no 101 (RFC 9113 §8.6).
             Some(Status::SWITCHING_PROTOCOLS) => Err(Violation::STATUS_SWITCHING),
             Some(status) => Ok(status),
             None => Err(Violation::STATUS_INVALID),
@@ -220,6 +223,7 @@ impl Collect<'_> {
     #[inline]
     fn takes(&mut self, field: &Decoded<'_>) -> bool {
         let check = &mut *self.check;
+        // The size counts on after a violation, since a section that is far too large ends the connection.
         check.size += field.name.len() + field.value.len() + 32;
         if check.size > self.limits.bytes {
             check.is_too_large = true;
@@ -245,6 +249,7 @@ impl Collect<'_> {
             self.check.is_too_large = true;
             return;
         }
+        // A field that must never be indexed stays so when it is forwarded (RFC 7541 §6.2.3).
         let flags = if field.never { FieldFlags::SENSITIVE } else { FieldFlags::NONE };
         match name {
             Some(name) => self.head.fields.push_known(name, field.value, flags),
@@ -281,6 +286,8 @@ impl Collect<'_> {
         if self.check.section == Section::Trailers {
             return Err(Violation::PSEUDO_IN_TRAILERS);
         }
+        // A proxy that has already routed the request could not take a late pseudo-field back (RFC 9113
+        // §8.3).
         if self.check.has_fields {
             return Err(Violation::PSEUDO_AFTER_FIELD);
         }
@@ -361,6 +368,7 @@ impl Collect<'_> {
                 self.push(Some(name), field);
                 Ok(())
             }
+            // `te` may say `trailers` and nothing else (RFC 9113 §8.2.2).
             (KnownName::TE, Section::Request) => Err(Violation::TE_INVALID),
             (KnownName::PRIORITY, Section::Request) => {
                 // One that cannot be read says nothing (RFC 9651 §4.2); of several the last one counts.
@@ -382,6 +390,7 @@ impl Collect<'_> {
                 self.push(Some(name), field);
                 Ok(())
             }
+            // The names left here belong to a connection of HTTP/1.1 (RFC 9113 §8.2.2).
             _ => Err(Violation::CONNECTION_SPECIFIC),
         };
         self.note(verdict);
@@ -409,6 +418,7 @@ impl Collect<'_> {
                 self.cookies.extend_from_slice(field.value);
                 self.push(field.known, field);
             }
+            // An indexed crumb costs one byte on the wire, and all of its bytes here.
             crumbs if crumbs > self.limits.cookie_crumbs => self.check.is_too_large = true,
             _ => {
                 self.cookies.extend_from_slice(b"; ");

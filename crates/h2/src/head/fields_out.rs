@@ -99,6 +99,7 @@ fn target(head: &RequestHead<'_>) -> Result<(), SendError> {
     check(is_http || Scheme::parse(head.scheme).is_ok(), Violation::SCHEME_INVALID)?;
     let has_form = match path {
         [b'/', ..] => true,
+        // The asterisk form is for OPTIONS only (RFC 9113 §8.3.1).
         b"*" => head.method == "OPTIONS",
         [] => false,
         _ => !is_http,
@@ -160,6 +161,7 @@ fn special(
         }
         KnownName::HOST => match request {
             Some(head) if head.authority.as_bytes().eq_ignore_ascii_case(value) => Ok(()),
+            // A request may name its host by `host` alone (RFC 9113 §8.3.1).
             Some(head) if head.authority.is_empty() => host(value),
             Some(_) => Err(Violation::HOST_DIFFERS),
             None => Ok(()),

@@ -93,9 +93,11 @@ impl HeadIn {
     ) -> Result<Option<&'v [u8]>, Violation> {
         self.may_fold = false;
         match self.kind {
+            // A field of a trailer must not change framing or routing after the fact (RFC 9110 §6.5.1).
             Kind::Trailers => return Ok(None),
             // A host in a response says nothing, however often.
             Kind::Response if known == KnownName::HOST => return Ok(Some(value)),
+            // A client ignores length and coding in the answer that opens a tunnel (RFC 9110 §9.3.6).
             Kind::Response if self.opens_tunnel(head) && frames_content(known) => return Ok(Some(value)),
             Kind::Request | Kind::Response => {}
         }
@@ -132,6 +134,7 @@ impl HeadIn {
     /// Checks a host that is not the one found good last, which is nearly always the next one, too.
     #[cold]
     fn check_host(&mut self, value: &[u8]) -> Result<(), Violation> {
+        // An empty `host` is valid: it stands for a target without an authority (RFC 9112 §3.2).
         if !value.is_empty() && !is_authority(value) {
             return Err(Violation::HOST_INVALID);
         }
@@ -149,6 +152,8 @@ impl HeadIn {
     fn count_crumb(&mut self) -> Result<(), Violation> {
         match self.crumbs_left.checked_sub(1) {
             Some(left) => self.crumbs_left = left,
+            // Many crumbs of a cookie are legal, so the first ones have an allowance of their own; the others
+            // count as fields.
             None => self.count(1)?,
         }
         Ok(())
@@ -160,6 +165,7 @@ impl HeadIn {
     /// Checks what the fields of a request say together, and completes its control data.
     #[inline]
     pub(crate) fn finish_request(&mut self, head: &mut Head) -> Result<(), Violation> {
+        // HTTP/1.1 requires `host`, HTTP/1.0 does not know it (RFC 9112 §3.2).
         if !self.facts.has_host && !self.facts.is_old {
             return Err(Violation::HOST_MISSING);
         }
