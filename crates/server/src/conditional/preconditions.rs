@@ -36,6 +36,7 @@ pub enum Verdict {
 /// # Ok::<(), alula::FieldError>(())
 /// ```
 pub fn evaluate(method: &str, headers: &FieldSection, now: &Validators<'_>) -> Verdict {
+    // These methods select no representation: conditions do not count with them (RFC 9110 §13.2.1).
     if matches!(method, "CONNECT" | "OPTIONS" | "TRACE") {
         return Verdict::Proceed;
     }
@@ -65,6 +66,7 @@ pub(crate) fn is_condition(name: KnownName) -> bool {
 
 /// Steps 1 and 2: `if-match`, and only without it `if-unmodified-since`.
 fn is_as_meant(headers: &FieldSection, now: &Validators<'_>) -> bool {
+    // `if-unmodified-since` does not count beside `if-match` (RFC 9110 §13.1.4).
     if headers.contains(KnownName::IF_MATCH) {
         return is_named(headers, KnownName::IF_MATCH, now, is_strong_match);
     }
@@ -76,10 +78,12 @@ fn is_as_meant(headers: &FieldSection, now: &Validators<'_>) -> bool {
 
 /// Steps 3 and 4: `if-none-match`, and only without it, for GET and HEAD, `if-modified-since`.
 fn is_news(headers: &FieldSection, now: &Validators<'_>, is_read: bool) -> bool {
+    // `if-modified-since` does not count beside `if-none-match` (RFC 9110 §13.1.3).
     if headers.contains(KnownName::IF_NONE_MATCH) {
         return !is_named(headers, KnownName::IF_NONE_MATCH, now, is_weak_match);
     }
     match (date(headers, KnownName::IF_MODIFIED_SINCE), now.modified) {
+        // The date counts with GET and HEAD alone (RFC 9110 §13.1.3).
         (Some(since), Some(modified)) if is_read => modified > since,
         _ => true,
     }
@@ -96,6 +100,7 @@ pub(super) fn due_range<'f>(headers: &'f FieldSection, now: &Validators<'_>) -> 
 /// Returns true if `if-range` is not there, or names the present state, strongly (RFC 9110 §13.1.5).
 fn is_range_due(headers: &FieldSection, now: &Validators<'_>) -> bool {
     let mut given = headers.get_all(KnownName::IF_RANGE);
+    // Of several fields none names the one state that the range is meant for: the whole is sent.
     let (Some(value), None) = (given.next(), given.next()) else {
         return !headers.contains(KnownName::IF_RANGE);
     };

@@ -35,6 +35,7 @@ enum Spec {
 /// only.
 pub(super) fn wanted(field: &[u8], length: u64) -> Wanted {
     let Some(set) = byte_ranges(field) else { return Wanted::Whole };
+    // An invalid `range` may be ignored (RFC 9110 §14.2): the whole is of more use than a refusal.
     if !is_valid(set) {
         return Wanted::Whole;
     }
@@ -101,6 +102,7 @@ impl Spec {
                 let end = last.map_or(length, |last| last.saturating_add(1).min(length));
                 (first < length).then_some(first..end)
             }
+            // A suffix of no bytes is well-formed and not satisfiable (RFC 9110 §14.1.2).
             Self::Last(0) => None,
             Self::Last(octets) => Some(length.saturating_sub(octets)..length),
         }
@@ -110,6 +112,7 @@ impl Spec {
 /// Digits, however many: a position past any file is past the end of this one too.
 fn number(digits: &[u8]) -> Option<u64> {
     let value = |digit: &u8| digit.is_ascii_digit().then(|| u64::from(digit - b'0'));
+    // A number of any length is valid: one over 64 bits lies behind the end of every content.
     let add = |sum: u64, digit| Some(sum.saturating_mul(10).saturating_add(digit?));
     if digits.is_empty() { None } else { digits.iter().map(value).try_fold(0, add) }
 }

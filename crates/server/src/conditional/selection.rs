@@ -53,6 +53,7 @@ pub fn select(method: &str, headers: &FieldSection, now: &Validators<'_>, length
         Verdict::Failed => return Selection::PreconditionFailed,
         Verdict::Proceed => {}
     }
+    // Ranges are defined for GET alone (RFC 9110 §14.2).
     let range = if method == "GET" { due_range(headers, now) } else { None };
     match range.map_or(Wanted::Whole, |range| wanted(range, length)) {
         Wanted::Whole => Selection::Whole,

@@ -333,6 +333,7 @@ impl Future for Serve {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
         let (this, timer) = (this.requests, this.timer);
+        // All handlers are gone: nothing is left but the peer and the timer.
         if let End::Lingers { .. } = this.end {
             return this.poll_linger(timer, cx);
         }
@@ -347,6 +348,7 @@ impl Future for Serve {
                 this.slots.leave();
             }
             this.charge_slots(this.slots.measure());
+            // A waker that fired during the run has set a bit and woken nobody: it is found here.
             if this.slots.end_run() && !rest.goes_on {
                 this.set_timer(timer, rest.wakes_at.min(this.drains_at), cx);
                 return Poll::Pending;

@@ -62,10 +62,12 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn pass(&mut self, hop: Option<IpAddr>) {
         let Some(address) = hop else {
+            // Nobody vouches for the hops left of one that cannot be read.
             self.client = None;
             return;
         };
         let is_leftmost = self.client.is_none();
+        // If all hops are trusted proxies, the leftmost one has sent the request itself.
         if is_leftmost || !(self.judge)(address) {
             self.client = Some(address);
         }

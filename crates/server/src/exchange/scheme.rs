@@ -47,6 +47,7 @@ impl TrustedProxies {
 
     /// Judges the peer of a connection, once. It is secure by itself, or because its transport is.
     pub(crate) fn source_of(&self, conn: &Conn, is_secure: bool) -> SchemeSource {
+        // A socket of both families shows peers of IPv4 mapped into IPv6; the program names them as IPv4.
         let trusts = |judge: &Judge| conn.peer().is_some_and(|peer| judge(peer.ip().to_canonical()));
         SchemeSource {
             is_secure: is_secure || conn.is_secured(),
@@ -79,6 +80,8 @@ fn forwarded(fields: &FieldSection) -> Option<&'static str> {
 /// Returns the value of a field that is there once. A list says nothing: part of it may come from the client.
 fn the_one(fields: &FieldSection, name: KnownName) -> Option<&[u8]> {
     let mut values = fields.get_all(name);
+    // A proxy overwrites the field: a second one shows that it did not, and then a client may have written
+    // either.
     let (value, None) = (values.next()?, values.next()) else { return None };
     Some(value)
 }

@@ -81,6 +81,8 @@ impl Folder {
 /// Returns true if it names nothing but a file or folder in the one that it is looked for in.
 fn is_plain(segment: &str) -> bool {
     let is_hidden = segment.starts_with('.') && segment != WELL_KNOWN;
+    // On Windows `\` separates names, and `:` follows a drive or precedes a stream of a file; NUL ends a
+    // name.
     !is_hidden && !segment.contains(['\\', ':', '\0'])
 }
 

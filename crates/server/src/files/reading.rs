@@ -38,6 +38,7 @@ impl OpenFile {
         writer: &mut BodyWriter,
         mut sent: impl FnMut(u64),
     ) -> Result<(), Error> {
+        // The answer to HEAD drops its content: nothing is read for it.
         let mut rest = if writer.is_muted() { part.end..part.end } else { part };
         let mut sendfile = Sendfile::new(self, writer);
         while !rest.is_empty() {

@@ -112,6 +112,8 @@ impl Accepting {
             Err(error) => {
                 tell_accept(self.on_error.as_ref(), &error);
                 match is_out_of_descriptors(&error) {
+                    // The listener stays ready: accepting again would fail at once, until a connection has
+                    // ended.
                     true => self.connections.fewer().await,
                     false => sleep(BACKOFF).await,
                 }

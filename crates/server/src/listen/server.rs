@@ -486,6 +486,7 @@ impl Server {
     /// The listener broke.
     #[doc(alias = "with_graceful_shutdown")]
     pub async fn serve_with_grace(self, service: impl IntoService, grace: Duration) -> io::Result<()> {
+        // `_stop` lives on: with the last sender gone, `stopped` would read as a stop.
         let Self { mut accepting, settings, connections, stop: _stop, mut stopped, _aborted } = self;
         let endpoint = service.into_service().0;
         tokio::select! {
@@ -494,10 +495,13 @@ impl Server {
             broken = take_all(&mut accepting, &settings, &connections, &endpoint) => return Err(broken),
         }
         connections.stop();
+        // The system has completed the handshakes of these peers, who may have sent requests: they are
+        // served.
         let ends_at = Instant::now() + BACKLOG_AT_STOP;
         while let Some(accepted) = accepting.next_in_backlog(ends_at).await {
             spawn_served(&settings, &connections, &endpoint, accepted);
         }
+        // The port is free for the next process from here on.
         drop(accepting);
         let _ = tokio::time::timeout(grace, connections.all_left()).await;
         Ok(())

@@ -159,6 +159,7 @@ impl Cors {
 
     /// Adds the list of the fields that pages may read.
     fn add_exposed(&self, begun: &mut Begun<'_>) {
+        // With credentials browsers take `*` for the name of a field: it would expose nothing.
         let says_all = self.exposed.split(", ").any(|name| name == "*");
         if !(self.exposed.is_empty() || says_all && self.allows_credentials()) {
             add(begun, KnownName::ACCESS_CONTROL_EXPOSE_HEADERS, &self.exposed);
@@ -182,6 +183,7 @@ impl Hook for Cors {
         let is_preflight = is_preflight(begun);
         match (is_preflight, self.is_any()) {
             (true, _) => add(begun, KnownName::VARY, VARY_OF_PREFLIGHTS),
+            // `*` is one answer for all origins, which caches may share.
             (false, true) => {}
             (false, false) => add(begun, KnownName::VARY, "origin"),
         }
@@ -191,6 +193,8 @@ impl Hook for Cors {
             self.add_origin(begun, origin);
             if is_preflight { self.add_allowed(begun) } else { self.add_exposed(begun) }
         }
+        // A preflight of an origin that is not allowed is answered without permissions: its browser refuses
+        // then.
         is_preflight.then(|| Answer::new(Status::NO_CONTENT).content(""))
     }
 }
@@ -204,6 +208,8 @@ impl fmt::Debug for Cors {
 impl Allowed {
     fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         let names = joined(names);
+        // Browsers take `*` for a name where there are credentials: the names that are asked for work with
+        // both.
         if names.split(", ").any(|name| name == "*") { Self::Asked } else { Self::Listed(names) }
     }
 

@@ -202,9 +202,11 @@ impl Hosts {
     /// Returns true for a request for one of them. One without a host, which HTTP/1.0 allows, is of no
     /// browser.
     fn take(&self, request: &Request) -> bool {
+        // No browser sends a request without an authority.
         let Some(authority) = request.authority() else { return true };
         let Ok(authority) = Authority::parse(authority) else { return false };
         let host = authority.host();
+        // A name with the dot of the root at its end is the same host, and of another origin for browsers.
         let name = host.strip_suffix('.').unwrap_or(host);
         let is_local =
             || is_address(host) || is_below(name, "localhost") || name.eq_ignore_ascii_case("localhost");
@@ -247,6 +249,7 @@ fn is_of_own_page(request: &Request) -> bool {
             let origin = std::str::from_utf8(origin).ok().and_then(|origin| origin.split_once("://"));
             origin.and_then(|origin| is_own(origin, request)).unwrap_or(false)
         }
+        // A browser names the origin of every request that may write: this is another program.
         (Ok(None), Ok(None)) => true,
         // No browser sends a field of these twice.
         _ => false,

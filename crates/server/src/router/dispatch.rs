@@ -138,6 +138,7 @@ impl Compiled {
             return Ok(());
         }
         match terms.content_max {
+            // A length that is stated is refused before any content is sent or read.
             Some(octets) if exchange.request().states_more_than(octets as u64) => {
                 Err(ContentRefusal::TooLong)
             }

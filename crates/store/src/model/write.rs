@@ -125,6 +125,7 @@ pub fn write(
     let kept = contents().filter(|content| has_siblings && !context.covers(content.dot));
     check_limits(kept.clone(), new, rules)?;
     let content = content_after(stored, new);
+    // A record has its contents by ascending dots.
     let before = kept.clone().filter(|content| content.dot < new.dot);
     let after = kept.filter(|content| content.dot > new.dot);
     record::put(before.chain(iter::once(content)).chain(after), out);

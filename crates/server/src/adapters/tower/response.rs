@@ -48,6 +48,7 @@ impl Asked {
 
     fn after(self, status: Status, is_empty: bool) -> After {
         match status.as_u16() {
+            // A 2xx to CONNECT begins a tunnel and has no content (RFC 9110 §9.3.6).
             _ if self.is_connect && status.is_success() => After::Tunnel,
             204 | 304 => After::NeverAny(status),
             _ if self.is_head => After::Stated,
@@ -64,6 +65,7 @@ impl Asked {
             header::TRANSFER_ENCODING if self.version == Version::Http1 => {
                 !value.as_bytes().eq_ignore_ascii_case(b"chunked")
             }
+            // HTTP/2 has no fields of the connection: with them a message is malformed (RFC 9113 §8.2.2).
             _ => self.version == Version::Http1 || !is_of_connection(name),
         }
     }

@@ -302,6 +302,7 @@ impl Slots {
     fn answer(&mut self, conn: &Arc<Conn>, index: usize, answer: Answer) {
         self.drop_work(index);
         let slot = &mut self.table[index];
+        // There is a stream to reclaim only if the handler let go of it unanswered.
         let left = slot.stream.filter(|_| conn.has_left()).and_then(|stream| conn.reclaim(stream));
         slot.late = left.and_then(|left| LateAnswer::begin(left, answer, &slot.span));
         if slot.late.is_some() { self.poll_late(conn, index) } else { self.end(conn, index) }
@@ -311,6 +312,7 @@ impl Slots {
         self.drop_work(index);
         let slot = &mut self.table[index];
         let stream = slot.stream.take();
+        // The handler ended well and let go of its exchange unanswered: the peer still needs an answer.
         if let Some(stream) = stream.filter(|_| conn.has_left()) {
             answer_for(conn, stream, &slot.span);
         }

@@ -238,6 +238,7 @@ impl Registration {
     /// leave as one.
     pub(crate) fn handshake_ends(&self) {
         self.connections.handshake_ends(&self.entry);
+        // It may have been asked to make room as a handshake, which it is no more.
         self.stays();
     }
 

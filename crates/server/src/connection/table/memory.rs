@@ -68,6 +68,7 @@ impl Connections {
         let holder = |row: &&super::Row| Holder { prefixes: row.entry.prefixes, octets: row.entry.held() };
         let holders: Vec<Holder> = rows.iter().map(holder).collect();
         let held = self.ledger.memory_held();
+        // Most of the memory is with those who hold little each: ending a few would not help.
         if holders.iter().map(|holder| holder.octets).sum::<u64>() < held / 2 {
             return;
         }

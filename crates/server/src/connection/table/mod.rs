@@ -126,6 +126,7 @@ impl Connections {
         table.rows.push(Row { entry: entry.clone(), is_handshake: true });
         table.handshakes += 1;
         if table.has_stopped {
+            // The others were asked when the server stopped.
             entry.ask_to_stop();
         }
         if table.handshakes > self.handshakes_max {
@@ -203,6 +204,7 @@ impl Connections {
     }
 
     fn leave(&self, entry: &Entry) {
+        // A list of candidates may still name it: it is not to be asked for room any more.
         entry.has_left();
         let mut table = self.table();
         let index = entry.index.load(Relaxed);

@@ -98,6 +98,7 @@ impl Reply {
         match encoder {
             Some(encoder) if is_withheld || has_no_content(self.answer.status) => encoder.give_back(),
             Some(encoder) => {
+                // The length of encoded content is not known before its end.
                 head.fields.remove(KnownName::CONTENT_LENGTH);
                 return Outcome::Encoded(encoder);
             }

@@ -214,6 +214,8 @@ impl Reply {
         let has_none = is_head || has_no_content(self.answer.status) || filtered.is_withheld;
         let stream = self.responder.stream()?;
         match has_none {
+            // The message ends with its head (RFC 9110 §6.4.1); the writer drops what the handler still
+            // writes.
             true => stream.answer(&self.answer.head(), &[], reads_on, &mut 0).map(drop)?,
             false => stream.begin_answer(&self.answer.head(), reads_on)?,
         }

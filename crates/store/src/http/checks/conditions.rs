@@ -79,8 +79,10 @@ impl Conditions {
     pub(in crate::http) fn check_read(&self, present: Present<'_>) -> Result<(), Status> {
         self.check_match(Some(present))?;
         if let Some(tags) = &self.if_none_match {
+            // `if-modified-since` does not count beside `if-none-match` (RFC 9110 §13.1.3).
             return if names(tags, present.tag) { Err(Status::NOT_MODIFIED) } else { Ok(()) };
         }
+        // A date in the future does not count, as in Riak: the clock of the client is wrong.
         let is_past = |date: &SystemTime| *date <= SystemTime::now();
         match self.modified_since.filter(is_past) {
             Some(date) if !is_newer(present.modified, date) => Err(Status::NOT_MODIFIED),

@@ -85,6 +85,7 @@ impl Decide for Delete {
         let mut whole = Scratch::lend();
         let context = match (&self.context, stored) {
             (Some(context), _) => Context::read(context).unwrap_or(Context::EMPTY),
+            // Without a context the client deletes all that is there at this moment.
             (None, Some(record)) if !record.is_deleted() => record.context(&mut whole),
             (None, deleted) => {
                 let context = deleted.map(|record| {
@@ -109,6 +110,7 @@ impl Decide for Delete {
         }
         self.outcome = Outcomes::Deleted;
         let is_deleted = Record::read(out).is_ok_and(|record| record.is_deleted());
+        // Siblings that the client was not given stay, and the object with them.
         if self.is_removed_at_once && is_deleted { Verdict::Remove } else { Verdict::Write }
     }
 }

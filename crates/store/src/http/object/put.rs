@@ -107,6 +107,7 @@ async fn held<E: Engine>(
     if shared.budget.grow(&mut share, octets.as_ref().len() as u64).is_ok() {
         return Ok(Some((octets, share)));
     }
+    // A share that holds room while it waits for more could wait for another one that does the same.
     drop((octets, share));
     let (stored, share) = load(shared, peer, target.object(), &read_terms(terms)).await?;
     Ok(stored.map(|octets| (octets, share)))

@@ -39,6 +39,7 @@ pub(in crate::http) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Ou
             let value = datatype::json_of_value(record).and_then(|value| Some((value, first_kept(record)?)));
             if let Some((value, content)) = value {
                 let reply = one::described(exchange.respond(Status::OK), &target, &record, &content)?;
+                // The record goes before the answer is sent, which may take long.
                 drop(stored);
                 share.shrink(value.capacity() as u64);
                 return Paced { budget: &shared.budget, share: &share }.send_parts(reply, &[&value]).await;

@@ -100,6 +100,7 @@ impl Space {
     ) -> bool {
         let octets = octets.saturating_mul(COPIES);
         let room = if grows { &self.room } else { &self.spare };
+        // The last look at the disk, which costs a call of the system, has left room enough.
         if room.load(Relaxed) >= octets {
             return true;
         }
@@ -202,6 +203,7 @@ impl Space {
     }
 
     fn look_at(&self, disk: Option<Disk>, unwritten: u64) -> Found {
+        // Where the system tells nothing, writes are taken until one fails.
         let Some(disk) = disk else {
             [&self.room, &self.spare].iter().for_each(|room| room.store(u64::MAX, Relaxed));
             return Found { room: u64::MAX, spare: u64::MAX };

@@ -86,11 +86,13 @@ impl Committer {
             let first = match self.shared.queue.take(IDLE) {
                 Taken::Entry(first) => first,
                 Taken::Closed => return,
+                // Without writes the old snapshot would keep files and memory for as long.
                 Taken::Nothing => {
                     self.renew_snapshot();
                     continue;
                 }
             };
+            // A panic may leave half a batch in memory: it counts as a batch that failed.
             let kept = catch_unwind(AssertUnwindSafe(|| self.keep_batch(first)));
             if matches!(kept, Ok(Ok(()))) {
                 continue;
@@ -117,6 +119,7 @@ impl Committer {
             return self.refuse(first);
         }
         let (slots, durability) = self.decide(&tables, first);
+        // Writes that changed nothing have nothing to be kept or flushed.
         if self.changes.is_empty() {
             slots.into_iter().for_each(|slot| slot.answer(Ok(())));
             self.decide_apart(&tables);
