@@ -68,6 +68,7 @@ async fn run<E: Engine>(store: Weak<Shared<E>>, woken: Arc<Notify>, after: Durat
         let Some(shared) = store.upgrade() else { return };
         // What fails now is there at the next look.
         let looked = look(&shared.engine, after, &mut ahead).await;
+        // No handle is held over a pause: the store ends with the last one.
         drop(shared);
         let Looked { is_left, reading } = looked.unwrap_or(Looked { is_left: true, reading: Duration::ZERO });
         let of_reading = (reading * PAUSE_PARTS).min(PAUSE_OF_READING_MAX);

@@ -15,6 +15,7 @@ use crate::{answer::Answer, exchange::Exchange};
 /// Puts a decoder before the content of a request; false if it is in no coding. Content that is not there is
 /// in none.
 pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<bool, ContentRefusal> {
+    // Content that is empty is in no coding, whatever the fields say.
     if exchange.unread_body().is_ended() {
         return Ok(false);
     }

@@ -363,6 +363,7 @@ impl Room {
 
     /// Returns true if a request may come to so many bytes, and leave what has to be left.
     fn fits(&mut self, ticket: Ticket, bytes: u64) -> bool {
+        // The request counts with what it would lack then, not with what it lacks now.
         let lacks = self.lacks(ticket);
         self.set_lacking(lacks, false);
         let most_lacking = self.lacking.last_key_value().map_or(0, |(lacking, _)| *lacking);
@@ -378,6 +379,7 @@ impl Room {
     fn may_own(&self, ticket: Ticket) -> bool {
         let lacks = self.claim_of(ticket) - self.bytes_of(ticket);
         let is_alone = self.moving == 0;
+        // While all wait nobody gives room back: then the fair part may be used as well.
         let left = if is_alone { 0 } else { self.fair_part(ticket) };
         self.owner.is_none() && lacks + left <= self.free()
     }

@@ -117,6 +117,7 @@ impl<'a> Context<'a> {
         let mut count = 0;
         while spans.read()?.is_some() {
             count += 1;
+            // The client chooses the context, and each look-up passes over all of its spans.
             if count > SPANS_MAX {
                 return Err(ContextError::Spans);
             }
@@ -252,6 +253,7 @@ impl Spans<'_> {
     fn read_of(&mut self, actor: Actor) -> Result<Option<Span>, ContextError> {
         let gap = self.octets.number().ok_or(ContextError::Form)?;
         match (gap, self.high) {
+            // An actor without spans, or a span that continues the last one: a context has one form alone.
             (0, 0) | (1, 1..) => return Err(ContextError::Form),
             (0, _) => return Ok(None),
             _ => {}

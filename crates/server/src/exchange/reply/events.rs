@@ -46,6 +46,7 @@ impl Reply {
         let mut reply = self.of_type("text/event-stream");
         let headers = reply.headers_mut();
         if !headers.contains_known(KnownName::CACHE_CONTROL) {
+            // A stored stream would replay events that are past.
             headers.push_known(KnownName::CACHE_CONTROL, b"no-cache", FieldFlags::NONE);
         }
         Ok(EventStream { writer: reply.stream().await?, keep_alive: KEEP_ALIVE })

@@ -154,6 +154,7 @@ impl Display for User<'_> {
         if self.0.is_empty() {
             return f.write_char('-');
         }
+        // Spaces divide the columns of a line.
         let mut words = self.0.split(' ');
         write!(f, "{}", Log(words.next().unwrap_or_default()))?;
         words.try_for_each(|word| write!(f, "\\x20{}", Log(word)))

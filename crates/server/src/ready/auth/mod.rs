@@ -31,6 +31,7 @@ impl UserHeader {
     /// Returns false if the user cannot be written in it.
     fn note(&self, request: &mut Request, verdict: &Verdict<'_>) -> bool {
         let Some(name) = &self.0 else { return true };
+        // The client may have sent the field by itself.
         request.remove(&**name);
         match verdict {
             Verdict::Admitted(Some(user)) => request.set(&**name, user).is_ok(),
@@ -43,6 +44,7 @@ impl UserHeader {
 /// 9110 §11.4).
 fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> {
     let mut values = headers.get_all(KnownName::AUTHORIZATION);
+    // Of several fields none counts: a proxy may have checked another one.
     let (value, None) = (values.next()?, values.next()) else { return None };
     let (named, credentials) = value.split_at_checked(scheme.len())?;
     let credentials = credentials.strip_prefix(b" ")?.trim_ascii();
@@ -69,6 +71,7 @@ fn unauthorized(challenge: &str) -> Answer {
 fn is_equal(expected: &[u8], given: &[u8]) -> bool {
     let mut difference = u8::from(expected.len() != given.len());
     for (at, octet) in expected.iter().enumerate() {
+        // `black_box` keeps the compiler from leaving the loop at the first difference.
         difference = black_box(difference | (octet ^ given.get(at).copied().unwrap_or_default()));
     }
     black_box(difference) == 0

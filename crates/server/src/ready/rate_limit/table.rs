@@ -70,6 +70,7 @@ impl Table {
         let full_at = bucket.full_at.max(now).saturating_add(rate.interval);
         let most = now.saturating_add(rate.full);
         if full_at > most {
+            // A request that is refused takes no token: who asks again and again is not shut out for longer.
             return Err(Duration::from_nanos(full_at - most));
         }
         bucket.full_at = full_at;

@@ -233,6 +233,7 @@ impl Tables {
         for (table, key, value) in rows {
             match value {
                 Some(value) => {
+                    // Before the commit: a list that reads the row never finds a gap over it.
                     self.gaps.put(table, &key, mark.number);
                     batch.insert(self.table(table), key, value);
                 }

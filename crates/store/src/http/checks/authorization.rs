@@ -33,6 +33,7 @@ pub(in crate::http) fn layer<S: Send + Sync + 'static>(access: Access, resource:
                 let login = login(&access, &exchange)?;
                 let identity = login.finish().await.map_err(refused)?;
                 exchange.note_user(identity.name());
+                // Requests for which the user has no permission use up the rate as well.
                 identity.count(&access).map_err(refused)?;
                 if let Needs::Permissions(permissions) = needs {
                     check(&identity, permissions, &exchange)?;
@@ -96,6 +97,7 @@ fn login<S>(access: &Access, exchange: &Exchange<S>) -> Result<Login, Fail> {
 fn check<S>(identity: &Identity, permissions: Permissions, exchange: &Exchange<S>) -> Result<(), Fail> {
     let target = Target::of(exchange)?;
     let BucketName { bucket_type, bucket } = target.bucket();
+    // A route without a bucket is about all of the type.
     let is_of_bucket = exchange.route().is_some_and(|route| route.contains("{bucket}"));
     let place = Place { bucket_type, bucket: is_of_bucket.then_some(bucket) };
     match identity.lacks(permissions, place) {
@@ -126,6 +128,7 @@ fn refused(refusal: Refusal) -> Fail {
             Status::TOO_MANY_REQUESTS,
             "Too many requests of this user, or too many wrong passwords from this address.\n",
         )
+        // In whole seconds (RFC 9110 §10.2.3), and no shorter than the wait.
         .header(KnownName::RETRY_AFTER, wait.as_nanos().div_ceil(1_000_000_000).max(1).to_string()),
     };
     Fail::Answer(answer)

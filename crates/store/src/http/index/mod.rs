@@ -115,6 +115,7 @@ impl Query<'_> {
             if let Some(last) = pages.paced(self.put(page, matches, &mut left, results)).await?? {
                 return Ok(Some(Continuation::text(last)));
             }
+            // The answer to HEAD has no content to go on with.
             if results.is_muted() {
                 break;
             }
@@ -128,6 +129,7 @@ impl Query<'_> {
         share: &'s mut Share,
     ) -> Result<Pages<'s, E::Snapshot>, Fail> {
         let beside = if self.parameters.pattern().is_some() { PATTERN_BYTES } else { 0 };
+        // A pattern may leave out most of a page: more items are read than results are wanted.
         let results_max = self.parameters.results_max().filter(|_| self.parameters.pattern().is_none());
         let selection = self.range.selection(self.bucket);
         let mut pages = Pages::begin(shared, (share, beside), selection, results_max, self.deadline).await?;
@@ -195,6 +197,7 @@ fn boundary() -> VtagText {
 /// Ends a streamed answer with a part that says why there are no more results.
 async fn fail(results: Results, error: EngineError) -> Outcome {
     match error {
+        // The end of the time is told to the client, and is no failure of the store.
         EngineError::TimedOut => Ok(results.fail("timeout").await?),
         error => {
             results.fail(&error.to_string()).await?;

@@ -198,6 +198,7 @@ impl Names {
             let Attribute::Link { bucket, key, tag } = attribute else { continue };
             bounds.count_link()?;
             let name = BucketName { bucket_type: DEFAULT_TYPE, bucket }.object(key);
+            // An object is checked once, however many links lead to it.
             if step.takes(bucket, tag) && self.add(name, held_bytes)? {
                 reader.check(name.bucket)?;
             }

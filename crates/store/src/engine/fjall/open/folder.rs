@@ -51,6 +51,7 @@ impl Folder {
             private_files::check_others(&path, &[&OWN_NAMES[..], &[UNFINISHED_FORMAT]].concat())?;
         }
         let lock = lock(&path)?;
+        // The version of the format is known before anything in the folder is changed.
         let known_id = read_format(&path)?;
         private_files::mend(&path, &OWN_NAMES)?;
         let id = known_id.map_or_else(|| write_format(&path), Ok)?;
@@ -149,6 +150,7 @@ impl Folder {
 
 /// Flushes what a folder lists, so that a new or renamed file is there after a loss of power.
 pub(in crate::engine::fjall) fn sync_folder(path: &Path) -> io::Result<()> {
+    // Windows opens no folder as a file.
     if cfg!(windows) { Ok(()) } else { File::open(path)?.sync_all() }
 }
 

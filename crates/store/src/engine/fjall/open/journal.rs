@@ -66,6 +66,7 @@ impl Journal {
     pub(in crate::engine::fjall) fn batch(&mut self, at: u64) -> io::Result<Option<WholeBatch>> {
         self.seek(at)?;
         match self.read_batch() {
+            // A batch within which the journal ends was being written when the process or the power went.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
             read => read,
         }
@@ -167,6 +168,7 @@ impl Journal {
 
     /// Returns false if the journal ends before so many bytes.
     fn hash_through(&mut self, mut count: u64, hash: &mut XxHash3_64) -> io::Result<bool> {
+        // A torn length may be any number: nothing is read for one that is beyond the end.
         if count > self.len.saturating_sub(self.at) {
             return Ok(false);
         }
@@ -200,6 +202,7 @@ impl Journal {
             if let Some(found) = window.windows(folder.len()).position(|octets| octets == folder) {
                 return Ok(Some(start + found as u64));
             }
+            // The bytes that are looked for may lie across two reads.
             window.drain(..window.len().saturating_sub(folder.len() - 1));
         }
     }
