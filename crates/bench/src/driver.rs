@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// `crates/xtask/src/bench/floor.rs` has them, with the header of a frame.
+    /// `crates/xtask/src/bench/stacks/floor.rs` has them, with the header of a frame.
     #[test]
     fn blocks_are_as_long_as_the_floor_has_them() {
         let mean = |traffic| {

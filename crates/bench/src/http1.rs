@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(head(Traffic::Repeated, 7, "127.0.0.1:55883"), recorded);
     }
 
-    /// `crates/xtask/src/bench/floor.rs` has them.
+    /// `crates/xtask/src/bench/stacks/floor.rs` has them.
     #[test]
     fn heads_are_as_long_as_the_floor_has_them() {
         let octets = |traffic, number| head(traffic, number, "127.0.0.1:55883").len();

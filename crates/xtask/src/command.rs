@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use alula_tidy::repository_root;
 use anyhow::{Context, Result, ensure};
 
-use crate::tally::Tally;
+use crate::stages::Tally;
 
 /// `cargo` with these arguments, in the repository's root.
 pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {

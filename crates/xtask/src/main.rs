@@ -3,29 +3,22 @@
 //! `cargo xtask test` installs the peers that are missing, then runs every stage and prints their seconds.
 #![forbid(unsafe_code)]
 
-mod api;
 mod bench;
-mod browser;
 mod command;
 mod costs;
-mod fuzz;
-mod interop;
-mod limits;
-mod lines;
-mod loom;
+mod long;
 mod package;
 mod peers;
-mod report;
-mod slow;
-mod soak;
 mod stages;
-mod suffixes;
-mod tally;
 mod tools;
+mod written;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+
+use long::{browser, fuzz, loom, slow, soak};
+use written::{api, interop, limits, lines, suffixes};
 
 const USAGE: &str = "\
 Usage: cargo xtask <COMMAND>

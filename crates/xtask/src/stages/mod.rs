@@ -1,14 +1,18 @@
 //! The stages of `cargo xtask test`, in the order in which a change most likely fails them.
 
+mod report;
+mod tally;
+
 use std::process::{Command, ExitCode};
 
 use alula_tidy::{Package, Workspace};
 use anyhow::Result;
 
 use crate::command::{cargo, run, run_tests};
-use crate::report::Report;
-use crate::tally::Tally;
 use crate::{costs, package, peers, tools};
+
+use self::report::Report;
+pub(crate) use self::tally::Tally;
 
 /// Runs everything; `with_peers` says whether other programs may be installed and tested against.
 pub(crate) fn test(with_peers: bool) -> ExitCode {

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     command::{answer, cargo, run, run_tests},
-    tally::Tally,
+    stages::Tally,
     tools,
 };
 

@@ -11,7 +11,7 @@ use anyhow::Result;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::statvfs::statvfs;
 
-use crate::tally::Tally;
+use super::tally::Tally;
 
 /// What has run so far.
 pub(crate) struct Report {
