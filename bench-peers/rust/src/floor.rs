@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::asking::spread;
+use crate::clients::asking::spread;
 use crate::measure::{Run, end_with_input, measured, one_thread};
 
 /// Octets of a request, and of its answer.

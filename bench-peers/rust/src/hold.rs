@@ -28,8 +28,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
-use crate::listening::{Speaks, acceptor};
 use crate::measure::one_thread;
+use crate::servers::listening::{Speaks, acceptor};
 
 /// The connections that are being made at once, at most.
 const IN_FLIGHT: usize = 64;

@@ -3,33 +3,20 @@
 //! `cargo xtask bench` runs it. A unit of work is what a unit of the workload of that name is in `crates/bench`.
 #![forbid(unsafe_code)]
 
-mod asking;
-mod client_curl;
-mod client_h2;
-mod client_hyper;
-mod client_hyper_util;
-mod client_reqwest;
-mod client_ureq;
-mod created;
-mod fields;
+mod clients;
 mod floor;
 mod hold;
-mod hpack_fluke;
-mod hpack_h2;
-mod hpack_httlib;
-mod listening;
-mod lists;
+mod hpack;
 mod measure;
 mod memory;
-mod request;
-mod routers;
 mod servers;
-mod works;
 
 use std::process::ExitCode;
 
-use crate::asking::Asking;
+use crate::clients::asking::Asking;
 use crate::measure::Run;
+use crate::memory::{created, fields, routers};
+use crate::servers::works;
 
 const USAGE: &str = "\
 Usage: alula-bench-peers PEER WORK UNITS LISTS PORT   Prints nanoseconds, those of the CPU, and `-` for allocations
@@ -78,12 +65,12 @@ fn dispatch(args: &[&str]) -> Option<()> {
 fn prepared(peer: &str, work: &str, lists: &str, port: u16) -> Option<Run> {
     let (kind, case) = work.split_once('-').unwrap_or((work, ""));
     Some(match (peer, kind) {
-        ("h2", "encode") => hpack_h2::encode(case),
-        ("h2", "decode") => hpack_h2::decode(lists, case),
-        ("fluke-hpack", "encode") => hpack_fluke::encode(case),
-        ("fluke-hpack", "decode") => hpack_fluke::decode(lists, case),
-        ("httlib-hpack", "encode") => hpack_httlib::encode(case),
-        ("httlib-hpack", "decode") => hpack_httlib::decode(lists, case),
+        ("h2", "encode") => hpack::h2::encode(case),
+        ("h2", "decode") => hpack::h2::decode(lists, case),
+        ("fluke-hpack", "encode") => hpack::fluke::encode(case),
+        ("fluke-hpack", "decode") => hpack::fluke::decode(lists, case),
+        ("httlib-hpack", "encode") => hpack::httlib::encode(case),
+        ("httlib-hpack", "decode") => hpack::httlib::decode(lists, case),
         ("h2", "created") if case == "alone" => created::alone(),
         ("h2", "created") => created::h2(),
         ("hyper", "created") => created::hyper(),
@@ -96,12 +83,12 @@ fn prepared(peer: &str, work: &str, lists: &str, port: u16) -> Option<Run> {
         ("matchit", "routes") => routers::matchit(case),
         ("path-tree", "routes") => routers::path_tree(case),
         ("http", "method") => fields::connect(),
-        ("h2", "client") => client_h2::run(Asking::parse(case), port),
-        ("hyper", "client") => client_hyper::run(Asking::parse(case), port),
-        ("hyper-util", "client") => client_hyper_util::run(Asking::parse(case), port),
-        ("reqwest", "client") => client_reqwest::run(Asking::parse(case), port),
-        ("ureq", "client") => client_ureq::run(Asking::parse(case), port),
-        ("libcurl", "client") => client_curl::run(Asking::parse(case), port),
+        ("h2", "client") => clients::h2::run(Asking::parse(case), port),
+        ("hyper", "client") => clients::hyper::run(Asking::parse(case), port),
+        ("hyper-util", "client") => clients::hyper_util::run(Asking::parse(case), port),
+        ("reqwest", "client") => clients::reqwest::run(Asking::parse(case), port),
+        ("ureq", "client") => clients::ureq::run(Asking::parse(case), port),
+        ("libcurl", "client") => clients::curl::run(Asking::parse(case), port),
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-use crate::asking::Asking;
+use crate::clients::asking::Asking;
 
 /// Work that is set up: does so many units.
 pub(crate) type Run = Box<dyn FnMut(u64)>;

@@ -11,9 +11,9 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 
-use crate::asking::{Asking, spread};
+use crate::clients::asking::{Asking, spread};
+use crate::clients::request::{PATH, Requests, fields, url};
 use crate::measure::{Run, one_thread};
-use crate::request::{PATH, Requests, fields, url};
 
 type Body = Empty<Bytes>;
 

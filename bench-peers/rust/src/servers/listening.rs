@@ -17,7 +17,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::measure::end_with_input;
-use crate::works::Serves;
+use crate::servers::works::Serves;
 
 /// The one version that hyper's servers speak here; the automatic one speaks both.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use fluke_hpack::{Decoder, Encoder};
 
-use crate::lists::{Blocks, Case};
+use crate::hpack::lists::{Blocks, Case};
 use crate::measure::Run;
 
 pub(crate) fn encode(case: &str) -> Run {

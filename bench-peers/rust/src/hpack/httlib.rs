@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use httlib_hpack::{Decoder, Encoder};
 
-use crate::lists::{Blocks, Case};
+use crate::hpack::lists::{Blocks, Case};
 use crate::measure::Run;
 
 pub(crate) fn encode(case: &str) -> Run {

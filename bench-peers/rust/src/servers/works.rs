@@ -25,8 +25,8 @@ use serde::Serialize;
 use tokio::net::{TcpListener, TcpStream};
 use tower_http::services::ServeDir;
 
-use crate::listening::{Listening, Speaks};
 use crate::measure::one_thread;
+use crate::servers::listening::{Listening, Speaks};
 
 /// The words that follow `works`.
 pub(crate) struct Works {

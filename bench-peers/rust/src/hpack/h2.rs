@@ -12,7 +12,7 @@ use h2::frame::{Frame, Headers, Pseudo, StreamId};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::lists::{Blocks, Case};
+use crate::hpack::lists::{Blocks, Case};
 use crate::measure::Run;
 
 pub(crate) type Codec = h2::Codec<Wire, Bytes>;

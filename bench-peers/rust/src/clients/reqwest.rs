@@ -5,9 +5,9 @@ use std::hint::black_box;
 use alula_testkit::lists::REQUEST;
 use reqwest::Client;
 
-use crate::asking::{Asking, spread};
+use crate::clients::asking::{Asking, spread};
+use crate::clients::request::{fields, url};
 use crate::measure::{Run, one_thread};
-use crate::request::{fields, url};
 
 pub(crate) fn run(asking: Asking, port: u16) -> Run {
     let (runtime, fields, url) = (one_thread(), fields(&REQUEST), url(port));

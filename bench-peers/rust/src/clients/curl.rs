@@ -7,9 +7,9 @@ use alula_testkit::lists::REQUEST;
 use curl::easy::{Easy2, Handler, HttpVersion, List, WriteError};
 use curl::multi::{Easy2Handle, Multi};
 
-use crate::asking::Asking;
+use crate::clients::asking::Asking;
+use crate::clients::request::url;
 use crate::measure::Run;
-use crate::request::url;
 
 /// Lets content go.
 struct Sink;

@@ -1,5 +1,8 @@
 //! Servers that answer `GET /hello` with 13 octets, on a runtime of one thread.
 
+pub(crate) mod listening;
+pub(crate) mod works;
+
 use std::convert::Infallible;
 
 use axum::Router;

@@ -9,10 +9,10 @@ use http::{Method, StatusCode, Uri};
 use http_body_util::Empty;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use crate::hpack_h2::{codec, write};
+use crate::clients::request::{fields, get};
+use crate::hpack::h2::{codec, write};
 use crate::measure::{Run, one_thread};
-use crate::memory::Memory;
-use crate::request::{fields, get};
+use crate::memory::answering::Memory;
 
 const URI: &str = "http://example.com/static/app";
 

@@ -6,9 +6,9 @@ use std::io::Read;
 use alula_testkit::lists::REQUEST;
 use ureq::Agent;
 
-use crate::asking::{Asking, threads};
+use crate::clients::asking::{Asking, threads};
+use crate::clients::request::url;
 use crate::measure::Run;
-use crate::request::url;
 
 pub(crate) fn run(asking: Asking, port: u16) -> Run {
     assert!(asking.is_http1, "it speaks nothing else");

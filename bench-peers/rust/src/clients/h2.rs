@@ -5,9 +5,9 @@ use std::hint::black_box;
 use alula_testkit::lists::REQUEST;
 use tokio::net::TcpStream;
 
-use crate::asking::{Asking, spread};
+use crate::clients::asking::{Asking, spread};
+use crate::clients::request::{Requests, fields, url};
 use crate::measure::{Run, one_thread};
-use crate::request::{Requests, fields, url};
 
 pub(crate) fn run(asking: Asking, port: u16) -> Run {
     let runtime = one_thread();

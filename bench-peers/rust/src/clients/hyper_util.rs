@@ -8,10 +8,10 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
-use crate::asking::{Asking, spread};
-use crate::client_hyper::read;
+use crate::clients::asking::{Asking, spread};
+use crate::clients::hyper::read;
+use crate::clients::request::{fields, get, url};
 use crate::measure::{Run, one_thread};
-use crate::request::{fields, get, url};
 
 pub(crate) fn run(asking: Asking, port: u16) -> Run {
     let (runtime, fields) = (one_thread(), fields(&REQUEST));
