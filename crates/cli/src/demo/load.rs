@@ -63,6 +63,7 @@ impl Load {
                 senders.spawn(keep_sending(sender.clone(), meter.clone()));
             }
             tokio::select! {
+                // A sender that ends early has failed, which goes before any figures.
                 biased;
                 ended = senders.join_next() => Err(why_ended(ended)),
                 figures = self.take_figures(meter, began, wire) => figures,

@@ -70,6 +70,7 @@ impl Lines {
         let before = state.waiting.len();
         write(&mut state.waiting);
         if state.waiting.len() > WAITING_OCTETS_MAX {
+            // The lines of a request are left out together: half of one would mislead.
             state.waiting.truncate(before);
             state.left_out += 1;
         }

@@ -34,6 +34,7 @@ fn write(lines: &mut Vec<u8>, request: &Request) {
     match request.version() {
         // It is taken out of the fields.
         Version::Http1 => write_field(lines, b"host", authority.as_bytes()),
+        // HTTP/2 sends these as pseudo-fields, which are not among the fields (RFC 9113 §8.3.1).
         Version::Http2 => {
             write_field(lines, b":scheme", request.claimed_scheme().unwrap_or_default().as_bytes());
             write_field(lines, b":authority", authority.as_bytes());

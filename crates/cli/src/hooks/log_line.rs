@@ -31,6 +31,7 @@ pub(super) fn refused(lines: &Lines, failure: &RequestFailure<'_>) {
         let (peer, time) = (failure.peer().ip(), ClfTime(SystemTime::now()));
         let _ = write!(line, "{peer} - - [{time}] \"{method} {target} ");
         let _ = match error.phase() {
+            // The version is not agreed on before the handshake has ended.
             Phase::Handshake => write!(line, "-\""),
             _ => write!(line, "{}\"", failure.version()),
         };

@@ -126,6 +126,7 @@ pub(crate) fn run_starting(
     let end_max = terms.end_max;
     let served = runtime.block_on(serve(args, identity, terms, starting, service));
     match served {
+        // A thread that still opens the store cannot be stopped, and is not waited for.
         Ok(Served::BeforeReady) => runtime.shutdown_background(),
         _ => runtime.shutdown_timeout(end_max),
     }
@@ -156,6 +157,7 @@ fn identity_of(cert: &Path, key: &Path) -> Result<Identity, Failure> {
         let other = if has(&private, of_certificate) { " but a certificate, which --cert takes" } else { "" };
         return wrong(format!("--key {}: it holds no private key in PEM{other}", key.display()));
     }
+    // The library takes no encrypted keys: a server starts without somebody to type a password.
     if has(&private, "ENCRYPTED") {
         let next = "openssl pkey -in FILE -out KEY writes it without";
         return wrong(format!("--key {}: the private key has a password ({next})", key.display()));

@@ -39,6 +39,7 @@ mod platform {
             tokio::select! {
                 _ = self.interrupted.recv() => {}
                 _ = self.terminated.recv() => {}
+                // A service without a terminal gets SIGHUP to open its logs again, not to stop.
                 _ = self.hung_up.recv(), if self.is_at_terminal => {}
             }
         }

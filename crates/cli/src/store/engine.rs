@@ -49,6 +49,7 @@ pub(super) fn make(folder: &Path) -> Result<bool, Failure> {
         let sentence = format_args!("--data takes a folder, and {} is a file", folder.display());
         return Err(Failure::new(Exit::Local, sentence));
     }
+    // A link to a disk that is not mounted: a new folder in its place would look like an empty store.
     if folder.is_symlink() && !folder.exists() {
         let sentence = format_args!("--data takes a folder, and {} is a link to none", folder.display());
         return Err(Failure::new(Exit::Local, sentence));

@@ -41,6 +41,7 @@ fn read() -> Result<Vec<u8>, Failure> {
 /// The first line of stdin without its end, and of one that is too long not all.
 fn first_line() -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
+    // More than the longest password is read, so that a longer one is refused and not cut.
     io::stdin().lock().take(2 * OCTETS_MAX as u64).read_until(b'\n', &mut line)?;
     while line.last().is_some_and(|octet| b"\r\n".contains(octet)) {
         line.pop();

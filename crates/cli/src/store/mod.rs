@@ -108,6 +108,7 @@ fn serve<E: Engine>(
         Ok(Service { routes, hint })
     };
     let outcome = listening::run_starting(&args.listen, terms, starting, service);
+    // The runtime has ended: no task has the store any more, and its engine can close its files.
     drop(opened);
     outcome
 }

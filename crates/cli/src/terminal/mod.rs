@@ -50,6 +50,8 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(json.len() * 2);
     for character in json.chars() {
         match character {
+            // In valid JSON a carriage return is white space, and a terminal would go back to the first
+            // column.
             '\r' => {}
             // A string takes all there is.
             odd if is_obeyed(odd) => drop(write!(shown, "\\u{:04x}", u32::from(odd))),
@@ -295,6 +297,7 @@ fn push_odd<'t>(shown: &mut String, text: &'t str) -> &'t str {
 /// Returns how many bytes at the end may be the beginning of a character, or of a line end.
 fn unfinished(octets: &[u8]) -> usize {
     let is_begun = |octets: &[u8]| match std::str::from_utf8(octets) {
+        // It may belong to `\r\n`, whose halves can come in two pieces.
         Ok(text) => text == "\r",
         Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
     };

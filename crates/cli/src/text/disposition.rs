@@ -12,6 +12,7 @@ pub(crate) fn filename(disposition: &str) -> Option<String> {
         let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8().ok()?;
         charset.eq_ignore_ascii_case("utf-8").then(|| decoded.into_owned())
     });
+    // The extended form goes first, also where it comes second (RFC 6266 §4.3).
     extended.or_else(|| parameter(disposition, "filename"))
 }
 

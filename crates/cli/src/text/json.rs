@@ -47,6 +47,7 @@ pub(crate) fn to_ascii(json: &str) -> String {
         match character.is_ascii() && character != '\x7f' {
             true => ascii.push(character),
             false => {
+                // Characters above U+FFFF are escaped as two surrogates (RFC 8259 §7).
                 for unit in character.encode_utf16(&mut [0; 2]) {
                     ascii.push_str(&format!("\\u{unit:04x}"));
                 }

@@ -25,6 +25,7 @@ fn until(text: &str, separator: char) -> (&str, &str) {
     for (at, character) in text.char_indices() {
         match character {
             _ if is_escaped => is_escaped = false,
+            // A backslash escapes within quotes alone (RFC 9110 §5.6.4).
             '\\' if is_quoted => is_escaped = true,
             '"' => is_quoted = !is_quoted,
             other if other == separator && !is_quoted => {

@@ -60,9 +60,9 @@ pub struct Retries {
 /// The time that a response has its request wait before it is sent again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Wait {
-    /// No wait: the status is none after which a request is sent again.
+    /// The status is none after which a request is sent again.
     Unasked,
-    /// A longer wait than the rules allow.
+    /// The response asks for a longer wait than the rules allow.
     TooLong,
     For(Duration),
 }

@@ -10,7 +10,7 @@ pub(super) enum Verdict {
     Again(Option<Instant>),
     /// The request is not sent again, for this reason.
     Withheld(&'static str),
-    /// No rule asks for the request to be sent again.
+    /// The request is not sent again, since no rule asks for that.
     Unasked,
 }
 

@@ -44,6 +44,7 @@ impl Held {
 
     fn append(&mut self, chunk: &[u8]) -> Result<(), Answer> {
         let octets = self.content.len() + chunk.len();
+        // Charged before it is kept: a description takes many times the memory of the content.
         if !self.memory.resize(MEMORY_BASE + octets as u64 * MEMORY_FACTOR) {
             return Err(no_room());
         }

@@ -44,5 +44,6 @@ pub(super) fn authenticated(user: &str) -> Result<Made, Answer> {
 /// The credentials of a scheme (RFC 9110 §11.4).
 pub(super) fn credentials<'a>(asked: &'a Asked<'_>, scheme: &str) -> Option<&'a str> {
     let (own, rest) = asked.headers().text(KnownName::AUTHORIZATION)?.split_once(' ')?;
+    // Schemes are compared without case (RFC 9110 §11.1).
     own.eq_ignore_ascii_case(scheme).then_some(rest.trim())
 }

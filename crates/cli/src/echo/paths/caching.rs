@@ -51,6 +51,7 @@ pub(super) fn response_headers(asked: &Asked<'_>) -> Result<Made, Answer> {
     let mut fields = FieldSection::new();
     for (name, value) in asked.pairs() {
         let known = KnownName::lookup_folded(name.as_bytes());
+        // A peer that chose these could break off the connection, or split the answer in two.
         if known.is_some_and(|name| name.is_connection_specific() || OF_FRAMING.contains(&name)) {
             let detail = format!("{} cannot be asked for", name.to_ascii_lowercase());
             return Err(Answer::new(Status::BAD_REQUEST).detail(detail));

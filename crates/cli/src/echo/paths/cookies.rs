@@ -75,6 +75,7 @@ fn unquoted(value: &str) -> String {
     let mut octets = Vec::new();
     while let [first, more @ ..] = rest {
         (octets, rest) = match (first, more) {
+            // Three octal digits are one byte of UTF-8, not one character.
             (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', more @ ..]) => {
                 octets.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
                 (octets, more)

@@ -94,6 +94,7 @@ fn is_right(
         _ => hash(&asked_for),
     };
     let expected = match part("qop") {
+        // Clients of RFC 2069 send no `qop`.
         "" => hash(&format!("{first}:{}:{second}", part("nonce"))),
         qop => {
             let (nonce, count, own) = (part("nonce"), part("nc"), part("cnonce"));

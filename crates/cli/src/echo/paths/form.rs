@@ -60,6 +60,7 @@ impl Form {
         let disposition = field(&head, "content-disposition").unwrap_or_default();
         let parameters = parse(disposition, ';');
         let Some(name) = find(&parameters, "name") else { return };
+        // A file name, even an empty one, makes a part a file, as browsers send it (RFC 7578 §4.2).
         if filename(disposition).is_some() {
             let media_type = field(&head, "content-type").unwrap_or(super::made::OCTETS);
             self.files.push((name.to_owned(), media_type.to_owned(), content.to_vec()));

@@ -91,6 +91,7 @@ pub(super) fn drip(asked: &Asked<'_>) -> Result<Made, Answer> {
 /// Sends so many bytes in a time, in pieces of so many unless they would follow each other too closely.
 fn slow(duration: Duration, before: Duration, piece: usize, octets: usize) -> Pace {
     let pieces_max = (duration.as_micros() / PAUSE_MIN.as_micros()).max(1) as usize;
+    // Smaller pieces would take longer than the time that was asked for, as timers are no finer.
     let piece = piece.max(octets.div_ceil(pieces_max));
     let pieces = octets.div_ceil(piece).max(1) as u32;
     Pace { before, cut: Cut::Octets(piece), pause: duration / pieces, states_length: true }

@@ -62,6 +62,7 @@ const OUTSIDE: &AsciiSet = &CONTROLS
 fn next(asked: &Asked<'_>, kind: &str) -> Result<String, Answer> {
     let count: u32 = asked.path_number("count")?;
     match count {
+        // The last redirect leads to an answer of its own, as with httpbin.
         1 => Ok("/get".to_owned()),
         2..=REDIRECTS_MAX => Ok(format!("/{kind}/{}", count - 1)),
         _ => {

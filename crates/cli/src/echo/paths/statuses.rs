@@ -25,6 +25,7 @@ pub(super) fn status(asked: &Asked<'_>) -> Result<Made, Answer> {
 /// # Errors
 /// 400 if it is none.
 pub(super) fn answered(code: u16) -> Result<Status, Answer> {
+    // A 1xx ends no exchange: the client would go on waiting (RFC 9110 §15.2).
     Status::new(code).filter(|status| !status.is_interim()).ok_or_else(invalid)
 }
 

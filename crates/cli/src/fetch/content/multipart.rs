@@ -112,6 +112,7 @@ impl Part {
         let (value, mut rest) = word(text, is_list);
         let mut part = match kind {
             "@" => Self::file(name, &value, None),
+            // `<` sends the content of the file as a text without a file name, as with curl.
             "<" => Self::text(name, &read_file(&value)?),
             _ => Self::text(name, value.as_bytes()),
         };

@@ -57,7 +57,7 @@ pub(super) struct Show {
 /// The extent to which content that is laid out or coloured is held on its way.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Holding {
-    /// Not held back.
+    /// Passed on at once.
     Nothing,
     /// Held back until a line is whole.
     Lines,

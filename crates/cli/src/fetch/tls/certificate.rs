@@ -46,6 +46,7 @@ impl Certificate {
     pub(crate) fn of(der: &[u8]) -> Option<Self> {
         let mut certificate = Octets(der).take(SEQUENCE)?;
         let mut signed = certificate.take(SEQUENCE)?;
+        // Certificates of version 1 leave the version out (RFC 5280 §4.1.2.1).
         let _ = signed.take(VERSION);
         signed.take(INTEGER)?;
         // The algorithm of its signature.
@@ -146,6 +147,7 @@ fn time(octets: &mut Octets<'_>) -> Option<String> {
     let (year, rest) = match tag {
         UTC_TIME => {
             let (year, rest) = text.split_at_checked(2)?;
+            // Two digits stand for 1950 to 2049 (RFC 5280 §4.1.2.5.1).
             let century = if number(year)? < 50 { "20" } else { "19" };
             (format!("{century}{year}"), rest)
         }

@@ -78,6 +78,7 @@ fn identity(path: &Path, password: Option<String>, args: &ConnectionArgs) -> Res
 fn path_and_password(given: &Path, pass: Option<&str>) -> (PathBuf, Option<String>) {
     let pass = pass.map(str::to_owned);
     match given.to_str().and_then(|text| text.rsplit_once(':')) {
+        // A file may have a colon in its name, which goes before the reading as a password.
         Some((path, password)) if !given.exists() => {
             (path.into(), pass.or_else(|| Some(password.to_owned())))
         }
@@ -113,6 +114,7 @@ fn read_key(path: &Path, kind: CertType, password: Option<&str>) -> Result<Vec<u
         let why = "its private key is encrypted as before PKCS #8: openssl pkcs8 -topk8 writes it anew";
         return Err(failed(path, why));
     }
+    // The library reads every other kind of key by itself.
     let Some(encrypted) = section(&file, ENCRYPTED) else { return Ok(file) };
     let password = match password {
         Some(password) => password.to_owned(),

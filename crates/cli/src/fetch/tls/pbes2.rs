@@ -69,6 +69,7 @@ fn scheme(mut algorithm: Der<'_>) -> Option<Scheme<'_>> {
     let _ = derivation.number();
     let hash = match derivation.take(SEQUENCE) {
         Some(mut hash) => hash.take(OBJECT_IDENTIFIER)?.0.strip_prefix(HMAC_WITH)?.to_vec(),
+        // HMAC with SHA-1 is the default of the format (RFC 8018 §A.2).
         None => vec![7],
     };
     let hash = match hash[..] {

@@ -19,6 +19,7 @@ pub(in crate::fetch) struct Roots {
 impl Roots {
     pub(in crate::fetch) fn of(args: &ConnectionArgs) -> Self {
         let (file, folder) = (args.cacert.clone(), args.capath.clone());
+        // A file or folder of roots takes the place of the platform's, as with curl.
         let has_platform = args.ca_native || (file.is_none() && folder.is_none());
         Self { file, folder, has_platform, is_anything_trusted: args.insecure }
     }

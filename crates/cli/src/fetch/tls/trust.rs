@@ -64,6 +64,7 @@ fn in_folder(folder: &Path) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
         let text = fs::read(entry?.path()).unwrap_or_default();
+        // Folders of roots hold links, lists of revoked certificates and READMEs as well.
         if Client::builder().add_roots_pem(&text).is_ok() {
             all.extend(text);
             all.push(b'\n');
