@@ -1,8 +1,8 @@
-//! A list that is mostly of one item.
+//! A list that stores its first item inline.
 
-/// Items in order; while there was one at a time, it needs no memory of its own.
+/// A list of items in order, which allocates nothing as long as it never held two at once.
 pub(crate) struct Few<T> {
-    /// It comes before the others. There is none once there were several: their memory takes all then.
+    /// The first item. `None` once there were several items: `more` then holds all of them.
     first: Option<T>,
     more: Vec<T>,
 }

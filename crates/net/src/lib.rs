@@ -2,9 +2,8 @@
 //!
 //! For users there is nothing here: they see `alula`. A client opens a connection with [`Connect`], a server
 //! takes requests from one with [`Conn::turn_of_server`]; both hold a [`Stream`] per request, read its
-//! content through a
-//! [`Body`] and write through a [`BodyWriter`]. How the lock, the reading and the tasks play together stands at the
-//! top of `drive/shared.rs`.
+//! content through a [`Body`] and write through a [`BodyWriter`]. How the lock, the reading and the tasks
+//! play together stands at the top of `drive/shared.rs`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 

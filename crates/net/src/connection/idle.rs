@@ -23,9 +23,8 @@ pub trait IdleObserver: Send + Sync {
     /// Called when a stream is opened on a connection that was idle.
     fn busy(&self);
 
-    /// Told the bytes that the connection holds when they are many or were, and when a request is refused
-    /// for want
-    /// of memory, with whether memory is [scarce](alula_machine::MemoryBudget::is_scarce).
+    /// Told the bytes that the connection holds when they are many or were, and when a request is refused for
+    /// want of memory, with whether memory is [scarce](alula_machine::MemoryBudget::is_scarce).
     fn holds(&self, octets: u64, is_scarce: bool) {
         let _ = (octets, is_scarce);
     }
@@ -119,8 +118,8 @@ impl Idleness {
         often.min(least.max(LOOK_AFTER / 100))
     }
 
-    /// Records whether the connection was used since the last look; `is_quiet` says that nothing holds it now.
-    /// Returns true if nothing has happened since the look before.
+    /// Records whether the connection was used since the last look; `is_quiet` says that nothing holds it
+    /// now. Returns true if nothing has happened since the look before.
     pub(crate) fn look(&mut self, now: Time, is_quiet: bool, often: Duration) -> bool {
         let is_idle = is_quiet && self.opened == self.seen;
         if !is_idle {

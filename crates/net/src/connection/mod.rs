@@ -508,7 +508,7 @@ impl Connection {
         self.hand_over.wake_caller(wait, &mut self.wake);
     }
 
-    /// Wakes those who wait for either side of a stream.
+    /// Wakes the callers that wait for either side of a stream.
     #[inline]
     pub(crate) fn wake_both(&mut self, index: u32) {
         self.wake_later(index, Side::Read);

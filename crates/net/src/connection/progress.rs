@@ -10,8 +10,7 @@ use alula_machine::Time;
 const SECONDS_FOR_ALL: u128 = 64;
 
 /// The time that is measured at least, which a phone may be without network, and at most: what moved long ago
-/// says
-/// nothing.
+/// says nothing.
 const MEASURED_MIN: Duration = Duration::from_secs(1);
 const MEASURED_MAX: Duration = Duration::from_secs(2);
 
@@ -27,8 +26,7 @@ struct Mark {
 
 impl Progress {
     /// Returns true if too few bytes have moved since an earlier call for a connection that holds so many.
-    /// The
-    /// first call, and one long after another, begins to measure.
+    /// The first call, and one long after another, begins to measure.
     pub(crate) fn is_stuck(&mut self, now: Time, moved: u64, held: u64) -> bool {
         let mark = *self.0.get_or_insert(Mark { at: now, moved });
         let measured = now.saturating_since(mark.at);

@@ -23,7 +23,7 @@ use crate::{
 /// [`Limits::body_rate_grace`](alula_machine::Limits::body_rate_grace).
 const RETRY_AFTER: &[u8] = b"5";
 
-/// Bytes.
+/// Input: decryption, feeding the machine, and the end.
 impl Connection {
     /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
     pub(crate) fn feed(&mut self) {
@@ -135,8 +135,8 @@ impl Connection {
         Ok(())
     }
 
-    /// The peer has closed its side. Where a write was told of a reset, or that nothing was taken for too
-    /// long, that is what it was: the system tells of it once, and then of a plain end.
+    /// Handles the end of the input. If a write has met a reset, or a timeout of TCP, the connection has
+    /// failed by that: the system reports it once, and then a plain end.
     pub(crate) fn input_ended(&mut self) {
         self.input.close(self.is_secure());
         match self.output.failure() {
@@ -235,7 +235,7 @@ impl Connection {
     }
 }
 
-/// Events.
+/// The events of the machine.
 impl Connection {
     #[inline]
     fn on_event(&mut self, event: Event<'_>, input: &ReadBuf) {

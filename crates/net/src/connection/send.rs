@@ -144,8 +144,8 @@ impl Connection {
         (*sent == data.len()).then_some(Ok(()))
     }
 
-    /// Ends a message with trailers. They are dropped with what is left of a request whose response is
-    /// whole: behind content that was dropped they would make it look whole.
+    /// Ends a message with trailers. They are dropped with what is left of a request whose response is whole:
+    /// behind content that was dropped they would make it look whole.
     pub(crate) fn write_trailers(&mut self, at: SlotKey, trailers: &FieldSection) -> Result<(), Error> {
         if self.has_whole_response(at) {
             return Ok(());

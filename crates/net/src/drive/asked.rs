@@ -1,4 +1,4 @@
-//! The request and its origin, for those who read of a failure.
+//! The request and its origin, as errors show them.
 
 use std::fmt::{self, Write as _};
 

@@ -96,8 +96,8 @@ impl Watch {
 }
 
 impl Drop for Watch {
-    /// Ends the connection if its runtime ends before it does: whoever still waits for it elsewhere is told
-    /// so, and the peer is told as much as the socket takes at once.
+    /// Ends the connection if its runtime ends first: callers that wait for it on other runtimes get an
+    /// error, and the peer gets as many bytes of the farewell as the socket takes at once.
     fn drop(&mut self) {
         let mut connection = self.conn.lock();
         if !connection.life.has_ended() {

@@ -22,8 +22,8 @@ use crate::{
 
 /// A stream being opened.
 ///
-/// On a connection that shares its callers with others ([`Conn::join`]) nobody waits: when the peer
-/// allows no more streams it fails in [`Phase::Queue`], and another connection is to be looked for.
+/// On a connection that shares its callers with others ([`Conn::join`]) nobody waits: when the peer allows no
+/// more streams it fails in [`Phase::Queue`], and another connection is to be looked for.
 pub struct Open<'a, F> {
     conn: &'a Arc<Conn>,
     noted: Noted<'a>,

@@ -1,9 +1,10 @@
-//! The looks of a connection's task now and then: whether its peer is too slow, whether callers starve,
-//! whether anything takes too long, and whether the connection is idle, or has idled or lived long enough.
+//! Periodic checks of a connection: slow peers, starving callers, deadlines, idle time and lifetime, and the
+//! memory that an idle connection keeps.
 //!
 //! Rule 1: a busy connection pays one comparison per run of its task for this. The task looks once in
-//! [`LOOK_AFTER`]; when no stream was opened since it last looked and none is held, the memory goes that the next stream does not
-//! need, and it looks no more until that comes or until the connection is to end, unless the socket is full.
+//! [`LOOK_AFTER`]; when no stream was opened since the last look and none is held, it gives back memory that
+//! the next stream does not need, and looks no more until a stream comes or the connection is to end, unless
+//! the socket is full.
 //! Rule 2: only the peer's delay counts: content that a handler waits for or that is read and dropped, and
 //! bytes of ours that wait for the peer's windows or its socket. Nothing is judged while our windows, or our
 //! stopped reading, block the peer.
@@ -36,8 +37,7 @@ pub struct Keep {
     /// The time in all; [`Duration::MAX`] is for ever.
     pub life: Duration,
     /// The time that a caller waits for content while responses that are not read hold all that the peer may
-    /// send;
-    /// [`Duration::MAX`] is for ever.
+    /// send; [`Duration::MAX`] is for ever.
     pub unread: Duration,
 }
 

@@ -1,8 +1,8 @@
 //! Chooses which waiting caller reads the socket, and passes that role on.
 //!
 //! On a client the callers read themselves: the caller that was polled last and still waits is the *reader*,
-//! and its waker is with the reactor. No other caller hears of the socket, and the others count on the reader,
-//! which must not go without passing the role on:
+//! and its waker is with the reactor. No other caller hears of the socket, and the others count on the
+//! reader, which must not go without passing the role on:
 //!
 //! Rule 1: the caller that takes the half out is the reader from then on; there is one half, so there is one
 //! reader at a time.

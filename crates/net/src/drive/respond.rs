@@ -46,8 +46,8 @@ impl WholeAnswer {
 impl Stream {
     /// Sends an answer, dated unless it has a date, with as much of its content as can be sent at once;
     /// `sent` says how much that was. If that is all, the stream, the head and the content of the request are
-    /// given back under the same lock. Returns none when
-    /// [`write`](Self::write) has to send the rest, with which the message ends; nothing is given back then.
+    /// given back under the same lock. Returns none when [`write`](Self::write) has to send the rest, with
+    /// which the message ends; nothing is given back then.
     ///
     /// A client that waits to be asked for its content is asked before a head of 2xx, if that is still read.
     /// Allocates nothing once warm.

@@ -3,9 +3,9 @@
 //!
 //! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake (`turn.rs`). On a client
 //! the callers take the turns themselves: the one that was polled last and still waits reads for all (the
-//! *reader*). The reader leaves a waker with the reactor; when it has its answer it wakes another waiting caller to
-//! read on (`reader.rs`). The standby task (`client_task.rs`) reads whenever no caller does. On a server the
-//! connection's task takes every turn (`server_task.rs`).
+//! *reader*). The reader leaves a waker with the reactor; when it has its answer it wakes another waiting
+//! caller to read on (`reader.rs`). The standby task (`client_task.rs`) reads whenever no caller does. On a
+//! server the connection's task takes every turn (`server_task.rs`).
 //!
 //! Rule 1: the lock is held for memory work only; system calls happen and wakers wake after it is released.
 //! Rule 2: the reader takes the reading half out, so there is no second one; `Output` keeps a second writer
@@ -70,7 +70,7 @@ pub(crate) enum Arrival {
     Since(Instant),
 }
 
-/// Is told of every frame that comes or goes, for those who want to watch.
+/// A function that is called with every frame that comes or goes.
 pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 
 pub(crate) type Guard<'a> = MutexGuard<'a, Connection>;
@@ -246,8 +246,8 @@ impl Conn {
         self.lock().machine.field_section_allowed()
     }
 
-    /// Has the connection's own task look whether the peer has said something, or gone, while nobody waited.
-    /// Allocates nothing.
+    /// Wakes the connection's own task to check whether the peer has sent anything, or closed, while no
+    /// caller waited. Allocates nothing.
     pub fn look_in(&self) {
         let mut connection = self.lock();
         connection.wake_task();

@@ -24,7 +24,7 @@ use crate::{
     message::content::Content,
 };
 
-/// Callers.
+/// The waiting of callers, and their leaving.
 impl Conn {
     /// Waits on a slot until `check` has an answer, reading for everybody where that is this side's part.
     pub(crate) fn poll_wait<T>(
@@ -103,7 +103,7 @@ impl Conn {
     }
 }
 
-/// Turns.
+/// Turns: one I/O cycle each.
 impl Conn {
     /// Takes a turn: write, read once, feed. Returns true if there was something to feed or the connection
     /// ended.

@@ -40,7 +40,7 @@ impl Wakes {
         if self.others.is_empty() { self.first.take() } else { None }
     }
 
-    /// Takes out those who came first. Allocates nothing.
+    /// Takes out the first wakers, in order. Allocates nothing.
     pub(crate) fn take_few(&mut self) -> impl Iterator<Item = Waker> + use<> {
         let first = self.first.take();
         let mut few = [const { None }; FEW];

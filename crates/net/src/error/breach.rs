@@ -1,5 +1,4 @@
-//! Connections that ended because their peer broke a rule: a server tells of them, since no handler hears of
-//! it.
+//! Connections that ended because their peer broke a rule: the server reports them, since no handler can.
 
 use std::mem;
 

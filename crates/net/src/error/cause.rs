@@ -65,12 +65,12 @@ pub enum Cause {
     Redirect(&'static str),
     /// The content cannot be decoded (RFC 9110 §8.4); the text says why.
     Coding(&'static str),
-    /// The content grows to more than this many times its bytes by being decoded (RFC 9110 §8.4), and to
-    /// more than 1 MiB.
+    /// The content grows to more than this many times its bytes by being decoded (RFC 9110 §8.4), and to more
+    /// than 1 MiB.
     Growth(u64),
-    /// The content is longer than this many bytes, which is all that may be gathered: by `content_max` of
-    /// the builder or of a route, by the call that was made, such as
-    /// [`Body::bytes_max`](crate::Body::bytes_max), or, where it is decoded, by `decoded_max`.
+    /// The content is longer than this many bytes, which is all that may be gathered: by `content_max` of the
+    /// builder or of a route, by the call that was made, such as [`Body::bytes_max`](crate::Body::bytes_max),
+    /// or, where it is decoded, by `decoded_max`.
     TooLong(u64),
     /// The content is not what it was to be read as; the text says why.
     Unreadable(Arc<str>),

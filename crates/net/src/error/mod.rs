@@ -38,13 +38,12 @@ use crate::{
 ///
 /// `Display` gives one sentence: what was asked of whom, if that is known, then what went wrong, in the words
 /// that the phase has for it. Credentials and the values of a query are not shown. Whether the request may be
-/// sent again is told by
-/// [`retry`](Self::retry), and is no part of the sentence. An error of the operating system, of a connector, a resolver, a reader
-/// or a sink is the [source](std::error::Error::source), and its text is part of the sentence as well.
+/// sent again is told by [`retry`](Self::retry), and is no part of the sentence. An error of the operating
+/// system, of a connector, a resolver, a reader or a sink is the [source](std::error::Error::source), and its
+/// text is part of the sentence as well.
 ///
 /// The sentence is one line, in which whatever a terminal or a log obeys of text from elsewhere is escaped,
-/// as by
-/// [`OneLine`](alula_fields::OneLine). `Debug` escapes the same.
+/// as by [`OneLine`](alula_fields::OneLine). `Debug` escapes the same.
 ///
 /// As large as a pointer; cloning allocates nothing.
 #[derive(Clone)]
@@ -72,7 +71,7 @@ pub(crate) struct Facts {
     pub(crate) after: Option<Duration>,
     /// The addresses that were tried.
     pub(crate) tried: Option<Arc<[Attempt]>>,
-    /// The failure as the operating system, the transport, or whoever else told it.
+    /// The error of the operating system, the transport or another source.
     pub(crate) source: Option<Arc<io::Error>>,
     /// The requests that hold the connections which were waited for.
     pub(crate) occupied: Occupied,
@@ -393,10 +392,10 @@ impl Error {
     /// Returns true if the other side of a connection went away: it closed or reset the connection, within a
     /// message or between two, or reset the stream (RFC 9113 §6.4).
     ///
-    /// A handler whose request fails so has nobody to answer, if it was not dropped before it could be told,
-    /// and [`on_error`](https://docs.rs/alula/latest/alula/struct.ServerBuilder.html#method.on_error) is not
-    /// told of it. In a proxy, the error of reading a request says so of the client, and that of a call of
-    /// the server behind it. False where there was no connection yet, as for an address that refuses or a
+    /// A handler whose request fails so has no client to answer, if the handler was not dropped before, and
+    /// [`on_error`](https://docs.rs/alula/latest/alula/struct.ServerBuilder.html#method.on_error) is not told
+    /// of it. In a proxy, the error of reading a request says so of the client, and that of a call of the
+    /// server behind it. False where there was no connection yet, as for an address that refuses or a
     /// handshake that fails, and for deadlines, broken rules and GOAWAY. Allocates nothing.
     ///
     /// ```

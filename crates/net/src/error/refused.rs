@@ -1,5 +1,5 @@
-//! Requests that get to no handler, on connections that go on: a server tells of them, since nobody else
-//! hears of it.
+//! Requests that were refused before a handler, on connections that go on: the server reports them, since no
+//! handler can.
 
 use alula_fields::Head;
 use alula_h2::Violation;

@@ -170,7 +170,7 @@ fn broken(f: &mut fmt::Formatter<'_>, facts: &Facts, phase: Phase) -> fmt::Resul
     }
 }
 
-/// The reason in the words of whoever told it, without a number that says the same.
+/// The reason in the words of its source, without a number that repeats it.
 struct Reason<'a>(&'a Facts);
 
 impl fmt::Display for Reason<'_> {

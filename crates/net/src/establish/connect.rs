@@ -27,8 +27,8 @@ use crate::{
 /// The settings of a client's connection.
 #[derive(Clone)]
 pub struct Connect {
-    /// TLS with this configuration, which offers what `speaks` says by ALPN, with who has this name; nothing
-    /// for clear text.
+    /// The configuration of TLS, which offers the versions of `speaks` by ALPN, and the name of the server;
+    /// `None` for clear text.
     #[cfg(feature = "tls")]
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// The versions that this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless
@@ -54,7 +54,8 @@ pub struct Connect {
     pub at_end: Option<AtEnd>,
 }
 
-/// Is told of a connection whose own task has ended, also when that goes with its runtime.
+/// A function that is called with a connection whose own task has ended, also when it is dropped with its
+/// runtime.
 pub type AtEnd = Arc<dyn Fn(&Conn) + Send + Sync>;
 
 impl Connect {

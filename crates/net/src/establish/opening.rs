@@ -1,9 +1,9 @@
 //! A connection of a server that is being opened: its first bytes say what is spoken, and TLS shakes hands.
 //!
 //! Rule: the machine of a connection in clear text, and all that goes with it, is there once it is of use:
-//! when the first head is whole, or the preface of HTTP/2 (RFC 9113 §3.4). Until then the few bytes that
-//! came are all that is held. They are handed on at once when something is wrong with them, when the time for
-//! them is over, and when the server stops.
+//! when the first head is whole, or the preface of HTTP/2 (RFC 9113 §3.4). Until then the few bytes that came
+//! are all that is held. They are handed on at once when something is wrong with them, when the time for them
+//! is over, and when the server stops.
 
 #[cfg(feature = "tls")]
 use std::pin::Pin;
@@ -46,8 +46,8 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The bytes by which HTTP/2 is told from HTTP/1.1, no request of which begins so.
 const PREFACE_BEGIN: &[u8] = b"PRI ";
 
-/// Bytes of an unfinished head that are held without a machine. Most heads are shorter; a longer one is
-/// worth a machine.
+/// Bytes of an unfinished head that are held without a machine. Most heads are shorter; a longer one is worth
+/// a machine.
 const HELD_OCTETS_MAX: usize = 512;
 
 /// The memory of a connection that is being opened, with its task and its socket. Measured (`idle_memory`).

@@ -60,8 +60,8 @@ impl Speaks {
         names.into_iter().filter(|(is_spoken, _)| *is_spoken).map(|(_, name)| name.to_vec()).collect()
     }
 
-    /// Returns the version that ALPN has come to; who says nothing speaks HTTP/1.1 (RFC 9113 §3.3). `None`
-    /// when that is not spoken.
+    /// Returns the version that ALPN has chosen; a peer that chose none speaks HTTP/1.1 (RFC 9113 §3.3).
+    /// `None` if this side does not speak that version.
     pub fn agreed(self, alpn: Option<&[u8]>) -> Option<Version> {
         let version = if alpn == Some(b"h2") { Version::Http2 } else { Version::Http1 };
         self.has(version).then_some(version)

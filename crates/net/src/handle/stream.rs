@@ -415,8 +415,7 @@ impl Stream {
 
     /// Sends the head of an answer and, under the same lock, as much of its content as can be sent at once;
     /// `sent` says how much that was. False when [`write`](Self::write) has to send the rest, with which the
-    /// message ends. `reads_on` is as for
-    /// [`begin_answer`](Self::begin_answer).
+    /// message ends. `reads_on` is as for [`begin_answer`](Self::begin_answer).
     ///
     /// # Errors
     /// As [`begin_answer`](Self::begin_answer).

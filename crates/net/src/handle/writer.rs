@@ -82,8 +82,7 @@ impl BodyWriter {
     }
 
     /// Waits until there is room for content in the peer's windows and in the output, and returns the bytes
-    /// that
-    /// [`try_write`](Self::try_write) would take; at least one.
+    /// that [`try_write`](Self::try_write) would take; at least one.
     ///
     /// A handler that waits here before it reads or makes the next piece holds nothing for a peer that takes
     /// nothing. The peer is held to `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile, as in

@@ -1,7 +1,7 @@
-//! Content that was received: bytes, and which of them are content.
+//! Received content: buffers, and the ranges in them that are content.
 //!
-//! Rule: small content is copied to where it is wanted. Large content is not: whoever receives it gets the
-//! bytes as they were read, with the frames or chunks around it, and the connection reads on into others.
+//! Rule: small content is copied to where it is wanted. Large content is not: its receiver gets the bytes as
+//! they were read, with the frames or chunks around it, and the connection reads on into others.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ const LARGE_FRAME: usize = 4 * 1024;
 /// But no more room than this.
 const FORESIGHT_MAX: usize = 128 * 1024;
 
-/// Content in parts, of which the first ones may have been read. It is as small as can be, since it is moved
-/// with every message: where there is none, there is nothing else.
+/// Content in parts, of which the first ones may have been read. Its size is one pointer, since it is moved
+/// with every message; an empty one has no memory.
 #[derive(Default)]
 pub(crate) struct Content(Option<Box<Held>>);
 

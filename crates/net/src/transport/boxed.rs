@@ -2,9 +2,9 @@
 //! transport.
 //!
 //! The loops write without a waker and wait for room apart from that, as sockets allow; an
-//! [`AsyncWrite`](tokio::io::AsyncWrite) knows only writing with a waker. The transport is
-//! therefore always polled with the same waker, [`Room`], which notes that there may be room and wakes the
-//! writer that waits for it.
+//! [`AsyncWrite`](tokio::io::AsyncWrite) knows only writing with a waker. The transport is therefore always
+//! polled with the same waker, [`Room`], which notes that there may be room and wakes the writer that waits
+//! for it.
 //!
 //! Rule: bytes count as written once they are flushed. A transport may keep what it takes (TLS does), and
 //! nobody would come back to flush it; so the writer is told to wait, and flushes by trying again.

@@ -8,7 +8,7 @@ use crate::establish::version::Version;
 /// it.
 ///
 /// The default knows nothing: the peer is `0.0.0.0:0`, the transport is in clear text, and the first bytes
-/// say which version is spoken. A fact is believed as it is given, so take it from nobody but your own code.
+/// say which version is spoken. Facts are believed as given, so take them from your own code only.
 ///
 /// ```
 /// use alula::{TransportFacts, Version};

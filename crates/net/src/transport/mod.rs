@@ -356,8 +356,8 @@ impl WriteHalf {
         }
     }
 
-    /// Returns true if it is certain that nothing is there to be read, neither bytes nor an end nor an
-    /// error. One system call, which reads nothing; a link is not asked.
+    /// Returns true if it is certain that nothing is there to be read, neither bytes nor an end nor an error.
+    /// One system call, which reads nothing; a link is not asked.
     pub(crate) fn is_quiet(&self) -> bool {
         let mut octet = [MaybeUninit::uninit()];
         let peeked = match self {

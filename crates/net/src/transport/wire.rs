@@ -86,8 +86,8 @@ impl Wire {
         self.breaks(octets, Fault::Reset)
     }
 
-    /// Ends this direction once so many bytes were read, as if the writer had closed its side; what it
-    /// writes more is lost.
+    /// Ends this direction once so many bytes were read, as if the writer had closed its side; what it writes
+    /// more is lost.
     #[must_use]
     pub fn end_after(self, octets: u64) -> Self {
         self.breaks(octets, Fault::End)
@@ -100,8 +100,8 @@ impl Wire {
         self.breaks(octets, Fault::Silence)
     }
 
-    /// Holds at most so many bytes that were written and not read; a writer waits for room. Default 64 KiB;
-    /// 0 counts as 1.
+    /// Holds at most so many bytes that were written and not read; a writer waits for room. Default 64 KiB; 0
+    /// counts as 1.
     #[must_use]
     pub fn capacity(mut self, octets: usize) -> Self {
         self.capacity = octets.max(1);

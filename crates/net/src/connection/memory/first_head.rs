@@ -1,8 +1,7 @@
 //! The bound on heads of a connection of which no request was answered yet, while memory is scarce.
 //!
 //! Large limits on heads are for peers that are known: a stranger could have each connection hold as much as
-//! they
-//! allow, before anybody has seen a credential.
+//! they allow, before anybody has seen a credential.
 //!
 //! Rule: a connection whose limits are small, and one of which a request was answered, pay one comparison.
 

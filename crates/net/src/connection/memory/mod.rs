@@ -37,8 +37,7 @@ const PAID_BY_BYTE: u64 = 8;
 
 impl Conn {
     /// Ends a server's connection, at which memory is scarce, if it holds much and moves little; returns true
-    /// then.
-    /// The first call of several begins to measure how much it moves.
+    /// then. The first call of several begins to measure how much it moves.
     pub fn end_if_stuck(&self) -> bool {
         let now = self.time();
         let mut connection = self.lock();

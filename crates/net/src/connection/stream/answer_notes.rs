@@ -1,4 +1,5 @@
-//! A server's notes on its answer on one stream, for those who give it, count it and log it.
+//! A server's notes on its answer on one stream: its status, its user, fields to add, and the right to
+//! answer.
 
 use std::{sync::Arc, time::Duration};
 

@@ -31,8 +31,8 @@ pub(crate) struct StreamDeadlines {
 }
 
 impl StreamDeadlines {
-    /// Deadlines that begin now, when so many bytes had moved: `total` and `head` are the time until each
-    /// and the time that was given for it.
+    /// Deadlines that begin now, when so many bytes had moved: `total` and `head` are the time until each and
+    /// the time that was given for it.
     pub(crate) fn new(
         now: Time,
         total: (Option<Duration>, Option<Duration>),

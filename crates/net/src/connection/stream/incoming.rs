@@ -14,8 +14,8 @@ pub(crate) struct Incoming {
     is_head_taken: bool,
     /// A caller has waited for the head.
     is_awaited: bool,
-    /// Interim responses are kept for who waits, in the order in which they came; until somebody waits they
-    /// are as well, since the first may come before it is known whether anybody wants to hear of them.
+    /// True if interim responses are kept for a caller, in order of arrival. They are kept until a caller
+    /// waits, since the first may come before it is known whether any caller wants them.
     keeps_interim: bool,
     interim: VecDeque<Box<Head>>,
     /// The bytes noted for the heads.

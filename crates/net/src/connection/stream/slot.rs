@@ -83,7 +83,7 @@ pub(crate) struct Slot {
     /// The client's wait to be asked for its content.
     pub(crate) expectation: Expectation,
     pub(crate) failed: Option<Error>,
-    /// The request of a client, for those who read of a failure: method and path. Its memory is used again.
+    /// The method and path of a client's request, for its errors. Its memory is used again.
     asked: String,
     /// The number of times that something had come on the connection when the stream was opened.
     heard: u64,
@@ -106,7 +106,7 @@ impl Default for Sides {
     }
 }
 
-/// The request of a client, as far as it is kept for those who read of a failure.
+/// The part of a client's request that its errors show.
 #[derive(Clone, Copy, Debug)]
 pub struct Noted<'a> {
     /// The method.

@@ -19,8 +19,7 @@ pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 impl Body {
     /// Sets the bytes that [`bytes`](Self::bytes), [`text`](Self::text) and `json` gather, such as for one
     /// route of a server. The default is the `content_max` of the client or server. More than 4 GiB count as
-    /// 4 GiB. It bounds nothing else; see
-    /// [`bound_content`](Self::bound_content).
+    /// 4 GiB. It bounds nothing else; see [`bound_content`](Self::bound_content).
     pub fn set_content_max(&mut self, octets_max: usize) {
         self.content_max = u32::try_from(octets_max).unwrap_or(u32::MAX);
     }
@@ -39,8 +38,8 @@ impl Body {
     /// Returns all that is left of the content, up to the `content_max` of the client or server.
     ///
     /// Dropping the future loses what was read so far. Content that came in one piece is not copied if it is
-    /// long (see
-    /// [`Body`]); other content is gathered in one allocation where its length is stated, or in one that grows.
+    /// long (see [`Body`]); other content is gathered in one allocation where its length is stated, or in one
+    /// that grows.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -52,10 +51,9 @@ impl Body {
     /// ```
     ///
     /// # Errors
-    /// [`Cause::TooLong`] if the content is longer, which is told before any of it is read where its length is stated and it is not
-    /// decoded; [`Cause::Usage`] if it was taken already, whole or in part, by this, `text`, `json` or
-    /// `copy_to`; or as
-    /// [`chunk`](Self::chunk).
+    /// [`Cause::TooLong`] if the content is longer, which is told before any of it is read where its length
+    /// is stated and it is not decoded; [`Cause::Usage`] if it was taken already, whole or in part, by this,
+    /// `text`, `json` or `copy_to`; or as [`chunk`](Self::chunk).
     #[doc(alias = "read_to_end")]
     pub async fn bytes(&mut self) -> Result<Bytes, Error> {
         self.bytes_max(self.content_max()).await

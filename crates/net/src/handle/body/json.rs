@@ -17,8 +17,8 @@ impl Body {
     /// reads.
     ///
     /// # Errors
-    /// [`Cause::Unreadable`](crate::Cause::Unreadable) if it is not JSON, or not that of a `T`, and the error says where; or as
-    /// [`bytes`](Self::bytes).
+    /// [`Cause::Unreadable`](crate::Cause::Unreadable) if it is not JSON, or not that of a `T`, and the error
+    /// says where; or as [`bytes`](Self::bytes).
     ///
     /// ```no_run
     /// # async fn main_(client: alula::Client) -> Result<(), alula::Error> {
@@ -31,8 +31,7 @@ impl Body {
         self.json_max(self.content_max()).await
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` bytes; else as
-    /// [`json`](Self::json).
+    /// Reads all that is left of the content as JSON, up to `octets_max` bytes; else as [`json`](Self::json).
     ///
     /// # Errors
     /// As [`json`](Self::json).

@@ -153,8 +153,7 @@ impl Body {
     ///
     /// # Errors
     /// As [`Self::chunk`], what the sink answers, or [`Cause::Usage`](crate::Cause::Usage) if the content was
-    /// taken already, as by
-    /// [`bytes`](Self::bytes).
+    /// taken already, as by [`bytes`](Self::bytes).
     pub async fn copy_to(&mut self, sink: &mut (impl AsyncWrite + Unpin + ?Sized)) -> Result<u64, Error> {
         self.copy_to_max(sink, u64::MAX).await
     }
@@ -171,9 +170,9 @@ impl Body {
     /// ```
     ///
     /// # Errors
-    /// [`Cause::TooLong`](crate::Cause::TooLong) if the content is longer, which is told before any of it is read where its length is
-    /// stated and it is not decoded, and else after what came before was written; or as
-    /// [`copy_to`](Self::copy_to).
+    /// [`Cause::TooLong`](crate::Cause::TooLong) if the content is longer, which is told before any of it is
+    /// read where its length is stated and it is not decoded, and else after what came before was written; or
+    /// as [`copy_to`](Self::copy_to).
     pub async fn copy_to_max(
         &mut self,
         sink: &mut (impl AsyncWrite + Unpin + ?Sized),
