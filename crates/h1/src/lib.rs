@@ -1,5 +1,4 @@
-//! HTTP/1.1 (RFC 9112) as a machine without sockets or clocks: bytes in, events out; commands in, bytes
-//! out.
+//! HTTP/1.1 (RFC 9112) as a machine without sockets or clocks: bytes in, events out; commands in, bytes out.
 //!
 //! [`Connection`] is one machine for both roles. It can be held as a plain value, without a runtime, which
 //! makes it fit for tests, simulations, and drivers of all kinds. To send requests, use the crate `alula`

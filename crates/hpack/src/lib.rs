@@ -3,11 +3,10 @@
 //! This crate is for authors of HTTP/2 stacks. To send requests, use the crate `alula`.
 //!
 //! An [`Encoder`] turns fields into blocks, a [`Decoder`] turns blocks, whole or in fragments, into fields
-//! that a
-//! [`Visitor`] sees; [`Collect`] is one that stores them. A [`PreparedBlock`] is made once and written many times by any
-//! number of encoders. A [`Memo`] knows blocks it has seen before. The codec carries any bytes, empty names
-//! included, and reports in [`Class`] which rules of HTTP they keep: refusing is for those who know what the
-//! fields are for.
+//! that a [`Visitor`] sees; [`Collect`] is one that stores them. A [`PreparedBlock`] is made once and written
+//! many times by any number of encoders. A [`Memo`] knows blocks it has seen before. The codec carries any
+//! bytes, empty names included, and reports in [`Class`] which rules of HTTP they keep: refusing is for those
+//! who know what the fields are for.
 //!
 //! ```
 //! use alula::{KnownName, Limits, fields::Head, machine::OutBuf};

@@ -96,9 +96,8 @@ impl MemoryBudget {
     }
 
     /// Returns true if two thirds of what the soft bound allows are charged, or more: those who hold much of
-    /// it and
-    /// do not get on are to go before new work is refused. A soft bound that is the bound itself asks for
-    /// nothing.
+    /// it and do not get on are to go before new work is refused. A soft bound that is the bound itself asks
+    /// for nothing.
     #[inline]
     pub fn is_scarce(&self) -> bool {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft / 3 * 2
@@ -141,8 +140,8 @@ impl Reservation {
         self.bytes
     }
 
-    /// Charges another number of bytes instead. Returns false, with the old number still charged, if more
-    /// was asked for and that would pass the soft bound of the budget; less is always granted.
+    /// Charges another number of bytes instead. Returns false, with the old number still charged, if more was
+    /// asked for and that would pass the soft bound of the budget; less is always granted.
     #[must_use = "the octets may have been refused"]
     pub fn resize(&mut self, bytes: u64) -> bool {
         let is_granted = match bytes.checked_sub(self.bytes) {

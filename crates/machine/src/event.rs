@@ -43,8 +43,8 @@ pub enum Event<'i, F = Infallible> {
         /// True if the request has no content.
         end: bool,
     },
-    /// Content, as much of it as is here. Give the bytes back with `release_capacity` when they are
-    /// consumed. In a tunnel, after 101 or CONNECT, these are the bytes of the other protocol.
+    /// Content, as much of it as is here. Give the bytes back with `release_capacity` when they are consumed.
+    /// In a tunnel, after 101 or CONNECT, these are the bytes of the other protocol.
     Data {
         /// The stream.
         stream: StreamKey,

@@ -1,11 +1,12 @@
 //! The contract of protocol machines with whoever drives them, and what both sides share.
 //!
-//! [`ProtocolMachine`] is one end of a connection of any version: bytes in, [`Event`]s and [`Notice`]s out; commands in, bytes out. Refusals are
-//! a [`SendError`], ends a [`ConnectionError`], both over the [`Rule`]s of a version.
+//! [`ProtocolMachine`] is one end of a connection of any version: bytes in, [`Event`]s and [`Notice`]s out;
+//! commands in, bytes out. Refusals are a [`SendError`], ends a [`ConnectionError`], both over the [`Rule`]s
+//! of a version.
 //!
-//! [`Limits`] is what a peer may make a connection hold or do. [`Time`] and [`OutBuf`] are how machines know time and hand out bytes without
-//! knowing a clock or a socket. [`MemoryAccount`] is what the memory of a connection is charged to,
-//! [`StreamKey`] names a stream to both sides.
+//! [`Limits`] is what a peer may make a connection hold or do. [`Time`] and [`OutBuf`] are how machines know
+//! time and hand out bytes without knowing a clock or a socket. [`MemoryAccount`] is what the memory of a
+//! connection is charged to, [`StreamKey`] names a stream to both sides.
 //!
 //! Most people want the crate `alula`, which hands on what they need from here.
 //!

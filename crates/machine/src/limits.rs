@@ -14,8 +14,7 @@ use core::time::Duration;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
     /// The size of a field section, decoded, with 32 bytes per field (RFC 9113 §6.5.2); default 16 KiB, and
-    /// 256 KiB on
-    /// [clients](Self::client).
+    /// 256 KiB on [clients](Self::client).
     ///
     /// A value in the HPACK table is referred to by one byte, so what counts is the size decoded. Announced
     /// as SETTINGS_MAX_HEADER_LIST_SIZE; four times as much ends the connection.
@@ -48,15 +47,12 @@ pub struct Limits {
     /// Trailers have the same limit.
     pub head_bytes: u32,
     /// The bytes of a head that a server takes from a connection of which it has answered no request yet,
-    /// while a quarter of
-    /// [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64 KiB.
+    /// while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64 KiB.
     ///
     /// It is of use where [`head_bytes`](Self::head_bytes) or
     /// [`field_section_bytes`](Self::field_section_bytes) are larger: strangers could fill the memory with
-    /// heads
-    /// that are not whole. A longer head is answered 431; after an answer other than 401, 429 and 503, or
-    /// once
-    /// there is room again, the other limits alone count.
+    /// heads that are not whole. A longer head is answered 431; after an answer other than 401, 429 and 503,
+    /// or once there is room again, the other limits alone count.
     pub first_head_bytes: u32,
     /// The bytes that the heads of requests under way on one connection of HTTP/2 may hold unpaid on a
     /// server, while a quarter of [`process_memory_bytes`](Self::process_memory_bytes) is in use; default 64
@@ -74,9 +70,8 @@ pub struct Limits {
     ///
     /// Over HTTP/1.1 the connection is kept so. With more to come, or chunks of which nobody knows how many,
     /// it is closed, and the answer says so. Over HTTP/2 a stream that a server has answered may end so,
-    /// within
-    /// [`linger_timeout`](Self::linger_timeout); with more to come it is reset with NO_ERROR (RFC 9113 §8.1), by which clients
-    /// that are still sending may lose the answer.
+    /// within [`linger_timeout`](Self::linger_timeout); with more to come it is reset with NO_ERROR (RFC 9113
+    /// §8.1), by which clients that are still sending may lose the answer.
     pub drain_bytes: u32,
     /// The longest time without a stream that a server keeps a connection, of either version, from the moment
     /// it was accepted; on HTTP/1.1 also the longest wait for what is left of content that nobody wants.
@@ -88,8 +83,7 @@ pub struct Limits {
     /// The streams the peer may have open, announced as SETTINGS_MAX_CONCURRENT_STREAMS; default 100.
     ///
     /// The least that RFC 9113 §6.5.2 recommends; a stream is counted until its handler has ended, and its
-    /// content, where a server
-    /// [reads that to its end](Self::drain_bytes).
+    /// content, where a server [reads that to its end](Self::drain_bytes).
     pub streams: u32,
     /// The bytes a peer may send on one stream ahead of consumption; default 256 KiB.
     ///
@@ -100,8 +94,8 @@ pub struct Limits {
     ///
     /// As large as all streams may have together, so that one of them alone can use it: growing takes no more
     /// memory than a connection may hold anyway. Where paths are long and fast, raise it together with
-    /// [`connection_window_max`](Self::connection_window_max): a gigabit per second over 100 ms needs 12 MiB. Windows never
-    /// become smaller; a value below the initial window switches growing off.
+    /// [`connection_window_max`](Self::connection_window_max): a gigabit per second over 100 ms needs 12 MiB.
+    /// Windows never become smaller; a value below the initial window switches growing off.
     pub stream_window_max: u32,
     /// The bytes a peer may send on all streams ahead of consumption; default 1 MiB, and 16 MiB on
     /// [clients](Self::client).
@@ -139,8 +133,8 @@ pub struct Limits {
     /// clients leave, and a search that is asked anew with each key, reset hundreds of requests at once, and
     /// the end of their connection would cost the calls of others. One that resets more is told
     /// ENHANCE_YOUR_CALM (CVE-2023-44487). How many of its handlers run at once is bounded by
-    /// [`streams`](Self::streams). Every fourth stream that ends well gives a token back: clients that reset up to a fifth of their
-    /// requests do so at any rate.
+    /// [`streams`](Self::streams). Every fourth stream that ends well gives a token back: clients that reset
+    /// up to a fifth of their requests do so at any rate.
     ///
     /// A reset that crosses one of ours takes a token as well, also on a client.
     pub reset_burst: u32,
@@ -176,8 +170,8 @@ pub struct Limits {
     /// use, in bytes; default 16 KiB. Less than 16 KiB counts as 16 KiB, and more than
     /// [`output_soft_bytes`](Self::output_soft_bytes) as that.
     ///
-    /// Peers that read nothing hold little then, and those that read get as much as before, in more
-    /// pieces: what is on its way to them is in the buffer of their socket.
+    /// Peers that read nothing hold little then, and those that read get as much as before, in more pieces:
+    /// what is on its way to them is in the buffer of their socket.
     pub crowded_output_bytes: u32,
     /// The real memory of one connection, buffers included, beside twice its window, as far as that may grow:
     /// what the window lets in may be held by who reads it while as much comes again; default 2 MiB.
@@ -221,8 +215,8 @@ pub struct Limits {
     /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a
     /// reset if the socket were closed at once.
     pub linger_timeout: Duration,
-    /// The bytes that are dropped within `linger_timeout`; default 16 MiB, which is more than a path of
-    /// 1 Gbit/s and 100 ms holds. With more to come the connection is reset.
+    /// The bytes that are dropped within `linger_timeout`; default 16 MiB, which is more than a path of 1
+    /// Gbit/s and 100 ms holds. With more to come the connection is reset.
     pub linger_bytes: u32,
     /// The time that a head, or a frame other than DATA, may take from its first byte on; default 10 s.
     pub head_timeout: Duration,

@@ -169,8 +169,8 @@ pub trait ProtocolMachine {
     /// When the stream is gone.
     fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> Result<(), UnknownStream>;
 
-    /// Gives bytes of content back that were consumed. True when the peer's bytes are wanted from now on
-    /// that were not before; windows say that to the peer by themselves.
+    /// Gives bytes of content back that were consumed. True when the peer's bytes are wanted from now on that
+    /// were not before; windows say that to the peer by themselves.
     fn release_capacity(&mut self, stream: StreamKey, octets: u32) -> bool;
 
     /// Returns true if the transport is to be read; a version with windows says it by these.
@@ -257,8 +257,7 @@ pub trait ProtocolMachine {
     fn limits(&self) -> &Limits;
 
     /// Takes heads of so many bytes at most from now on, also of the one that is being read, where the limits
-    /// allow
-    /// more; `u32::MAX` leaves it to the limits alone.
+    /// allow more; `u32::MAX` leaves it to the limits alone.
     fn bound_heads(&mut self, bytes: u32);
 
     /// Returns true if the peer has shown what it wants: its preface, or its first head.
@@ -312,9 +311,9 @@ pub trait ProtocolMachine {
     /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     fn poll_timeout(&self) -> Option<Time>;
 
-    /// Returns the memory of what [`poll_transmit`](Self::poll_transmit) has not been asked for yet: it
-    /// grows while the peer reads nothing. It is part of [`memory_bytes`](Self::memory_bytes), and found at
-    /// no cost.
+    /// Returns the memory of what [`poll_transmit`](Self::poll_transmit) has not been asked for yet: it grows
+    /// while the peer reads nothing. It is part of [`memory_bytes`](Self::memory_bytes), and found at no
+    /// cost.
     fn queued_bytes(&self) -> usize {
         0
     }

@@ -3,8 +3,7 @@
 //! A binary installs it as the global allocator; then every call to the allocator is counted for the thread
 //! that made it, for that thread's *side* (a label such as client or server, to tell the two apart in one
 //! process), and for the whole process. Counts are read without allocating. In a binary that does not install
-//! it, all counts are zero and
-//! [`is_installed`] says so: a test should ask before it trusts a zero.
+//! it, all counts are zero and [`is_installed`] says so: a test should ask before it trusts a zero.
 //!
 //! A count that is not zero does not say which code allocates: [`watch`] keeps the call stacks of one side's
 //! allocations, and [`stacks`] folds them.

@@ -46,8 +46,8 @@ impl<'a> Target<'a> {
     /// Checks a target in the form that the method allows; copies nothing.
     ///
     /// # Errors
-    /// When it has a space, a control, `#` or a byte outside ASCII; when it is in no form, or in one that
-    /// the method does not have: CONNECT takes host and port alone, and `*` is for OPTIONS alone.
+    /// When it has a space, a control, `#` or a byte outside ASCII; when it is in no form, or in one that the
+    /// method does not have: CONNECT takes host and port alone, and `*` is for OPTIONS alone.
     pub fn parse(method: Method<'_>, text: &'a str) -> Result<Self, FieldError> {
         let octets = text.as_bytes();
         if !octets::is_path(octets) {

@@ -16,7 +16,8 @@ use crate::name::word;
 /// ones.
 ///
 /// Pseudo-field names such as `:method` are among them, since HPACK carries them, but are never in a
-/// [`FieldSection`](crate::FieldSection). One byte; `Debug` prints the name. Ids differ between versions of Alula.
+/// [`FieldSection`](crate::FieldSection). One byte; `Debug` prints the name. Ids differ between versions of
+/// Alula.
 ///
 /// ```
 /// use alula::KnownName;

@@ -1,7 +1,7 @@
 //! The bytes of a section or of control data: initialised room and one cursor.
 //!
-//! Behind the end lie initialised bytes, as in [`OutBuf`](crate::OutBuf), so that a short string is copied
-//! by words that overlap, without a call of `memcpy`.
+//! Behind the end lie initialised bytes, as in [`OutBuf`](crate::OutBuf), so that a short string is copied by
+//! words that overlap, without a call of `memcpy`.
 
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut, Range};
@@ -12,8 +12,7 @@ use crate::name::lanes::{self, SHORT};
 /// for a short one.
 const OCTETS_MIN: usize = 256;
 
-/// Bytes that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its
-/// size.
+/// Bytes that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its size.
 #[derive(Default)]
 pub(crate) struct Arena {
     /// The initialised memory: the bytes, and the room behind them.
@@ -51,8 +50,7 @@ impl Arena {
         self.room.capacity()
     }
 
-    /// Appends bytes. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for
-    /// more.
+    /// Appends bytes. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for more.
     #[inline(always)]
     pub(crate) fn append(&mut self, octets: &[u8]) {
         match self.room_behind() {

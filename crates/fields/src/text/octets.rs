@@ -79,8 +79,7 @@ pub fn is_lower_token(octets: &[u8]) -> bool {
     !octets.is_empty() && (is_plain || all_in(octets, LOWER_TOKEN))
 }
 
-/// Returns true if these bytes may be a field value: no control but tab; none at all is fine (RFC 9110
-/// §5.5).
+/// Returns true if these bytes may be a field value: no control but tab; none at all is fine (RFC 9110 §5.5).
 ///
 /// Bytes from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
 ///
@@ -96,8 +95,7 @@ pub fn is_field_value(octets: &[u8]) -> bool {
     word::none(octets, b' ', controls, is_control) || all_in(octets, FIELD_VALUE)
 }
 
-/// Returns true if every byte is ASCII. Two steps for up to sixteen bytes, and sixteen bytes a step
-/// beyond.
+/// Returns true if every byte is ASCII. Two steps for up to sixteen bytes, and sixteen bytes a step beyond.
 ///
 /// ```
 /// use alula::fields::octets::is_ascii;

@@ -185,8 +185,7 @@ impl Connection {
     }
 
     /// The side that answers. Connections may share their configuration. The first request has to be here
-    /// within
-    /// [`Limits::handshake_timeout`].
+    /// within [`Limits::handshake_timeout`].
     pub fn server(config: impl Into<Arc<Config>>) -> Self {
         Self::new(false, config.into())
     }
@@ -305,15 +304,15 @@ impl Connection {
         self.held < self.config.limits.stream_window && !self.is_peer_done && self.error.is_none()
     }
 
-    /// Returns true if bytes that are here may be received although no more have come: the exchange before
-    /// is over.
+    /// Returns true if bytes that are here may be received although no more have come: the exchange before is
+    /// over.
     #[inline]
     pub fn can_go_on(&self) -> bool {
         !matches!(self.receiving, Receiving::Ended | Receiving::Undecided) && self.error.is_none()
     }
 
-    /// Returns true if `receive` would make no progress on `input` now: the peer's message is over, or no byte
-    /// of another is here. False does not promise progress.
+    /// Returns true if `receive` would make no progress on `input` now: the peer's message is over, or no
+    /// byte of another is here. False does not promise progress.
     #[inline]
     pub fn rests(&self, input: &[u8]) -> bool {
         match self.receiving {

@@ -19,9 +19,8 @@ const NOTHING: Received<'static> = Received { consumed: 0, event: None };
 const REFUSED_LINE_BYTES_MAX: usize = 1024;
 
 impl Connection {
-    /// Takes bytes that were read from the peer, with those before them that were not consumed. Call it
-    /// until nothing comes of it, and again when [`Notice::Room`](crate::Notice::Room) says that a server
-    /// reads on.
+    /// Takes bytes that were read from the peer, with those before them that were not consumed. Call it until
+    /// nothing comes of it, and again when [`Notice::Room`](crate::Notice::Room) says that a server reads on.
     ///
     /// Allocates only for a head that is larger than those before.
     ///
@@ -70,8 +69,7 @@ impl Connection {
     /// (RFC 9112 §9.8). Anyone on the path can end it so.
     ///
     /// Between messages, and after those whose end was stated, this is [`receive_end`](Self::receive_end). So
-    /// it is where
-    /// [`Config::accept_truncated_tls`](crate::Config::accept_truncated_tls) says so.
+    /// it is where [`Config::accept_truncated_tls`](crate::Config::accept_truncated_tls) says so.
     ///
     /// # Errors
     /// As `receive_end`; and when content or a tunnel lasts until the close, which is not known to be whole.
@@ -113,8 +111,8 @@ impl Connection {
     }
 
     /// Bytes that answer no request end the connection. A server that closes an idle connection may say so
-    /// with 408 (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the bytes may still
-    /// become 408, nothing more is asked.
+    /// with 408 (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the bytes may still become
+    /// 408, nothing more is asked.
     #[cold]
     fn unsolicited(&mut self, input: &[u8]) -> Result<Received<'static>, Violation> {
         match is_idle_close(input) {

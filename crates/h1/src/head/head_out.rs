@@ -65,8 +65,8 @@ pub(crate) fn known_answer(status: Status, lines: &[u8], out: &mut OutBuf) {
     });
 }
 
-/// Writes the lines of fields: colon, space and the end of a line are four bytes beside name and value, and
-/// a spelling is as long as its name.
+/// Writes the lines of fields: colon, space and the end of a line are four bytes beside name and value, and a
+/// spelling is as long as its name.
 #[inline]
 pub(crate) fn fields(fields: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
     write(out, fields.octets() + 4 * fields.len(), |line| line.fields(fields, spelling));

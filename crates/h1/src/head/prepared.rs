@@ -18,7 +18,8 @@ use crate::head::outgoing;
 /// A request, checked and written as far as that can be done, with holes for what changes.
 ///
 /// It belongs to no connection: any number of them, on any thread, may send it with
-/// [`Connection::send_prepared`](crate::Connection::send_prepared). Making one allocates; sending it does not.
+/// [`Connection::send_prepared`](crate::Connection::send_prepared). Making one allocates; sending it does
+/// not.
 ///
 /// ```
 /// use alula::{FieldSection, machine::OutBuf};

@@ -268,8 +268,8 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Keeps the first bytes of the debug data. The frame takes effect once it is whole, so that who hears
-    /// of it knows all.
+    /// Keeps the first bytes of the debug data. The frame takes effect once it is whole, so that who hears of
+    /// it knows all.
     pub(super) fn goaway_words(
         &mut self,
         left: u32,

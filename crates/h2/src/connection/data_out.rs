@@ -10,9 +10,9 @@ use crate::stream::half::Outgoing;
 
 impl Connection {
     /// Sends content, as much of it as the windows allow, and says how many bytes that was. When it was less
-    /// than all,
-    /// [`Notice::Writable`](crate::Notice::Writable) follows once there is room, and the rest is to be sent then. With `end`
-    /// the message ends when all of `data` was taken; an empty `data` with `end` needs no window.
+    /// than all, [`Notice::Writable`](crate::Notice::Writable) follows once there is room, and the rest is to
+    /// be sent then. With `end` the message ends when all of `data` was taken; an empty `data` with `end`
+    /// needs no window.
     ///
     /// # Errors
     /// When it cannot be sent at all; nothing has changed then, and nothing is written.

@@ -40,9 +40,9 @@ impl Connection {
     /// code that says so: NO_ERROR when the response was whole (RFC 9113 §8.1), else CANCEL.
     ///
     /// A server that has sent the whole response lets small content end first: it is dropped as it comes, up
-    /// to
-    /// [`Limits::drain_bytes`](alula_machine::Limits::drain_bytes) and for
-    /// [`Limits::linger_timeout`](alula_machine::Limits::linger_timeout). The stream counts as open until then.
+    /// to [`Limits::drain_bytes`](alula_machine::Limits::drain_bytes) and for
+    /// [`Limits::linger_timeout`](alula_machine::Limits::linger_timeout). The stream counts as open until
+    /// then.
     pub fn forget(&mut self, stream: StreamKey) {
         let Some(entry) = self.streams.get(stream) else { return };
         match self.is_client {
@@ -310,8 +310,8 @@ impl Connection {
         absent.on(frame)
     }
 
-    /// Refuses a new stream that there is no place for through no fault of the peer, which may try again
-    /// (RFC 9113 §8.7).
+    /// Refuses a new stream that there is no place for through no fault of the peer, which may try again (RFC
+    /// 9113 §8.7).
     pub(super) fn refuse_unblamed(&mut self, id: u32) {
         self.closed.push(id, Closed::ResetByUs);
         self.queue(&rst_stream(id, ErrorCode::REFUSED_STREAM));

@@ -338,8 +338,8 @@ impl Connection {
 /// The received side: heads, trailers and windows.
 impl Connection {
     /// Swaps the head of a stream, announced by [`Event::Head`](crate::Event::Head) or
-    /// [`Event::Interim`](crate::Event::Interim), with `into`, whose memory is used again. Allocates nothing. Without a head to
-    /// take, `into` is cleared.
+    /// [`Event::Interim`](crate::Event::Interim), with `into`, whose memory is used again. Allocates nothing.
+    /// Without a head to take, `into` is cleared.
     ///
     /// # Errors
     /// When the stream is gone.
@@ -570,8 +570,8 @@ impl Connection {
     }
 
     /// Returns true if nothing more will come of the connection: it failed, or one side has gone away and no
-    /// stream is open. What
-    /// [`poll_transmit`](Self::poll_transmit) appends is still to be written before the socket is closed.
+    /// stream is open. What [`poll_transmit`](Self::poll_transmit) appends is still to be written before the
+    /// socket is closed.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.error.is_some() || (self.open == 0 && self.is_going())

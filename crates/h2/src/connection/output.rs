@@ -79,8 +79,7 @@ impl Connection {
     }
 
     /// Asks the peer whether it is still there, by a PING unless one of keep-alive is out. The connection
-    /// ends with
-    /// [`TimedOut`](ConnectionError::TimedOut) if no frame comes within this time, or within
+    /// ends with [`TimedOut`](ConnectionError::TimedOut) if no frame comes within this time, or within
     /// [`ping_timeout`](crate::Config::ping_timeout) if that is shorter.
     pub fn ask(&mut self, now: Time, within: Duration) {
         if self.error.is_none() && self.timers.ask(now, within.min(self.config.ping_timeout)) {

@@ -2,8 +2,8 @@
 //! anything is written.
 //!
 //! Names are tokens in lower case and values are free of controls by construction of a
-//! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here, but for white space around
-//! values: it is no part of a value (RFC 9110 §5.5) and is left out when values are written.
+//! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here, but for white
+//! space around values: it is no part of a value (RFC 9110 §5.5) and is left out when values are written.
 
 use alula_fields::{Authority, FieldSection, KnownName, RequestHead, ResponseHead, Scheme, Status, octets};
 

@@ -16,8 +16,8 @@ use crate::stream::content;
 /// what changes.
 ///
 /// It belongs to no connection: any number of them, on any thread, may send it with
-/// [`Connection::send_prepared`](crate::Connection::send_prepared), and each remembers which entries of its compression table
-/// the fields are. Making one allocates; sending it does not.
+/// [`Connection::send_prepared`](crate::Connection::send_prepared), and each remembers which entries of its
+/// compression table the fields are. Making one allocates; sending it does not.
 ///
 /// ```
 /// use alula::{FieldSection, machine::OutBuf};

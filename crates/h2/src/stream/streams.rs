@@ -66,8 +66,7 @@ pub(crate) struct Streams {
 }
 
 /// The memory of a connection's streams, with the heads in it, while no stream is held: for the streams of
-/// another connection.
-/// [`Connection::leave_stream_memory`](crate::Connection::leave_stream_memory) fills it.
+/// another connection. [`Connection::leave_stream_memory`](crate::Connection::leave_stream_memory) fills it.
 pub struct StreamMemory {
     slots: Vec<Slot>,
     free: u32,

@@ -42,8 +42,8 @@ const NONE: u64 = u64::MAX;
 
 /// The instruction for a part: a byte that is a sum, or one of the [`Kind`]s.
 ///
-/// The byte of an entry is the sum of the next id and a number that stays the same; that of a static index
-/// is the number alone.
+/// The byte of an entry is the sum of the next id and a number that stays the same; that of a static index is
+/// the number alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Op {
     /// A mask of all ones for an entry, else of zeros.

@@ -330,8 +330,8 @@ impl Connection {
         Ok(Target::Request)
     }
 
-    /// Refuses a stream since too many are open, or were and are held here. The client is to blame for
-    /// those alone that it has open beyond the limit that it has acknowledged.
+    /// Refuses a stream since too many are open, or were and are held here. The client is to blame for those
+    /// alone that it has open beyond the limit that it has acknowledged.
     #[cold]
     fn refuse_new(&mut self, limit: u32, now: Time) -> Result<Target, ConnectionError> {
         self.counters.refused = self.counters.refused.wrapping_add(1);
