@@ -13,7 +13,7 @@ use alula_machine::Time;
 /// peers have less time than this to be slow in.
 pub(crate) const LOOK_AFTER: Duration = Duration::from_secs(1);
 
-/// Is told when a connection becomes idle, and when it is used again.
+/// An observer of a connection that becomes idle, and is used again.
 ///
 /// Both are called while the connection is locked, so an implementation does memory work only.
 pub trait IdleObserver: Send + Sync {
@@ -101,8 +101,8 @@ impl Idleness {
         matches!(self.next, Look::Soon(_))
     }
 
-    /// Has the task look again, as often as this and the bounds of the connection need it. The connection is
-    /// not idle any more.
+    /// Plans the task's next look, as often as this and the bounds of the connection need it. The connection
+    /// is not idle any more.
     pub(crate) fn look_soon(&mut self, now: Time, often: Duration) {
         self.next = Look::Soon(now.saturating_add(self.look_after(often)));
         if let (true, Some(observer)) = (std::mem::take(&mut self.is_idle), &self.observer) {

@@ -193,7 +193,7 @@ impl Output {
         self.exchange_memory(to);
     }
 
-    /// Has its bytes in this memory from now on; frees it if it has any.
+    /// Takes this memory for its bytes; frees it if the output has memory.
     pub(crate) fn use_memory(&mut self, from: &mut [OutBuf; 2]) {
         match self.octets() {
             0 => self.exchange_memory(from),

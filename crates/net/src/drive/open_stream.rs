@@ -77,7 +77,7 @@ where
     }
 }
 
-/// Says that the connection has no room, and another one is to be looked for.
+/// The error of a connection without room: the caller looks for another one.
 fn no_room(refusal: Refusal) -> Error {
     Error::new(Phase::Queue, Cause::Refused(refusal), Retry::Safe)
 }

@@ -30,9 +30,9 @@ pub struct Incoming {
     pub key: StreamName,
     /// The stream it is answered on.
     pub stream: Stream,
-    /// Its control data and field section.
+    /// The control data and field section of the request.
     pub head: Box<Head>,
-    /// It has no content.
+    /// True if the request has no content.
     pub ended: bool,
 }
 
@@ -121,7 +121,7 @@ pub struct Rest {
     pub wakes_at: Time,
     /// The connection drains, its last stream has ended, and all of the output is with the socket.
     pub is_drained: bool,
-    /// It has given back the memory that the next request needs.
+    /// True if the connection has given back the memory that the next request needs.
     pub is_lean: bool,
     /// True if there is more to do at once: bytes that had to wait may be taken now.
     pub goes_on: bool,
@@ -223,8 +223,8 @@ impl Conn {
         self.lock().machine.is_introduced()
     }
 
-    /// Says that no more requests are taken: first a warning, then the number of the last stream (RFC 9113
-    /// §6.8).
+    /// Announces that no more requests are taken: first a warning, then the number of the last stream (RFC
+    /// 9113 §6.8).
     pub fn drain(&self) {
         let mut connection = self.lock();
         if !connection.life.is_closing() {
@@ -267,7 +267,7 @@ impl Connection {
 
 /// The end of a connection.
 impl Conn {
-    /// Says goodbye: a last GOAWAY if none was sent, the end of TLS, FIN.
+    /// Ends the connection towards the peer: a last GOAWAY if none was sent, the end of TLS, FIN.
     pub fn finish(&self) {
         let mut connection = self.lock();
         connection.end(Error::cancelled());

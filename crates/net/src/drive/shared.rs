@@ -149,7 +149,8 @@ impl Conn {
         self.io.local()
     }
 
-    /// Says which origin is asked here, such as `https://a.example`: failures name it. The first word stands.
+    /// Sets the origin that is asked here, such as `https://a.example`, which errors name. Later calls change
+    /// nothing.
     pub fn leads_to(&self, origin: Arc<str>) {
         let _ = self.origin.set(origin);
     }
@@ -344,7 +345,7 @@ impl Conn {
         self.unlock_and_wake(connection);
         self.lock()
     }
-    /// Tells the pool that it is one of what has become of it, once the lock is released.
+    /// Tells its pool what has changed on the connection, once the lock is released.
     #[inline]
     fn tell_pool(&self, news: Option<News>) {
         if let (Some(news), Some((pool, conn))) = (news, self.pool.get()) {

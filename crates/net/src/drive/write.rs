@@ -77,7 +77,7 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Says to the peer that nothing more will come, after what was written: the end of TLS, then FIN.
+    /// Tells the peer that nothing more will come, after what was written: the end of TLS, then FIN.
     pub(crate) fn say_goodbye<'a>(&'a self, mut connection: Guard<'a>) -> Guard<'a> {
         // A message that lasts until the close would look complete after FIN, so a cut one ends by a reset.
         let is_cut = connection.machine.is_cut_unseen();

@@ -271,7 +271,7 @@ impl Error {
 
 /// The same failure with what else is known of it.
 impl Error {
-    /// Says what was asked of whom, unless that was said before.
+    /// Adds the request and its origin, unless they are known.
     #[must_use]
     pub fn asking(self, asked: impl FnOnce() -> Asked) -> Self {
         if self.0.asked.is_some() {
@@ -286,14 +286,14 @@ impl Error {
         self.knowing(|facts| facts.place = Some(place.into()))
     }
 
-    /// Says which work failed, as `the content could not be read`, where neither the phase nor the cause
+    /// Names the work that failed, as `the content could not be read`, where neither the phase nor the cause
     /// does.
     #[must_use]
     pub fn with_work(self, work: &'static str) -> Self {
         self.knowing(|facts| facts.work = Some(work))
     }
 
-    /// Says how much time was given, unless that was said before.
+    /// Adds the time that was given, unless it is known.
     #[must_use]
     pub fn in_spite_of(self, given: Option<Duration>) -> Self {
         match given {
@@ -308,19 +308,19 @@ impl Error {
         self.knowing(|facts| facts.source = Some(Arc::new(error)))
     }
 
-    /// Says which addresses were tried.
+    /// Adds the addresses that were tried.
     #[must_use]
     pub fn with_tried(self, tried: impl Into<Arc<[Attempt]>>) -> Self {
         self.knowing(|facts| facts.tried = Some(tried.into()))
     }
 
-    /// Says that these requests held all connections to the origin.
+    /// Adds the requests that held all connections to the origin.
     #[must_use]
     pub fn with_occupied(self, occupied: Occupied) -> Self {
         self.knowing(|facts| facts.occupied = occupied)
     }
 
-    /// Says how many bytes of content had been handed on.
+    /// Adds the bytes of content that had been handed on.
     #[must_use]
     pub fn with_sent(self, octets: u64) -> Self {
         self.knowing(|facts| facts.sent = octets)

@@ -35,7 +35,8 @@ impl Sum for Occupied {
     }
 }
 
-/// Says it in words: "100 responses from this origin are unread, 1 request to this origin is not answered".
+/// Writes the counts in words: "100 responses from this origin are unread, 1 request to this origin is not
+/// answered".
 impl fmt::Display for Occupied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [

@@ -34,8 +34,8 @@ pub struct BodyWriter {
 
 /// The head of a request that is held back until it is known whether content follows.
 pub trait HeldHead: Send + Sync {
-    /// Has the head sent, and returns the stream that content is written on; none if `ends` was said when it
-    /// was sent, and the message with it. A poll that is not ready loses nothing: the first one decides.
+    /// Sends the head, and returns the stream that content is written on; none if `ends` was said when it was
+    /// sent, and the message with it. A poll that is not ready loses nothing: the first one decides.
     ///
     /// # Errors
     /// No connection takes the request, or nobody waits for its response.

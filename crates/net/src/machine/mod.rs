@@ -221,7 +221,7 @@ impl Machine {
         either!(self, |machine: &mut| Ok(machine.send_data(stream, data, end, out)?))
     }
 
-    /// Tells the server another priority; HTTP/1.1 has no way to, and nobody to prefer.
+    /// Tells the server another priority; does nothing over HTTP/1.1, which has none.
     pub(crate) fn reprioritise(&mut self, stream: StreamKey, priority: Priority) -> Result<(), Refusal> {
         match self {
             Self::Http1(_) => Ok(()),

@@ -108,7 +108,7 @@ impl Content {
         }
     }
 
-    /// Its memory as it is, which it has no more.
+    /// Takes its memory out, as it is.
     pub(crate) fn take_memory(&mut self) -> Vec<u8> {
         self.0.as_mut().map(|held| std::mem::take(&mut held.octets)).unwrap_or_default()
     }

@@ -6,7 +6,7 @@ use rustls::{AlertDescription as Alert, CertificateError, InvalidMessage};
 
 use crate::error::Phase;
 
-/// Says what failed, and whose certificate it was about.
+/// Describes the failure, and the certificate that it is about.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, error: &rustls::Error, phase: Phase) -> fmt::Result {
     match error {
         rustls::Error::InvalidCertificate(why) => {

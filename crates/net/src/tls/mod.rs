@@ -94,7 +94,7 @@ impl Tls {
         size_of::<Self>() + SESSION_OCTETS + if self.is_wide { RECORD_OCTETS } else { 0 }
     }
 
-    /// Says that we end (close_notify).
+    /// Tells the peer that we end (close_notify).
     pub(crate) fn close(&mut self) {
         self.session.send_close_notify();
     }

@@ -38,15 +38,15 @@ impl TransportFacts {
         self
     }
 
-    /// Says that the transport is secured already, such as by a TLS session that the program holds: the
-    /// scheme of its requests is `https`, and no TLS is looked for in its bytes.
+    /// Marks the transport as secured already, such as by a TLS session that the program holds: the scheme of
+    /// its requests is `https`, and no TLS is looked for in its bytes.
     #[must_use]
     pub const fn secure(mut self) -> Self {
         self.is_secure = true;
         self
     }
 
-    /// Says which version is spoken, such as by ALPN (RFC 7301); without it the first bytes do (RFC 9113
+    /// Sets the version that is spoken, such as by ALPN (RFC 7301); without it the first bytes do (RFC 9113
     /// §3.3).
     #[must_use]
     pub const fn version(mut self, version: Version) -> Self {

@@ -24,7 +24,7 @@ pub trait Network: Send + Sync {
     /// Listens on this address.
     ///
     /// # Errors
-    /// Somebody listens there already.
+    /// The address is in use.
     fn bind(&self, address: SocketAddr) -> io::Result<Arc<dyn Listen>>;
 }
 

@@ -147,7 +147,7 @@ impl Lane {
 }
 
 impl PipeEnd {
-    /// Tells the reader of a fault: an end is told as one, a reset breaks both directions.
+    /// Reports a fault to the reader: an end as an end; a reset breaks both directions.
     fn fail(&self, fault: Fault) -> io::Result<()> {
         if fault == Fault::End {
             with(&self.reads, |lane| lane.enter(State::Lost));

@@ -28,7 +28,7 @@ pub(crate) struct Held {
     buffers: usize,
     /// True if anything but the buffers has changed since the last charge.
     has_moved: bool,
-    /// It was heavy when that was looked at last.
+    /// True if the connection was heavy at the last check.
     was_heavy: bool,
 }
 

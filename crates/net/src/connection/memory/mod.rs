@@ -99,14 +99,14 @@ impl Connection {
         }
     }
 
-    /// Tells who observes the connection how much it holds, if that is much, or was when it was told last.
+    /// Tells the observer how much the connection holds, if that is much, or was at the last report.
     pub(crate) fn tell_if_heavy(&mut self) {
         if self.held.is_heavy() {
             self.tell_held();
         }
     }
 
-    /// Tells who observes the connection how much it holds, and whether memory is scarce.
+    /// Tells the observer how much the connection holds, and whether memory is scarce.
     pub(crate) fn tell_held(&mut self) {
         self.idleness.tell_held(self.held.octets(), self.ledger.memory.is_scarce());
     }

@@ -50,7 +50,7 @@ impl http_body::Body for Body {
 }
 
 impl Stream {
-    /// Says that the peer has stated how long the content is, which is told by its size from here on.
+    /// Notes that the peer has stated the length of the content, which the size hint reports from here on.
     pub fn note_stated(body: &mut Body) {
         body.is_stated = true;
     }
