@@ -26,11 +26,11 @@ use crate::head::sent_head::SentHead;
 pub struct FrameSummary {
     /// True if we sent it.
     pub sent: bool,
-    /// Its kind.
+    /// The type of the frame.
     pub kind: FrameKind,
-    /// Its flags.
+    /// The flags of the frame.
     pub flags: u8,
-    /// Its stream, or 0 for the connection.
+    /// The stream of the frame, or 0 for the connection.
     pub stream: u32,
     /// The length of its payload in bytes.
     pub length: u32,

@@ -140,7 +140,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Somebody wants the content of the request: a client that waits to be told so is told (RFC 9110
+    /// Sends 100 to a client that waits for it, since the content of its request is wanted (RFC 9110
     /// §10.1.1).
     #[inline]
     pub fn invite_content(&mut self, stream: StreamKey, out: &mut OutBuf) {

@@ -11,9 +11,9 @@ pub(crate) enum Content {
     None,
     /// The number of bytes that are still to come; never zero.
     Length(u64),
-    /// It comes in chunks.
+    /// The content comes in chunks.
     Chunked,
-    /// It lasts as long as the connection.
+    /// The content lasts as long as the connection.
     UntilClose,
     /// The bytes that follow are not HTTP.
     Tunnel,

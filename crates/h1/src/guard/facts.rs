@@ -41,9 +41,9 @@ pub(crate) const HAS_RULES: [bool; 256] = {
 /// The verdict on a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Verdict {
-    /// It is kept with the others.
+    /// The field is kept with the others.
     Keep,
-    /// It says what was said before.
+    /// The field repeats an earlier one, and is dropped.
     Drop,
 }
 

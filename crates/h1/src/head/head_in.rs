@@ -107,7 +107,7 @@ impl HeadIn {
         }
     }
 
-    /// Says the scheme of requests that do not say it.
+    /// Sets the scheme of requests that do not name one.
     pub(crate) fn assume_scheme(&mut self, scheme: &'static str) {
         self.rules.scheme = scheme;
     }
@@ -466,7 +466,7 @@ struct Began {
 struct Line {
     /// The number of bytes that it has, its end included.
     len: usize,
-    /// It is the empty one after the fields.
+    /// True for the empty line after the fields.
     is_last: bool,
 }
 

@@ -38,13 +38,13 @@ pub(crate) struct KnownHead {
 /// A head that was found good, and what was found out about it.
 #[derive(Default)]
 struct Remembered {
-    /// Its bytes, up to the empty line and with it; none while there is no such head.
+    /// The bytes of the head, the empty line included; none while there is no such head.
     octets: Vec<u8>,
     /// The length of the start line in bytes, which is a part of them.
     start_bytes: usize,
     head: Head,
     facts: Facts,
-    /// Its usual lines, one after the other.
+    /// The usual lines of the head, one after the other.
     lines: Vec<Line>,
     /// The same of the head that is being read.
     marks: Vec<Line>,

@@ -331,7 +331,7 @@ impl Connection {
         }
     }
 
-    /// Tells those who watch of the frame that has been written from there.
+    /// Records the frame that was written from this mark, for observers.
     #[cold]
     #[inline(never)]
     fn watch_block(&mut self, header: FrameHeader, mark: usize, out: &OutBuf) {

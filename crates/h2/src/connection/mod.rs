@@ -304,13 +304,13 @@ impl Connection {
         }
     }
 
-    /// Says how many streams the server is expected to allow until it says so itself, in place of
-    /// [`Config::streams_expected`]. Without effect on a server.
+    /// Sets the number of streams that the server is expected to allow until its SETTINGS are here, in place
+    /// of [`Config::streams_expected`]. Without effect on a server.
     pub fn expect_streams(&mut self, streams: u32) {
         self.streams_expected = streams;
     }
 
-    /// Says how many bytes of a field section the server is expected to take, until its SETTINGS say so. A
+    /// Sets the bytes of a field section that the server is expected to take until its SETTINGS are here. A
     /// request with more is refused by [`SendError::AwaitsSettings`](crate::SendError::AwaitsSettings), and
     /// judged by the SETTINGS once they are here. No bound is expected at first. Without effect on a server,
     /// and on trailers.

@@ -269,7 +269,8 @@ impl Connection {
         }
     }
 
-    /// Says what a stream's window has got back when that is worth a frame; never after END_STREAM.
+    /// Announces the bytes that a stream's window has got back, when they are worth a frame; never after
+    /// END_STREAM.
     #[inline]
     pub(super) fn update_stream_window(&mut self, stream: StreamKey) {
         let Some(entry) = self.streams.get_mut(stream) else { return };

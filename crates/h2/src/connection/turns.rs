@@ -25,7 +25,7 @@ const SHARE_BYTES: u32 = 16 * 1024;
 
 /// Turns, for drivers whose output is bounded.
 impl Connection {
-    /// Says that the driver takes no more bytes of this stream for now, which has some to send:
+    /// Notes that the driver takes no more bytes of this stream for now, which has some to send:
     /// [`Notice::Writable`](crate::Notice::Writable) follows when it is the stream's turn, after
     /// [`give_room`](Self::give_room). Only for a server with [`Config::schedule`](crate::Config::schedule).
     ///
@@ -44,8 +44,8 @@ impl Connection {
         true
     }
 
-    /// Says that the driver takes so many bytes again; those whose turn it is are told. While some stream
-    /// waits, no more than that is taken. Cheap when nobody waits.
+    /// Notes that the driver takes so many bytes again; the streams whose turn it is are told. While some
+    /// stream waits, no more than that is taken. Cheap when nobody waits.
     #[inline]
     pub fn give_room(&mut self, octets: u32) {
         if self.turns.awaits_room() {
@@ -98,7 +98,8 @@ impl Connection {
         self.turns.end_of(stream);
     }
 
-    /// Tells whoever ranks first that it can go on, and promises it what it wants and there is.
+    /// Tells the stream that ranks first to go on, and promises it as many bytes as it wants and the windows
+    /// allow.
     #[cold]
     pub(super) fn next_turn(&mut self) -> Option<Notice> {
         while let Some((stream, rank, equals)) = self.first_in_rank() {

@@ -49,7 +49,7 @@ impl FrameKind {
     pub const WINDOW_UPDATE: Self = Self(0x8);
     /// More of a field section (RFC 9113 §6.10).
     pub const CONTINUATION: Self = Self(0x9);
-    /// Says how soon a response is wanted (RFC 9218 §7.1).
+    /// The frame that states the priority of a response (RFC 9218 §7.1).
     pub const PRIORITY_UPDATE: Self = Self(0x10);
 
     /// The number of frame types that RFC 9113 defines; their numbers are below this.

@@ -12,11 +12,11 @@ use crate::stream::closed_ids::Closed;
 pub(crate) enum Absent {
     /// The stream was never opened, or its identifier is one that the peer must not use.
     Idle,
-    /// It closed, and is remembered.
+    /// The stream closed, and is remembered.
     Closed(Closed),
-    /// It may have been open, and is not remembered.
+    /// The stream may have been open, and is not remembered.
     Forgotten,
-    /// It was never open: one with a higher identifier was opened instead.
+    /// The stream was never open: one with a higher identifier was opened instead.
     Skipped,
 }
 
