@@ -133,7 +133,7 @@ impl Answer {
         self.0.cause.as_ref()
     }
 
-    /// Its content, and the media type of it unless the headers say one.
+    /// Returns the headers, with a media type for the content unless they have one, and the content.
     pub(crate) fn into_content(self, takes_json: bool) -> (FieldSection, Vec<u8>) {
         let Parts { status, mut headers, content, .. } = *self.0;
         let (octets, media_type) = match content {

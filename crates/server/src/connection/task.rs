@@ -64,7 +64,7 @@ struct Serving {
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Stop {
     NotYet,
-    /// It waits for what has arrived, or for the first request.
+    /// The task waits for what has arrived, or for the first request.
     Heard,
     /// The peer has been told.
     Told,
@@ -74,10 +74,10 @@ enum Stop {
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum End {
     NotYet,
-    /// It ends to make room: nobody waits for the peer to close its side.
+    /// The connection ends to make room: nobody waits for the peer to close its side.
     MakesRoom,
-    /// It has ended. What the peer still sends is read and dropped, so that it sees our FIN and what came
-    /// before.
+    /// The connection has ended. What the peer still sends is read and dropped, so that the peer sees our FIN
+    /// and what came before.
     Lingers {
         since: Instant,
         octets_left: u64,

@@ -236,7 +236,7 @@ impl Request {
     }
 }
 
-/// Its memory is used again by the requests of this thread.
+/// Gives the memory of the head to later requests of this thread.
 impl Drop for Request {
     fn drop(&mut self) {
         if let Some(head) = self.head.take() {

@@ -28,7 +28,7 @@ pub(crate) struct Accepting {
     judge: Option<Judge>,
     ledger: Arc<Ledger>,
     on_error: Option<OnError>,
-    /// It waits for room.
+    /// A connection that was accepted and waits for room.
     next: Option<Accepted>,
     /// Connections taken since the other tasks have run.
     taken: u32,

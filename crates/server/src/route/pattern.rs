@@ -15,7 +15,7 @@ pub(super) const SEGMENTS_MAX: usize = 64;
 pub(super) struct Pattern {
     pub(super) text: String,
     pub(super) parts: Vec<Part>,
-    /// It ends in a slash; `/` alone does.
+    /// True if the pattern ends in a slash; `/` alone does.
     pub(super) has_slash: bool,
 }
 

@@ -37,9 +37,10 @@ pub struct Segments {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EmptySegments {
-    /// They are segments: literals may be empty, `{*rest}` contains them, `{name}` does not match them.
+    /// Empty segments are segments: literals may be empty, `{*rest}` contains them, `{name}` does not match
+    /// them.
     Keep,
-    /// They are passed over when segments are matched: `/a//b` is `/a/b`. Within `{*rest}` they stay.
+    /// Empty segments are skipped when segments are matched: `/a//b` is `/a/b`. Within `{*rest}` they stay.
     Drop,
     /// A path that has one is answered 400. The default: two programs in a row that disagree about `//` can
     /// be played off against each other.
@@ -62,10 +63,10 @@ pub enum TrailingSlash {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EncodedSlash {
-    /// It is part of its segment, and a slash once the capture is decoded. The default: names with slashes
-    /// are sent so.
+    /// A `%2F` is part of its segment, and a slash once the capture is decoded. The default: names with
+    /// slashes are sent so.
     Keep,
-    /// It separates segments as `/` does.
+    /// A `%2F` separates segments as `/` does.
     Separate,
     /// A path that has one is answered 400.
     Refuse,
@@ -75,9 +76,9 @@ pub enum EncodedSlash {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PlusSign {
-    /// It is a plus sign. The default: only forms write a space so (RFC 3986 §2.2 has no such rule).
+    /// A `+` is a plus sign. The default: only forms write a space so (RFC 3986 §2.2 has no such rule).
     Literal,
-    /// It is a space. A plus sign is sent as `%2B`.
+    /// A `+` is a space. A plus sign is sent as `%2B`.
     Space,
 }
 
@@ -88,7 +89,7 @@ pub enum DotSegments {
     /// A path that has one is answered 400, also where `%2F` sets it off. The default: clients resolve them
     /// before they ask (RFC 3986 §5.2.4), so that one that arrives is an attempt to leave a folder.
     Refuse,
-    /// They are data like any other segment.
+    /// Dot segments are data like any other segment.
     Literal,
 }
 

@@ -33,7 +33,7 @@ impl RouteSettings {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum ContentRefusal {
     TooLong,
-    /// It is in a coding that is not known, or in too many.
+    /// The content is in a coding that is not known, or in too many.
     #[cfg(feature = "decoding")]
     Coding,
 }

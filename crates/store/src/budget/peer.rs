@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// The one on whose account room is taken: a user where there are users, else a network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Peer {
-    /// Nobody in particular.
+    /// The account of nobody in particular.
     #[default]
     Nobody,
     User(Arc<str>),

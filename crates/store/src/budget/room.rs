@@ -75,7 +75,7 @@ struct Holder {
 #[derive(Debug)]
 enum State {
     Moving,
-    /// It waits for so many bytes in all.
+    /// The request waits for so many bytes in all.
     Waits(u64, Option<Waker>),
     Refused,
 }

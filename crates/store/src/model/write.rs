@@ -28,7 +28,7 @@ pub struct NewContent<'a> {
     pub now: Moment,
     /// The content says that the object was deleted.
     pub is_deleted: bool,
-    /// Its attributes, as [`Attribute::write`](super::Attribute::write) keeps them.
+    /// The attributes, as [`Attribute::write`](super::Attribute::write) keeps them.
     pub attributes: &'a [u8],
     /// The bytes to store.
     pub value: &'a [u8],

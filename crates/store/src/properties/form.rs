@@ -18,9 +18,9 @@ pub(crate) const VALUES_MAX: usize = 1_024;
 /// The reason for which a content is no list of properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoList {
-    /// It is not JSON of the form `{"props":{…}}`.
+    /// The content is not JSON of the form `{"props":{…}}`.
     Form,
-    /// It has more than [`VALUES_MAX`] values.
+    /// The list has more than [`VALUES_MAX`] values.
     Values,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct PropertyTable {
     table: ArcSwap<Table>,
     /// Settings of types that the engine does not know yet.
     new_settings: Vec<Setting>,
-    /// Held from reading a list to its being in effect.
+    /// The lock that a change holds from reading a list until the list is in effect.
     changing: Mutex<()>,
     unheeded: Unheeded,
 }

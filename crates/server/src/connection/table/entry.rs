@@ -25,18 +25,18 @@ use super::{Connections, weighing::Prefix};
 /// The time that the first request of a connection may take to begin when the server stops meanwhile.
 pub(crate) const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// Asked of a connection: finish what has begun, because the server stops.
+/// The bit that asks a connection to finish what has begun, because the server stops.
 const STOP: u8 = 1;
-/// Asked of a connection: make room for another, if it is idle or its handshake is in progress.
+/// The bit that asks a connection to make room for another, if it is idle or its handshake is in progress.
 const LEAVE: u8 = 2;
-/// Asked of a connection: end, because memory is scarce, unless what it holds moves.
+/// The bit that asks a connection to end, because memory is scarce, unless what it holds moves.
 const GET_ON: u8 = 4;
 
 /// A connection as the listener sees it.
 pub(crate) struct Entry {
     pub(super) prefixes: [Prefix; 2],
     pub(super) arrived: Instant,
-    /// Its place in the table.
+    /// The place of the connection in the table.
     pub(super) index: AtomicUsize,
     /// Since when it has been idle, in nanoseconds of the table's time; 0 while it is not.
     idle_since: AtomicU64,
@@ -234,8 +234,8 @@ impl Registration {
         .await
     }
 
-    /// Its peer has introduced itself: it is no handshake in progress any more, and stays if it was asked to
-    /// leave as one.
+    /// Records that the peer has introduced itself: the connection is no handshake any more, and stays if it
+    /// was asked to leave as one.
     pub(crate) fn handshake_ends(&self) {
         self.connections.handshake_ends(&self.entry);
         // It may have been asked to make room as a handshake, which it is no more.

@@ -49,7 +49,7 @@ pub(crate) struct Connections {
     epoch: Instant,
     relief: MemoryRelief,
     table: Mutex<Table>,
-    /// Somebody has left, or was asked to and stays.
+    /// The notice that a connection has left, or was asked to leave and stays.
     room: Notify,
 }
 

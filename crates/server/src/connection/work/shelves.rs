@@ -4,7 +4,7 @@ use std::thread::available_parallelism;
 
 use super::threads;
 
-/// More threads than these share places.
+/// The most shelves: threads beyond them share.
 const SHELVES_MAX: usize = 64;
 
 /// A shelf for each thread.

@@ -24,7 +24,7 @@ use super::{Access, Current};
 /// The reason for which a request is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It has no credentials, or wrong ones.
+    /// The request has no credentials, or wrong ones.
     Unknown,
     /// Too many hashes wait.
     Crowded,

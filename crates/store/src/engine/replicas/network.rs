@@ -19,11 +19,11 @@ pub(super) struct Message {
 /// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It arrives now.
+    /// The message arrives now.
     Arrives,
-    /// It arrives at this tick.
+    /// The message arrives at this tick.
     ArrivesAt(u64),
-    /// It never arrives.
+    /// The message never arrives.
     Lost,
 }
 

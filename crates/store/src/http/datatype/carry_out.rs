@@ -15,7 +15,7 @@ use crate::store::Shared;
 /// The content of an answer, and its share.
 pub(crate) struct Answered {
     pub(crate) content: Vec<u8>,
-    /// Given back when the answer is sent.
+    /// The share of the bytes in flight, given back when the answer is sent.
     pub(crate) share: Share,
 }
 

@@ -30,9 +30,9 @@ impl Asked {
 /// The reason for which content is no operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
-    /// It is not JSON in UTF-8.
+    /// The content is not JSON in UTF-8.
     Json(String),
-    /// It is none for values of this kind.
+    /// The operation is none for values of this kind.
     Operation(Kind),
     /// A number does not fit into 64 bits with a sign.
     Number,

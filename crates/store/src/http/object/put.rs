@@ -225,7 +225,7 @@ struct Put {
     context: Option<Scratch>,
     conditions: Conditions,
     value: Scratch,
-    /// Given back when the write has ended, whether its client waits for it or not.
+    /// The share of the value, given back when the write has ended, whether its client waits for it or not.
     share: Share,
     rules: Rules,
     refusal: Option<Refusal>,

@@ -252,7 +252,7 @@ impl Rest {
 struct Log {
     keys: VecDeque<(u64, Slice)>,
     bytes: usize,
-    /// It has all keys of the batches after this one.
+    /// The batch after which the log has the keys of all batches.
     after: u64,
 }
 

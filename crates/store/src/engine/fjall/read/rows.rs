@@ -256,7 +256,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Why a run of short rows ended.
+/// The reason for which a run of short rows ended.
 enum Reached {
     /// A long row, of a group that has these bytes in common.
     Group(Vec<u8>),

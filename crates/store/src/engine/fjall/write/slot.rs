@@ -90,7 +90,7 @@ impl Stored<'_> {
 /// The reason for which a write was not carried out.
 pub(in crate::engine::fjall) enum Failure {
     Engine(EngineError),
-    /// It panicked, which its caller does in its place. Nothing of it was written.
+    /// The write panicked, which its caller does in its place. Nothing of it was written.
     Panicked(Box<dyn Any + Send>),
 }
 
