@@ -66,7 +66,7 @@ async fn run<E: Engine>(store: Weak<Shared<E>>, woken: Arc<Notify>, after: Durat
     let mut ahead = Ahead::default();
     loop {
         let Some(shared) = store.upgrade() else { return };
-        // What fails now is there at the next look.
+        // A removal that fails now is tried again at the next look.
         let looked = look(&shared.engine, after, &mut ahead).await;
         // No handle is held over a pause: the store ends with the last one.
         drop(shared);
@@ -100,7 +100,7 @@ async fn look<E: Engine>(engine: &E, after: Duration, ahead: &mut Ahead) -> Resu
         for item in page.items() {
             let Some(name) = ObjectName::read(item.key) else { continue };
             let mut reap = Reap { after, waited: ahead.of(item.key), ahead: None, is_left: false };
-            // Those whose time has not come cost a read and no place in the queue of writes.
+            // Objects whose time has not come cost a read and no place in the queue of writes.
             let is_due = match snapshot.get(name, Instant::now() + CALL_MAX).await {
                 Ok(record) => reap.is_due(record.as_ref().map(AsRef::as_ref)),
                 // One that cannot be read keeps no other.

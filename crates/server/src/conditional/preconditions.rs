@@ -100,7 +100,7 @@ pub(super) fn due_range<'f>(headers: &'f FieldSection, now: &Validators<'_>) -> 
 /// Returns true if `if-range` is not there, or names the present state, strongly (RFC 9110 §13.1.5).
 fn is_range_due(headers: &FieldSection, now: &Validators<'_>) -> bool {
     let mut given = headers.get_all(KnownName::IF_RANGE);
-    // Of several fields none names the one state that the range is meant for: the whole is sent.
+    // If there are several fields, none names the one state that the range is meant for: the whole is sent.
     let (Some(value), None) = (given.next(), given.next()) else {
         return !headers.contains(KnownName::IF_RANGE);
     };

@@ -1,6 +1,6 @@
 //! Buffers lent per thread and given back.
 //!
-//! A buffer goes back to the thread on which it is dropped. Those in use are not counted: what a peer can
+//! A buffer goes back to the thread on which it is dropped. Buffers in use are not counted: what a peer can
 //! make a handler hold in one is the handler's to bound, with [`Exchange::reserve`](crate::Exchange::reserve)
 //! for instance.
 

@@ -76,8 +76,8 @@ enum End {
     NotYet,
     /// The connection ends to make room: nobody waits for the peer to close its side.
     MakesRoom,
-    /// The connection has ended. What the peer still sends is read and dropped, so that the peer sees our FIN
-    /// and what came before.
+    /// The connection has ended. Bytes that the peer still sends are read and dropped, so that the peer sees
+    /// our FIN and what came before.
     Lingers {
         since: Instant,
         octets_left: u64,

@@ -2,7 +2,7 @@
 //!
 //! Rule: addresses are believed from the right, each only because the one to the right of it is a trusted
 //! proxy's. The first that is not trusted is the client's; what stands left of it was written by the client.
-//! What cannot be read is nobody's address.
+//! An unreadable element is nobody's address.
 
 use std::{
     net::{IpAddr, SocketAddr},

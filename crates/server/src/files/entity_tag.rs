@@ -3,8 +3,8 @@
 //! A strong entity-tag must differ whenever the content does. That of content in memory is made of the
 //! content. That of a file is made of its inode, its size and the times of its last change: no program can
 //! set the time of change (`ctime`) back, and what is written later gets a later one, unless it is written
-//! within the same tick of the system's clock. So it is weak until the last change lies some seconds back,
-//! and so is the tag of what may have changed unnoticed while it was read.
+//! within the same tick of the system's clock. The tag is therefore weak until the last change lies some
+//! seconds back, and so is the tag of what may have changed unnoticed while it was read.
 
 use aws_lc_rs::digest::{Context, SHA256};
 

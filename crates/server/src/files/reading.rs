@@ -1,9 +1,9 @@
 //! Sends part of a large file.
 //!
 //! Nothing is read before the peer has room for it, and no more than that; what it does not take after all is
-//! read again later. So a stream whose peer takes nothing holds no buffer and no thread. What the system has
-//! in memory is read at once; what it would have to wait for is read by threads that may block, and then
-//! others may use the room first. Reading ahead is the system's business, which does it anyway.
+//! read again later. A stream whose peer takes nothing holds no buffer and no thread. What the system has in
+//! memory is read at once; what it would have to wait for is read by threads that may block, and then others
+//! may use the room first. Reading ahead is the system's business, which does it anyway.
 
 use std::{fs::File, future::ready, io, ops::Range};
 

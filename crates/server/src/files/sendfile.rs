@@ -4,8 +4,8 @@
 //! read. A file that was changed meanwhile leaves the message cut.
 //! Rule 2: a file that was changed a moment before it was opened is read: it may be changed again, and what
 //! goes without a copy is looked at by the system when it goes.
-//! Rule 3: bytes go in steps, each of which was just found to be in memory. What is not is read by a thread
-//! that may block.
+//! Rule 3: bytes go in steps, each of which was just found to be in memory. Others are read by a thread that
+//! may block.
 
 use std::ops::Range;
 

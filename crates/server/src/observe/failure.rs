@@ -88,7 +88,7 @@ impl<'a> RequestFailure<'a> {
     }
 
     /// Returns the path that was asked for, with the names of its query and without the values, which may be
-    /// secret; the authority for CONNECT, `*` for the server as a whole. Of a longer one, about the first 256
+    /// secret; the authority for CONNECT, `*` for the server as a whole. A longer one is cut after about 256
     /// bytes.
     pub fn target(&self) -> &'a str {
         &self.facts.target

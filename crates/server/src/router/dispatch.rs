@@ -95,7 +95,7 @@ impl Compiled {
         {
             return Err(answer);
         }
-        // What follows the answer to CONNECT are the bytes of a tunnel.
+        // The bytes of a tunnel follow the answer to CONNECT.
         if !entry.filters.is_empty() && exchange.request().method() != "CONNECT" {
             exchange.filter();
         }

@@ -96,7 +96,7 @@ impl Hashing {
     fn queue(&self, asker: Asker, memory_kib: u32) -> oneshot::Receiver<Turn> {
         let (go, turn) = oneshot::channel();
         let mut state = self.state();
-        // Those who have gone make room first.
+        // Logins that were given up make room first.
         state.waiting.retain(|waiter| !waiter.go.is_closed());
         let _gone = state.waiting.push(asker, Waiter { memory_kib, go });
         self.give_turns(state);

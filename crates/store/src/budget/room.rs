@@ -7,8 +7,8 @@
 //! Rule 3: a peer that holds room leaves a fair part to those that hold none.
 //! Rule 4: one that holds room and waits for more is refused for the sake of one that has waited for long,
 //! and whose peer would still hold less.
-//! Rule 5: a small request passes large ones for which there is no room. Those that passed hold an eighth
-//! together, so that large ones wait for others alone.
+//! Rule 5: a small request passes large ones for which there is no room. The requests that passed hold an
+//! eighth together, so that large ones wait for others alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;

@@ -151,7 +151,7 @@ async fn a_peer_that_holds_room_waits_behind_one_that_holds_none() {
     while let Some(ended) = order.join_next().await {
         names.push(ended.expect("no panic"));
     }
-    // Two have room at once. What they hold counts from then on.
+    // Two have room at once. Their bytes count from then on.
     assert_eq!(names, [("a", true), ("b", true), ("a", true), ("c", true)]);
 }
 

@@ -2,7 +2,7 @@
 //! after which objects expire.
 //!
 //! A hook may check what is written, so that a bucket that asks for one is refused unless the store was told
-//! to ignore hooks. Objects that stay are told of once. So is each unknown name in a type of the
+//! to ignore hooks. Objects that stay are told of once. The same holds for each unknown name in a type of the
 //! configuration: a slip there, as in `datatyp`, would make another type than was meant.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! Services of `tower` as handlers: routers and middleware that speak the types of the `http` and `http-body`
 //! crates.
 //!
-//! What a service sees of a request, and what becomes of its answer, is as with a server of hyper
-//! (`docs/axum.md` has the differences), so that what was written for one runs on the other.
+//! Requests are shown to services, and answers sent, as by a server of hyper (`docs/axum.md` has the
+//! differences), so that what was written for one runs on the other.
 
 mod facts;
 mod request;
@@ -39,12 +39,12 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// give each request a task of its own: `from_tower(router).spawned()`, with [`Handler`] in scope.
 ///
 /// A service that fails, or whose content does before the head was sent, is answered for with 500; later the
-/// stream is reset. What it fails with is told to [`on_error`](crate::ServerBuilder::on_error).
+/// stream is reset. Its error is reported to [`on_error`](crate::ServerBuilder::on_error).
 ///
 /// From when its answer of 2xx has begun, a service lets its peer be as slow as it likes if the answer is of
 /// gRPC (`content-type: application/grpc`), opens a tunnel (CONNECT) or has [`AllowSlowPeer`] among its
 /// extensions; before that, and for other answers, `Limits::stall_timeout` and `Limits::body_rate_min` hold.
-/// What a request says of itself lifts no limit.
+/// No field of a request lifts a limit.
 ///
 /// Left out of an answer are the fields that are about the connection over HTTP/2, which has none of them
 /// (RFC 9113 §8.2.2), `transfer-encoding: chunked`, and a `content-length` that says nothing: of 204, of 304
@@ -108,7 +108,7 @@ where
         Ok(request) => request,
         Err(unfit) => return refuse(responder, unfit).await,
     };
-    // Whoever holds the right to answer answers 500 when it lets go.
+    // A responder that is dropped unanswered answers 500.
     poll_fn(|cx| service.poll_ready(cx)).await.map_err(Error::other)?;
     let response = service.call(request).await.map_err(Error::other)?;
     if asked.is_connect || is_long_lived(&response) {

@@ -111,8 +111,8 @@ impl Slots {
         self.reporter.tell_slow_turns(self.endpoint.pattern(slow.route), slow.took);
     }
 
-    /// Drops all futures, and leaves the slots to other connections or drops them. Those who see the ends of
-    /// requests see these.
+    /// Drops all futures, and leaves the slots to other connections or drops them. Endpoints that see the
+    /// ends of requests see these.
     pub(crate) fn clear(&mut self, conn: &Arc<Conn>) {
         for index in 0..self.table.len() {
             self.let_go(index);
@@ -349,7 +349,7 @@ impl Slots {
         left.for_each(|name| answer_for(conn, name, &RequestSpan::none()));
     }
 
-    /// Drops a future, and keeps its box. What a destructor panics about is no reason to end the connection.
+    /// Drops a future, and keeps its box. A panic in a destructor is no reason to end the connection.
     #[inline(always)]
     fn drop_work(&mut self, index: usize) {
         let slot = &mut self.table[index];

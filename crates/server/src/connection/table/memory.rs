@@ -156,7 +156,7 @@ mod tests {
         tokio::time::advance(LOOK_AFTER).await;
         all[1].observer().holds(8 * MIB, true);
         assert!(asked(&mut all[0]));
-        // What others hold is nothing that connections could give back.
+        // Connections cannot give back memory that others hold.
         all[0].is_looked_at();
         drop(large);
         let _other = ledger.hold(40 * MIB);

@@ -2,7 +2,7 @@
 //!
 //! Each handler of a server has [`Boxes`](boxes::Boxes) of its own, one shelf of them for each thread. A
 //! request takes a box from its thread's shelf, its future is made in it, and the box goes to the shelf of
-//! the thread on which the request ends. So a request costs no allocation once as many were under way before,
+//! the thread on which the request ends. A request costs no allocation once as many were under way before,
 //! and a connection without requests holds none.
 
 mod boxes;

@@ -36,8 +36,7 @@ pub struct Reply {
 }
 
 impl<S> Exchange<S> {
-    /// Begins the answer. What was not read of the request's content is given up when the answer has been
-    /// sent.
+    /// Begins the answer. Content of the request that was not read is given up when the answer has been sent.
     pub fn respond(self, status: Status) -> Reply {
         let (body, responder) = self.into_parts();
         responder.respond_to(body, status)

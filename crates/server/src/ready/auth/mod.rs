@@ -23,7 +23,7 @@ enum Verdict<'a> {
     Admitted(Option<&'a str>),
 }
 
-/// The field in which handlers find the user. What the peer sent in it is removed.
+/// The field in which handlers find the user. Values that the peer sent in the field are removed.
 #[derive(Debug, Default)]
 struct UserHeader(Option<String>);
 
@@ -44,7 +44,7 @@ impl UserHeader {
 /// 9110 §11.4).
 fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> {
     let mut values = headers.get_all(KnownName::AUTHORIZATION);
-    // Of several fields none counts: a proxy may have checked another one.
+    // If there are several fields, none counts: a proxy may have checked another one.
     let (value, None) = (values.next()?, values.next()) else { return None };
     let (named, credentials) = value.split_at_checked(scheme.len())?;
     let credentials = credentials.strip_prefix(b" ")?.trim_ascii();

@@ -54,7 +54,7 @@ pub(super) fn give_up_old(database: &Database, keyspaces: &[Keyspace], stop: &At
     }
     let oldest = database.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
     for keyspace in keyspaces {
-        // What cannot be removed now is removed later, or at the next opening.
+        // Files that cannot be removed now are removed later, or at the next opening.
         let _ = keyspace.tree.get_version_history_lock().maintenance(keyspace.path(), oldest);
     }
 }

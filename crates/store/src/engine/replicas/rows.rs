@@ -1,7 +1,7 @@
 //! The rows of one object: one for each content, by its dot.
 //!
-//! Rule: a row only goes from absent to a content, and from either to removed. So rows merge to the same, in
-//! whatever order and however often they arrive.
+//! Rule: a row only goes from absent to a content, and from either to removed. Rows therefore merge to the
+//! same, in whatever order and however often they arrive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

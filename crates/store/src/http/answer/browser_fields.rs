@@ -1,6 +1,6 @@
 //! Fields of every answer that tell browsers not to trust what is stored.
 //!
-//! Whoever may write an object names its media type. A page, a drawing or a document with a program in it
+//! A user who may write an object names its media type. A page, a drawing or a document with a program in it
 //! would run in the name of the store, beside the credentials of whoever opens it.
 
 use alula::{FieldSection, Hook, KnownName, Status};

@@ -72,7 +72,7 @@ fn takes_coding(headers: &FieldSection, coding: &[u8]) -> bool {
             any = Some(weight);
         }
     }
-    // What is not named is excluded, but for no coding at all (RFC 9110 §12.5.3).
+    // A coding that is not named is excluded, but for no coding at all (RFC 9110 §12.5.3).
     named.or(any).map_or(!is_present || coding == IDENTITY, |weight| weight > 0)
 }
 

@@ -31,7 +31,7 @@ const STRING_BYTES: u64 = 72;
 const MEMBER_BYTES: u64 = 128;
 
 /// Returns the bytes of an operation in memory, while it is read and carried out, with what it adds to a
-/// state. Those of a long one are counted by its strings and members.
+/// state. The parts of a long one are counted by its strings and members.
 pub(super) fn of_operation(json: &[u8]) -> u64 {
     let (octets, most) = (json.len() as u64, json.len() as u64 * OPERATION_FACTOR);
     if most <= SMALL_OCTETS_MAX {
@@ -87,8 +87,8 @@ fn decoded(record: Record<'_>, octets: u64) -> u64 {
     times * State::DECODED_FACTOR * octets
 }
 
-/// Loads a record with a share of what `charge` says of it. What waits for room holds nothing meanwhile.
-/// Allocates nothing but what the engine does.
+/// Loads a record with a share of what `charge` says of it. A request that waits for room holds nothing
+/// meanwhile. Allocates nothing but what the engine does.
 pub(crate) async fn load<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,

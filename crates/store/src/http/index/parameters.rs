@@ -14,7 +14,7 @@ use crate::model::term;
 /// The time that a query has unless it says another.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The parameters in the query of a request. Of two parameters with one name the first counts.
+/// The parameters in the query of a request. If two have one name, the first counts.
 #[derive(Debug, Default)]
 pub(crate) struct Parameters {
     returns_terms: bool,

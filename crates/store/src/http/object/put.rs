@@ -84,7 +84,7 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
             let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
             let octets_len = octets.as_ref().len() as u64;
             if charge_fields(&shared.budget, &mut share, octets_len, &record).is_err() {
-                // What was stored is stored, though there is no room to show it.
+                // The write stands, though there is no room to show its object.
                 return done(exchange, &target, made).await;
             }
             let paced = Paced { budget: &shared.budget, share: &share };
@@ -322,7 +322,7 @@ async fn show<E: Engine>(
     let record = Record::read(octets).map_err(EngineError::from)?;
     let shown = Shown::of(record, None).ok_or(Fail::not_found())?;
     let Shown::One(content) = shown else {
-        // What was stored is stored, whatever form is not taken.
+        // The write stands, whatever form its client does not take.
         let form = shown.negotiated(exchange.request().headers()).unwrap_or(super::shown::Form::Text);
         let reply = exchange.respond(Status::MULTIPLE_CHOICES);
         return siblings::send(reply, target, &record, form, shared.secret, paced).await;

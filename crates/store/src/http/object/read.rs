@@ -86,7 +86,7 @@ impl Asked {
     }
 }
 
-/// Answers 404. Of a deleted object the context is told, so that a write can replace the mark of the
+/// Answers 404. The answer for a deleted object has its context, so that a write can replace the mark of the
 /// deletion.
 pub(super) async fn missing<S>(exchange: Exchange<S>, deleted: Option<Context<'_>>) -> Outcome {
     let mut reply = exchange.respond(Status::NOT_FOUND).header(KnownName::CONTENT_TYPE, "text/plain");

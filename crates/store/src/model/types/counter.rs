@@ -15,7 +15,7 @@ const SHARE_OCTETS_MIN: usize = 11;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counter(Vec<CounterShare>);
 
-/// The sums that one actor has added and taken until the change of this dot. Those of a counter ascend by
+/// The sums that one actor has added and taken until the change of this dot. The sums of a counter ascend by
 /// their actors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CounterShare {

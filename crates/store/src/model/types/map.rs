@@ -30,7 +30,7 @@ pub struct FieldName {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Map<'a>(Vec<Field<'a>>);
 
-/// A field. Those of a map ascend by their names and kinds.
+/// A field. The fields of a map ascend by their names and kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field<'a> {
     name: &'a [u8],

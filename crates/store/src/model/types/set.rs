@@ -16,7 +16,7 @@ const ELEMENT_OCTETS_MIN: usize = 1 + DOT_SET_OCTETS_MIN;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set<'a>(Vec<Element<'a>>);
 
-/// An element. Those of a set ascend.
+/// An element. The elements of a set ascend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Element<'a> {
     octets: &'a [u8],

@@ -75,7 +75,7 @@ async fn a_damaged_block_fails_the_page_that_needs_it_and_is_named() {
             Ok(()) => listed.extend(page.items().map(|item| item.key.to_vec())),
             Err(error) => failed.push((after, error)),
         }
-        // Whoever is told of a page may go on behind it.
+        // A client that was given a page may go on behind it.
         number += 50;
         assert!(number < OBJECTS + 100);
     }

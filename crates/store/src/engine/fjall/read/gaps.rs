@@ -7,8 +7,8 @@
 //! A list that leaves a gap out misses nothing:
 //! - A gap is what a list found to be empty in the state after batch n.
 //! - The thread that writes [notes](Gaps::put) each key that it puts before it commits the batch. The key is
-//!   cut out of the gaps, and kept in a log. What a list found is cut by the keys of the log that came after
-//!   batch n, and is no gap if the log no longer has all of these.
+//!   cut out of the gaps, and kept in a log. The empty run that a list found is cut by the keys of the log
+//!   that came after batch n, and is no gap if the log no longer has all of these.
 //! - A gap that is there therefore has no row in any state from that after `since` to that after the last
 //!   batch that was begun, and no state is read that is later. A list in an older state does not use it.
 //!

@@ -233,7 +233,7 @@ impl Keeper {
 
     /// Notes the removed rows that a compaction found and left.
     fn note_left(&mut self, tables: &Tables, table: Table) {
-        // Those that were removed since it began wait for the next one, not for a list that is read.
+        // Rows that were removed since it began wait for the next one, not for a list that is read.
         let meanwhile = self.shared.removed.rows(table);
         let left = hidden::removals(tables.table(table)).saturating_sub(meanwhile);
         self.left[table as usize] = Some((left, self.ticks));

@@ -107,7 +107,8 @@ impl Draft {
         FieldsDraft { start: self.octets.len(), removed_start: self.removed.len(), fields: Vec::new() }
     }
 
-    /// Begins the operation on a field, which is to be written next. Of several on one field the last counts.
+    /// Begins the operation on a field, which is to be written next. If several are on one field, the last
+    /// counts.
     pub(crate) fn begin_field(&mut self, draft: &mut FieldsDraft, name: &[u8], kind: Kind) {
         draft.fields.push(self.octets.len() - draft.start);
         put_counted(name, &mut self.octets);
