@@ -9,8 +9,8 @@ use alula_hpack::Field;
 use alula_testkit::lists::{BROWSER, CREATED, ODD, Pair, REQUEST, SAME, VISITS};
 use alula_testkit::traffic::{self, Ids};
 
-use crate::decode::{BLOCKS, Blocks};
-use crate::encode::{fields, front_page, proxied, same, visits};
+use crate::hpack::decode::{BLOCKS, Blocks};
+use crate::hpack::encode::{fields, front_page, proxied, same, visits};
 
 /// Of each request that is made and not sent.
 const PSEUDO: [Pair; 4] =

@@ -4,26 +4,12 @@
 //! `run` does a warm-up and N units; what is counted outside at N and at 2N differs by N units. `count` counts itself.
 #![forbid(unsafe_code)]
 
-mod answers;
-mod client;
-mod connections;
-mod created;
-mod decode;
-mod driver;
-mod encode;
 mod export;
-mod fields;
-mod frames;
-mod heads;
-mod http1;
-mod part_g;
-mod peer;
-mod records;
-mod routes;
-mod server;
-mod store;
+mod hpack;
+mod memory;
+mod peers;
 mod timed;
-mod tls;
+mod whole;
 mod workload;
 mod workloads;
 
@@ -31,8 +17,10 @@ use std::process::ExitCode;
 
 use alula_tally::{Counts, Tally, process};
 
-use crate::answers::Answers;
-use crate::driver::Load;
+use crate::peers::answers::Answers;
+use crate::peers::driver::Load;
+use crate::peers::http1;
+use crate::whole::{connections, server, store};
 use crate::workload::{Run, Workload};
 
 #[global_allocator]

@@ -1,7 +1,9 @@
 //! The list of all workloads.
 
+use crate::hpack::{decode, encode, part_g};
+use crate::memory::{created, fields, routes};
+use crate::whole::{client, connections, server, store, tls};
 use crate::workload::Workload;
-use crate::{client, connections, created, decode, encode, fields, part_g, routes, server, store, tls};
 
 /// Every workload, in the order of the table.
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {

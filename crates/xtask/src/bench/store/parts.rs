@@ -20,7 +20,7 @@ fn of_file(file: &str) -> Option<&'static str> {
     let is_in = |folders: &[&str]| folders.iter().any(|folder| file.contains(folder));
     Some(match file {
         _ if is_in(&["crates/store/src/model"]) => PARTS[3],
-        _ if is_in(&["crates/store/src/engine", "crates/bench/src/store"]) => PARTS[4],
+        _ if is_in(&["crates/store/src/engine", "crates/bench/src/whole/store"]) => PARTS[4],
         _ if is_in(&["crates/store/"]) => PARTS[2],
         _ if is_in(&["crates/"]) => PARTS[0],
         _ if is_in(&[

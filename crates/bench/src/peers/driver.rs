@@ -7,13 +7,13 @@ use std::time::Instant;
 use alula_hpack::{Encoder, EncoderConfig, Policy};
 use alula_testkit::traffic::Traffic;
 
-use crate::decode::block;
-use crate::encode::field_but;
-use crate::frames::{
+use crate::hpack::decode::block;
+use crate::hpack::encode::field_but;
+use crate::peers;
+use crate::peers::frames::{
     ACK, END_HEADERS, END_STREAM, HEADERS, Input, PING, PREFACE, SETTINGS, WINDOW_UPDATE, push,
 };
-use crate::http1;
-use crate::peer;
+use crate::peers::http1;
 
 /// The requests of a load, and how many of them are in flight.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,7 +56,7 @@ impl Load {
     /// Connects to the server on this port and to its control port; there, eight octets say how many requests to make, and one
     /// octet answers that their answers are all here.
     pub(crate) fn drive(self, port: u16, control: u16) -> io::Result<()> {
-        peer::end_with_input();
+        peers::end_with_input();
         let mut batch = self.connect(port)?;
         let mut control = TcpStream::connect(("127.0.0.1", control))?;
         let mut number = [0; 8];

@@ -10,12 +10,12 @@ use alula::Server;
 use alula_hpack::{Encoder, EncoderConfig, Policy};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::client::one_thread;
-use crate::decode::block;
-use crate::encode::fields;
-use crate::frames::{ACK, END_HEADERS, END_STREAM, HEADERS, Input, PREFACE, SETTINGS, push};
-use crate::peer::{self, Peer};
-use crate::server::hello;
+use crate::hpack::decode::block;
+use crate::hpack::encode::fields;
+use crate::peers::frames::{ACK, END_HEADERS, END_STREAM, HEADERS, Input, PREFACE, SETTINGS, push};
+use crate::peers::{self, Peer};
+use crate::whole::client::one_thread;
+use crate::whole::server::hello;
 use crate::workload::{Run, Use, Workload};
 
 /// All of them.
@@ -70,7 +70,7 @@ fn opened(version: &'static str, then: &'static str) -> Run {
 
 /// Does what the control port says: opens so many connections to the server on this port.
 pub(crate) fn drive(version: &str, then: &str, port: u16, control: u16) -> io::Result<()> {
-    peer::end_with_input();
+    peers::end_with_input();
     let mut held = Vec::new();
     let mut control = TcpStream::connect(("127.0.0.1", control))?;
     let mut number = [0; 8];

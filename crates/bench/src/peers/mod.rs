@@ -1,10 +1,14 @@
 //! The other side of a connection, in a process of its own, so that only one side is counted.
 
+pub(crate) mod answers;
+pub(crate) mod driver;
+pub(crate) mod frames;
+pub(crate) mod http1;
+pub(crate) mod records;
+
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
-
-use crate::records;
 
 /// A process of this program that ends when it, or this process, does.
 pub(crate) struct Peer {

@@ -11,9 +11,9 @@ use alula_testkit::traffic::Traffic::{Proxied, Repeated, Varied};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::client::one_thread;
-use crate::driver::{Asked, Load};
-use crate::peer::{Peer, end_with_input};
+use crate::peers::driver::{Asked, Load};
+use crate::peers::{Peer, end_with_input};
+use crate::whole::client::one_thread;
 use crate::workload::{Run, Workload};
 
 /// All of them. Peers are counted under the very octets of the same load.

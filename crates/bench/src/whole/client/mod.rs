@@ -8,7 +8,7 @@ use alula::{Client, Method, Prepared, Response};
 use alula_testkit::lists::REQUEST;
 use tokio::runtime::Runtime;
 
-use crate::peer::Peer;
+use crate::peers::Peer;
 use crate::workload::{Run, Use, Workload};
 
 /// All of them. Peers get the same answers to the same requests, whose fields were checked before as those of the prepared are.

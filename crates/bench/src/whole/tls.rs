@@ -13,11 +13,13 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme, StreamOwned};
 use tokio::runtime::Runtime;
 
-use crate::client::one_thread;
-use crate::decode::block;
-use crate::encode::fields;
-use crate::frames::{ACK, END_HEADERS, END_STREAM, HEADERS, Input, PREFACE, SETTINGS, WINDOW_UPDATE, push};
-use crate::peer::Peer;
+use crate::hpack::decode::block;
+use crate::hpack::encode::fields;
+use crate::peers::Peer;
+use crate::peers::frames::{
+    ACK, END_HEADERS, END_STREAM, HEADERS, Input, PREFACE, SETTINGS, WINDOW_UPDATE, push,
+};
+use crate::whole::client::one_thread;
 use crate::workload::{Run, Use, Workload};
 
 /// All of them.

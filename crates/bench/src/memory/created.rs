@@ -8,8 +8,9 @@ use alula_machine::{OutBuf, Time};
 use alula_testkit::lists::CREATED;
 use alula_testkit::traffic::{self, Traffic};
 
+use crate::memory::heads;
+use crate::peers::http1;
 use crate::workload::{Run, Workload};
-use crate::{heads, http1};
 
 /// All of them: requests by the HTTP/2 machine, for which nghttp2 is given names as text and h2 constants, then heads by the HTTP/1.1
 /// machine.

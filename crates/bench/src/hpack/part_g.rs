@@ -9,8 +9,8 @@ use alula_hpack::{Decoder, DecoderLimits, Encoder, EncoderConfig, Field, Huffman
 use alula_machine::{Limits, OutBuf};
 use alula_testkit::lists::{ENGLISH, JAPANESE, LOCALHOST, PUSH, VISITS, device, doubled};
 
-use crate::decode::{block, collect, visit};
-use crate::encode::{List, encode_all, fields};
+use crate::hpack::decode::{block, collect, visit};
+use crate::hpack::encode::{List, encode_all, fields};
 use crate::workload::{Run, Workload};
 
 /// All of them.

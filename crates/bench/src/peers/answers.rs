@@ -12,14 +12,14 @@ use alula_testkit::traffic;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::decode::block;
-use crate::encode::{field_but, fields};
-use crate::frames::{
+use crate::hpack::decode::block;
+use crate::hpack::encode::{field_but, fields};
+use crate::peers;
+use crate::peers::frames::{
     ACK, DATA, END_HEADERS, END_STREAM, Frame, HEADERS, Input, PAYLOAD_MAX, PING, SETTINGS, WINDOW_UPDATE,
     push,
 };
-use crate::peer;
-use crate::records::Counting;
+use crate::peers::records::Counting;
 
 /// Which answer, and how.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ impl Answers {
 
     /// Prints the port and serves until the standard input ends.
     pub(crate) fn serve(self) {
-        peer::end_with_input();
+        peers::end_with_input();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         println!("{}", listener.local_addr().expect("it is bound").port());
         let tls = self.with_tls.then(|| Arc::new(tls_config()));
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn a_request_that_comes_while_there_is_no_window_is_answered_later() {
         let request = |out: &mut Vec<u8>, stream| push(out, HEADERS, END_HEADERS | END_STREAM, stream, &[]);
-        let (mut first, mut second) = (crate::frames::PREFACE.to_vec(), Vec::new());
+        let (mut first, mut second) = (crate::peers::frames::PREFACE.to_vec(), Vec::new());
         request(&mut first, 1);
         request(&mut first, 3);
         request(&mut second, 5);

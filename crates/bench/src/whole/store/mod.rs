@@ -9,8 +9,8 @@ use alula_store::{Config, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::client::one_thread;
-use crate::peer::Peer;
+use crate::peers::Peer;
+use crate::whole::client::one_thread;
 use crate::workload::{Run, Use, Workload};
 pub(crate) use asking::drive;
 use sunk::Sunk;

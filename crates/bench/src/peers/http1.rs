@@ -6,8 +6,8 @@ use std::net::{TcpListener, TcpStream};
 use alula_testkit::lists::RESPONSE;
 use alula_testkit::traffic::{self, Traffic};
 
-use crate::driver::Batch;
-use crate::peer;
+use crate::peers;
+use crate::peers::driver::Batch;
 
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
@@ -15,7 +15,7 @@ const END: &[u8] = b"\r\n\r\n";
 /// Answers every request with the fields of the client measurements and so many octets, one write each, on as many connections
 /// as there are, each in a thread of its own: prints the port and serves until the standard input ends.
 pub(crate) fn serve(content: usize, varies: bool) {
-    peer::end_with_input();
+    peers::end_with_input();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     println!("{}", listener.local_addr().expect("it is bound").port());
     for socket in listener.incoming() {

@@ -11,7 +11,7 @@ use alula_hpack::{
 use alula_machine::{Limits, OutBuf};
 use alula_testkit::lists::{BROWSER, PATH};
 
-use crate::encode::{List, fields, front_page, proxied, same, visits};
+use crate::hpack::encode::{List, fields, front_page, proxied, same, visits};
 use crate::workload::{Run, Workload};
 
 /// All of them. Peers that show fields to a caller stand beside visiting, those that fill a map of fields beside `-section`.

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use alula_testkit::objects::{MEDIA_TYPE, fields, key, value};
 
-use crate::peer;
+use crate::peers;
 
 /// The objects, asked for in turns.
 const OBJECTS: u64 = 256;
@@ -15,7 +15,7 @@ const END: &[u8] = b"\r\n\r\n";
 
 /// Writes the objects; then does as many requests as the control port says, each time it says so.
 pub(crate) fn drive(method: &str, port: u16, control: u16) -> io::Result<()> {
-    peer::end_with_input();
+    peers::end_with_input();
     let mut socket = TcpStream::connect(("127.0.0.1", port))?;
     socket.set_nodelay(true)?;
     let puts: Vec<Vec<u8>> = (0..OBJECTS).map(put).collect();
