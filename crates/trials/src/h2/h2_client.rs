@@ -3,9 +3,9 @@
 
 use alula_testkit::{Rng, byte_by_byte, random_split, whole};
 
-use crate::frames::conversation;
+use super::frames::conversation;
+use super::listener::Listener;
 use crate::input::Input;
-use crate::listener::Listener;
 
 /// Octets as limits, a way to cut, and what a server says.
 pub fn h2_client(data: &[u8]) {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use alula_hpack::{Decoded, Decoder, DecoderLimits};
 
-use crate::naive_huffman;
+use super::naive_huffman;
 
 /// Name, value, and whether it came as never to be indexed.
 pub(crate) type Owned = (Vec<u8>, Vec<u8>, bool);

@@ -5,8 +5,8 @@ use alula_fields::{FieldSection, Head, KnownName};
 use alula_hpack::{Class, Collect, DecodeError, Decoded, Decoder, DecoderLimits, ListLimits, Memo, Visitor};
 use alula_testkit::{Pieces, Rng, byte_by_byte, random_split, whole};
 
+use super::naive_hpack::{NaiveDecoder, Owned};
 use crate::input::Input;
-use crate::naive_hpack::{NaiveDecoder, Owned};
 
 /// Octets as limits, and then as blocks with changes of the limits between them.
 pub fn hpack_decode(data: &[u8]) {

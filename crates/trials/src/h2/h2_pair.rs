@@ -8,9 +8,9 @@ use alula_h2::{Config, Connection, ErrorCode, Hole, Prepared, RequestHead, Respo
 use alula_hpack::{EncoderConfig, Huffman, Policy};
 use alula_machine::{Limits, Time};
 
-use crate::frames::any_frame;
+use super::frames::any_frame;
+use super::side::{Flow, Side};
 use crate::input::Input;
-use crate::side::{Flow, Side};
 
 /// Octets as a configuration, and then as operations.
 pub fn h2_pair(data: &[u8]) {

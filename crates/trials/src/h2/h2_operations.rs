@@ -9,9 +9,9 @@ use alula_h2::{
 };
 use alula_machine::{OutBuf, Time};
 
-use crate::frames::{MAGIC, any_frame, count, frame};
+use super::frames::{MAGIC, any_frame, count, frame};
+use super::listener::small_limits;
 use crate::input::Input;
-use crate::listener::small_limits;
 
 /// Octets as a role and limits, and then as operations.
 pub fn h2_operations(data: &[u8]) {

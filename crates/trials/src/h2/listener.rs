@@ -13,7 +13,7 @@ use alula_h2::{
 use alula_machine::{Limits, OutBuf, Time};
 use alula_testkit::Pieces;
 
-use crate::frames;
+use super::frames;
 
 /// What was heard, and what was said in the end.
 #[derive(Debug, PartialEq)]

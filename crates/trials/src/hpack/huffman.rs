@@ -2,7 +2,7 @@
 
 use alula_hpack::{Decoded, Decoder, DecoderLimits};
 
-use crate::naive_huffman;
+use super::naive_huffman;
 
 /// The octets as a coded string, and as a string to code.
 pub fn huffman(data: &[u8]) {

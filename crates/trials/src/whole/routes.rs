@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use alula_server::fuzzing::{self, CompiledRoutes, Routed, Routes};
 use alula_server::{DotSegments, EmptySegments, EncodedSlash, PlusSign, Segments, TrailingSlash};
 
+use super::naive_routes::{self, Naive, Rules, Slash};
 use crate::input::Input;
-use crate::naive_routes::{self, Naive, Rules, Slash};
 
 const PATTERNS_MAX: usize = 24;
 const PATHS_MAX: usize = 24;

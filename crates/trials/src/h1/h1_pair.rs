@@ -9,7 +9,7 @@ use alula_h1::{
 };
 use alula_machine::Time;
 
-use crate::h1_side::{Ending, Message, Side};
+use super::h1_side::{Ending, Message, Side};
 use crate::input::Input;
 
 /// Octets as a configuration, and then as operations.

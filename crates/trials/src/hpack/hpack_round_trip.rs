@@ -6,8 +6,8 @@ use alula_hpack::{
 };
 use alula_machine::OutBuf;
 
+use super::naive_hpack::{NaiveDecoder, Owned};
 use crate::input::Input;
-use crate::naive_hpack::{NaiveDecoder, Owned};
 
 const POLICIES: [Policy; 4] = [Policy::Repeat, Policy::Static, Policy::Always, Policy::Never];
 const CODINGS: [Huffman; 3] = [Huffman::Shorter, Huffman::Never, Huffman::Always];

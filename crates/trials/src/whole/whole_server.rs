@@ -20,7 +20,7 @@ use alula_server::{
 };
 use tokio::io::AsyncWriteExt as _;
 
-use crate::frames::conversation;
+use crate::h2::frames::conversation;
 use crate::input::Input;
 
 /// More polls of a connection than any input of a few thousand octets gives reason for, each octet by itself.

@@ -2,7 +2,7 @@
 
 use alula_testkit::{Rng, byte_by_byte, random_split, whole};
 
-use crate::h1_listener::{Manner, hear};
+use super::h1_listener::{Manner, hear};
 use crate::input::Input;
 
 /// Octets as limits and habits, a way to cut, and what a client says.
