@@ -104,6 +104,9 @@ const PARSERS: &[Parser] = &[
 const CRATES: [&str; 8] = ["client", "coding", "fields", "h1", "h2", "hpack", "server", "store"];
 const NAMES: [&str; 4] = ["decode", "lookup", "parse", "receive"];
 
+/// The source of every program of `fuzz`, as its manifest names it.
+const PROGRAM: &str = "path = \"target.rs\"\n";
+
 /// Parsers without a target, targets that are not whole, and rows of the table that are about nothing.
 #[must_use]
 pub fn check_parsers(sources: &[Source]) -> Vec<String> {
@@ -145,15 +148,15 @@ fn is_parser(function: &str) -> bool {
     NAMES.iter().any(|name| function == *name || function.starts_with(&format!("{name}_")))
 }
 
-/// What a target lacks: its body, the file that gives it to the fuzzer, or its place in the manifest.
+/// What a target lacks: its body, its place in the table of `trials`, or its program in the manifest of `fuzz`.
 fn incomplete_target(sources: &[Source], target: &str) -> Vec<String> {
     let parts = [
-        ("crates/trials/src/".into(), format!("pub fn {target}(data: &[u8])")),
-        (format!("fuzz/fuzz_targets/{target}.rs"), format!("alula_trials::{target}(data)")),
-        ("fuzz/Cargo.toml".into(), format!("\nname = \"{target}\"\n")),
+        ("crates/trials/src/", format!("pub fn {target}(data: &[u8])")),
+        ("crates/trials/src/lib.rs", format!("\n    {target},\n")),
+        ("fuzz/Cargo.toml", format!("\nname = \"{target}\"\n{PROGRAM}")),
     ];
-    let has = |source: &Source, (path, part): &(String, String)| {
-        source.path.starts_with(path.as_str()) && source.text.contains(part)
+    let has = |source: &Source, (path, part): &(&str, String)| {
+        source.path.starts_with(path) && source.text.contains(part)
     };
     let absent = parts.into_iter().filter(|part| !sources.iter().any(|source| has(source, part)));
     absent.map(|(path, part)| format!("{path}: lacks {:?}", part.trim())).collect()
@@ -161,9 +164,10 @@ fn incomplete_target(sources: &[Source], target: &str) -> Vec<String> {
 
 /// Targets that no row names.
 fn idle_targets(sources: &[Source]) -> Vec<String> {
-    let targets = sources.iter().filter_map(|source| source.path.strip_prefix("fuzz/fuzz_targets/"));
-    let idle = targets.filter(|file| !PARSERS.iter().any(|known| format!("{}.rs", known.target) == *file));
-    idle.map(|file| format!("fuzz/fuzz_targets/{file}: tries no parser of crates/tidy/src/parsers.rs"))
+    let programs = text_of(sources, "fuzz/Cargo.toml").split("\n[[bin]]\n").skip(1);
+    let names = programs.filter_map(|program| program.strip_prefix("name = \"")?.split('"').next());
+    let idle = names.filter(|name| !PARSERS.iter().any(|known| known.target == *name));
+    idle.map(|name| format!("fuzz/Cargo.toml: {name} tries no parser of crates/tidy/src/parsers.rs"))
         .collect()
 }
 
@@ -215,22 +219,19 @@ mod tests {
     fn a_target_that_is_not_whole_is_found() {
         let mut sources = vec![
             source("crates/trials/src/fields/head.rs", "pub fn head(data: &[u8]) {}"),
-            source("fuzz/fuzz_targets/head.rs", "fuzz_target!(|data: &[u8]| alula_trials::head(data));"),
-            source("fuzz/Cargo.toml", "[[bin]]\nname = \"head\"\n"),
+            source("crates/trials/src/lib.rs", "targets! {\n    head,\n}"),
+            source("fuzz/Cargo.toml", "[[bin]]\nname = \"head\"\npath = \"target.rs\"\n"),
         ];
         assert_eq!(incomplete_target(&sources, "head"), [""; 0]);
         assert_eq!(incomplete_target(&sources, "tail").len(), 3);
         sources.remove(1);
-        assert_eq!(
-            incomplete_target(&sources, "head"),
-            ["fuzz/fuzz_targets/head.rs: lacks \"alula_trials::head(data)\""]
-        );
+        assert_eq!(incomplete_target(&sources, "head"), ["crates/trials/src/lib.rs: lacks \"head,\""]);
     }
 
     #[test]
     fn a_target_for_nothing_is_found() {
-        let idle =
-            idle_targets(&[source("fuzz/fuzz_targets/tail.rs", ""), source("fuzz/fuzz_targets/head.rs", "")]);
-        assert_eq!(idle, ["fuzz/fuzz_targets/tail.rs: tries no parser of crates/tidy/src/parsers.rs"]);
+        let manifest = "[workspace]\n\n[[bin]]\nname = \"tail\"\n\n[[bin]]\nname = \"head\"\n";
+        let idle = idle_targets(&[source("fuzz/Cargo.toml", manifest)]);
+        assert_eq!(idle, ["fuzz/Cargo.toml: tail tries no parser of crates/tidy/src/parsers.rs"]);
     }
 }

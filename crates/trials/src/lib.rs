@@ -33,3 +33,94 @@ pub use hpack::*;
 pub use memory::{Use, take_worst};
 pub use store::*;
 pub use whole::*;
+
+/// Writes [`body`] from the names of all targets.
+macro_rules! targets {
+    ($($target:ident),* $(,)?) => {
+        /// Returns the body of the target with this name. The programs of `fuzz/` call it in a constant, so a name
+        /// without a body does not compile.
+        ///
+        /// # Panics
+        /// There is no target with this name.
+        #[must_use]
+        pub const fn body(name: &str) -> fn(&[u8]) {
+            $(
+                if is_same(name.as_bytes(), stringify!($target).as_bytes()) {
+                    return $target;
+                }
+            )*
+            panic!("there is no such target")
+        }
+
+        #[cfg(test)]
+        const TARGETS: &[(&str, fn(&[u8]))] = &[$((stringify!($target), $target)),*];
+    };
+}
+
+targets! {
+    accept,
+    authority,
+    certificate,
+    conditional,
+    content_coding,
+    content_disposition,
+    control_data,
+    cookies,
+    credentials,
+    datatype_change,
+    field_name,
+    field_section,
+    field_value,
+    forwarded,
+    gzip_header,
+    h1_client,
+    h1_pair,
+    h1_server,
+    h2_client,
+    h2_operations,
+    h2_pair,
+    h2_server,
+    head,
+    hpack_decode,
+    hpack_round_trip,
+    huffman,
+    index_query,
+    location,
+    object_fields,
+    priority,
+    proxy_answer,
+    query,
+    retry_after,
+    routes,
+    store_bodies,
+    stored,
+    target,
+    users_file,
+    walk_steps,
+    whole_server,
+}
+
+/// `==`, for constants.
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    match (one, other) {
+        ([], []) => true,
+        ([a, one @ ..], [b, other @ ..]) => *a == *b && is_same(one, other),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_has_its_own_body() {
+        assert!(TARGETS.iter().all(|(name, target)| std::ptr::fn_addr_eq(body(name), *target)));
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no such target")]
+    fn a_name_without_a_body_is_refused() {
+        let _ = body("h1_pairs");
+    }
+}

@@ -1,6 +1,6 @@
 //! The fuzzing workspace: its folder and its targets.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use alula_tidy::repository_root;
 use anyhow::{Context, Result};
@@ -9,14 +9,11 @@ pub(super) fn folder() -> PathBuf {
     repository_root().join("fuzz")
 }
 
-/// The names of all targets, in their order.
+/// The names of all targets, in their order: those of the programs in the manifest.
 pub(super) fn targets() -> Result<Vec<String>> {
-    let folder = folder().join("fuzz_targets");
-    let mut targets = Vec::new();
-    for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        targets.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
-    }
-    targets.sort();
-    Ok(targets)
+    let manifest = folder().join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).with_context(|| manifest.display().to_string())?;
+    let programs = text.split("\n[[bin]]\n").skip(1);
+    let name = |program: &str| Some(program.strip_prefix("name = \"")?.split('"').next()?.to_owned());
+    Ok(programs.filter_map(name).collect())
 }
