@@ -20,11 +20,11 @@ pub struct DecoderPool {
 }
 
 impl DecoderPool {
-    /// Returns a decoder of content in these codings, which comes back by itself. Of content in more codings
-    /// than are decoded, reading fails.
+    /// Returns a decoder of content in these codings, which comes back by itself. Reading fails if the
+    /// content has more codings than are decoded.
     ///
     /// Reading fails with [`TooLong`](alula_net::Cause::TooLong) if there are more than `octets_max` once
-    /// they are decoded, or more than [`coded_octets_max`](crate::coded_bytes_max) of that before; with
+    /// they are decoded, or more than [`coded_octets_max`](crate::coded_octets_max) of that before; with
     /// [`Growth`](alula_net::Cause::Growth) if they are more than 1 MiB and more than a hundred times what
     /// came; and with [`Coding`](alula_net::Cause::Coding) if they are malformed or end early.
     ///

@@ -1,7 +1,7 @@
 //! `alula demo`: a server and a client in one process, and what a request costs them.
 //!
-//! The server has one thread for the whole demo, the client a new one per run, and the main thread shows how
-//! they do. What the display does while figures are taken allocates nothing, so that the count of the whole
+//! The server has one thread for the whole demo, the client a new one per run, and the main thread shows
+//! how they do. The display allocates nothing while figures are taken, so that the count of the whole
 //! process is honest.
 
 mod exchange;

@@ -1,5 +1,5 @@
-//! `alula echo`: a debugging server. What it answers costs no allocation once it is warm: contents,
-//! descriptions and whatever is copied on the way lie in buffers that are lent and given back.
+//! `alula echo`: a debugging server. Its answers cost no allocation once it is warm: contents, descriptions
+//! and whatever is copied on the way lie in buffers that are lent and given back.
 
 mod describe;
 mod paths;

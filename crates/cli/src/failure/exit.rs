@@ -356,7 +356,7 @@ fn exit_of(error: &Error) -> Exit {
         (_, Cause::Timeout | Cause::Connection(ConnectionError::TimedOut(_))) => Exit::Timeout,
         (_, Cause::Tls(_) | Cause::Revoked | Cause::PinMismatch) => Exit::Tls,
         (_, Cause::Protocol) => Exit::Protocol,
-        // What was to be sent could not be read.
+        // The content to send could not be read.
         (Phase::Build, Cause::Io(..)) | (Phase::Send, Cause::Usage(_)) => Exit::Local,
         (Phase::Build, _) => Exit::Usage,
         (Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy, _) => Exit::Connect,

@@ -1,9 +1,8 @@
 //! `alula get` and its sisters: a request, its response written as it comes.
 //!
-//! What is asked for is worked out first (`plan.rs`), so that a slip in the arguments costs no connection.
-//! Content goes out and comes in at the same time, so a peer that answers while it still reads stalls
-//! nothing. What is held in memory is a window's worth, whatever the length, but for JSON that is laid out
-//! for the eye.
+//! The plan is worked out first (`plan`), so that a slip in the arguments costs no connection. Content goes
+//! out and comes in at the same time, so a peer that answers while it still reads stalls nothing. Memory
+//! holds a window's worth of content, whatever its length, but for JSON that is laid out for the eye.
 
 mod content;
 mod output;

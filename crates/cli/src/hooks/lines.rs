@@ -115,7 +115,7 @@ impl Drop for LineWriter {
     fn drop(&mut self) {
         self.shared.state().is_closed = true;
         self.shared.is_ready.notify_one();
-        // Whoever reads the log and has stopped to do so does not keep the program from ending.
+        // A reader of the log that has stopped reading does not keep the program from ending.
         let _ = self.ended.recv_timeout(LAST_LINES_MAX);
     }
 }

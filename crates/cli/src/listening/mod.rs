@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Threads for work that blocks, such as reading files: more than disks carry out at a time, and few enough
-/// that no peer can make the program hold many stacks. What finds none free waits.
+/// that no peer can make the program hold many stacks. Work that finds none free waits.
 const BLOCKING_THREADS_MAX: usize = 32;
 
 /// The time that requests under way have after a signal.

@@ -32,7 +32,7 @@ pub(super) fn no_folder(args: &ServeArgs, error: &io::Error) -> Failure {
 
 fn meant(args: &ServeArgs) -> Option<String> {
     let given = args.folder.to_str()?;
-    // Of these the value stands behind `=`: a folder may follow them.
+    // The value of these flags stands behind `=`: a folder may follow them.
     for (is_given, flag) in [
         (args.watch.access_log == Some(None), "--access-log"),
         (args.watch.metrics.is_some() && given.starts_with('/'), "--metrics"),

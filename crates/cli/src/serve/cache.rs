@@ -1,7 +1,7 @@
 //! The files that were asked for lately, by the paths they were asked for by.
 //!
-//! What is held is bounded by one number: a file in memory weighs its bytes and what it takes to describe
-//! it, an open one as much as [`OPEN_WEIGHT`] says. The least asked for go first.
+//! The cache is bounded by one number: a file in memory weighs its bytes and what it takes to describe it,
+//! an open one as much as [`OPEN_WEIGHT`] says. The least asked for go first.
 
 use std::{
     collections::HashMap,

@@ -1,14 +1,14 @@
 //! `alula serve`: the files of a folder.
 //!
 //! A request is either answered from what is held ([`cache`]), without leaving its thread or allocating, or
-//! looked up by the threads for blocking work ([`look`](Site::look)). What is held is believed for a second;
-//! then one request has its file looked at while the others that want it wait. So it is with what is not held
-//! yet ([`flights`]).
+//! looked up by the threads for blocking work ([`look`](Site::look)). A cached entry is believed for a
+//! second; then one request has its file checked while the others that want it wait. The same holds for
+//! files that are not cached yet ([`flights`]).
 //!
 //! The page of a folder is held like a small file. Its version is its content: after a second the folder is
-//! listed and the page made again, and if it is the same, the one that is held stays. What a page shows is
-//! therefore a second old at most, and answers that are sent slowly share the pages of as many versions as
-//! they were begun with.
+//! listed and the page made again, and if it is the same, the one that is held stays. A page is therefore a
+//! second old at most, and answers that are sent slowly share the pages of as many versions as they were
+//! begun with.
 //!
 //! All that is held is charged to the memory of all connections (`Ledger::reserve`), and answered 503 when
 //! there is no room.
@@ -144,7 +144,7 @@ enum Found {
 
 /// Answers one request.
 ///
-/// What is held and fresh is sent from here. All else has a box of its own, so that no other request carries
+/// A fresh cached entry is sent from here. All else has a box of its own, so that no other request carries
 /// the room for it about.
 async fn answer(site: Arc<Site>, exchange: Exchange) -> Result<Sent, Error> {
     match site.fresh(exchange.request()) {
@@ -244,7 +244,7 @@ impl Site {
     async fn held(self: &Arc<Self>, path: &str) -> Option<Arc<Entry>> {
         let entry = self.cache.find_lent(path)?;
         let gate = entry.gate.lock().await;
-        // Whoever held the gate has looked already, or has let the entry go.
+        // The request that held the gate has checked already, or has dropped the entry.
         let held = self.cache.find_lent(path)?;
         if self.cache.is_fresh(&held) {
             return Some(held);

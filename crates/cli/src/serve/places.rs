@@ -1,7 +1,8 @@
 //! Places for uploads: how many are taken at once, and whose make room for others.
 //!
 //! Rule: a peer that has more places than the newcomer would have gives the one up that is slowest, if that
-//! is slow. So the only upload of a peer is never broken off, however slow it is, and no fast one is.
+//! is slow. The only upload of a peer is therefore never broken off, however slow it is, and no fast one
+//! is.
 
 use std::{
     net::IpAddr,

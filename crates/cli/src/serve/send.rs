@@ -192,7 +192,7 @@ fn described(exchange: Exchange, status: Status, entry: &Entry) -> Reply {
 async fn say(reply: Reply, status: Status) -> Result<Sent, Error> {
     let mut text = [0; 64];
     let mut rest = &mut text[..];
-    // What does not fit is left out.
+    // Text that does not fit is left out.
     let _ = writeln!(rest, "{status} {}", status.reason().unwrap_or_default());
     let left = rest.len();
     let text = &text[..text.len() - left];

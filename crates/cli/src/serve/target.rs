@@ -66,7 +66,7 @@ pub(super) fn without_query(path: &str) -> &str {
     path.split_once('?').map_or(path, |(path, _)| path)
 }
 
-/// The name that a segment stands for. What is no escape is refused, not guessed at.
+/// The name that a segment stands for. A malformed escape is refused, not guessed at.
 fn name(segment: &str, dot_files: bool) -> Option<PathBuf> {
     let octets = segment.as_bytes();
     let is_escape =

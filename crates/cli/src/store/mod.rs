@@ -71,7 +71,7 @@ struct Opened<E> {
     is_new: bool,
 }
 
-/// Serves what an engine keeps. Of one that keeps nothing yet, lines to try are printed.
+/// Serves what an engine keeps. For an empty one, commands to try are printed.
 fn serve<E: Engine>(
     args: &StoreArgs,
     open: impl FnOnce() -> Result<Opened<E>, Failure> + Send + 'static,

@@ -13,7 +13,7 @@ use crate::response::Response;
 
 /// The content of a response, as it arrives; the trailers come with it.
 ///
-/// What is left of the request's content is sent while this is read. Dropping it before its end cancels the
+/// The rest of the request's content is sent while this is read. Dropping it before its end cancels the
 /// request. Its pieces are those of [`Body`](crate::Body), which says what they cost.
 pub struct ResponseContent {
     response: Response,

@@ -21,10 +21,10 @@ use crate::{
 impl Client {
     /// Sends this request and waits for the head of its response.
     ///
-    /// The URI must be absolute; a field `host` takes the place of its authority. Content of a stated length
-    /// of up to 64 KiB is gathered and sent like [`Call::send_body`] does; other content is sent as it comes,
-    /// while the response is waited for and read, and the request is not sent again then. What it costs
-    /// stands at [the module](crate::adapters).
+    /// The URI must be absolute; a field `host` takes the place of its authority. Content of a stated
+    /// length of up to 64 KiB is gathered and sent like [`Call::send_body`] does; other content is sent as
+    /// it comes, while the response is waited for and read, and the request is not sent again then. Its
+    /// costs stand at [the module](crate::adapters).
     ///
     /// Dropping the future cancels the request.
     ///

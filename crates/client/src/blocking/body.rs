@@ -7,7 +7,7 @@ use alula_net::{Error, Stream};
 
 use super::{driver::Driver, to_io};
 
-/// The content of a response, as it arrives. What is not read stays with the server.
+/// The content of a response, as it arrives. Unread content stays with the server.
 ///
 /// [`Read`] takes what is there, up to the size of the buffer; who reads by few bytes wraps it in a
 /// [`BufReader`](std::io::BufReader).

@@ -129,8 +129,8 @@ impl ClientBuilder {
     }
 
     /// Connects to these addresses, with the ports they have, wherever this host and port are asked for; no
-    /// resolver is asked. TLS and `host` still name the host. What is said of the same host and port later
-    /// counts.
+    /// resolver is asked. TLS and `host` still name the host. A later call for the same host and port
+    /// replaces an earlier one.
     ///
     /// ```
     /// use std::net::{Ipv4Addr, SocketAddr};
@@ -205,8 +205,8 @@ impl ClientBuilder {
 
 /// Proxies.
 impl ClientBuilder {
-    /// Sends requests through this proxy, in place of those of the environment. Of several, the first one
-    /// counts that is for the URL's scheme and does not except its host.
+    /// Sends requests through this proxy, in place of those of the environment. The first one that is for
+    /// the URL's scheme and does not except its host counts.
     ///
     /// Unless this or [`Self::no_proxy`] is called, the environment says which proxies there are when the
     /// client is built: `http_proxy` and `https_proxy` for URLs of these schemes, `all_proxy` for those that

@@ -89,10 +89,11 @@ impl ClientBuilder {
     /// limit](crate::Call::redirects). One that leads back to a request that the call has sent before, with
     /// the same method, URL and fields, cookies included, is a loop and fails at once.
     ///
-    /// 301, 302, 303, 307 and 308 are followed (RFC 9110 §15.4) when they say where to. After 303, and after
-    /// 301 or 302 to a POST, the next request is a GET without content; else method and content stay. What is
-    /// meant for one origin is not sent to another: when scheme, host or port change, `authorization`,
-    /// `cookie`, `proxy-authorization`, `host` and every field marked sensitive are left out.
+    /// 301, 302, 303, 307 and 308 are followed (RFC 9110 §15.4) when they say where to. After 303, and
+    /// after 301 or 302 to a POST, the next request is a GET without content; else method and content stay.
+    /// Credentials of one origin are not sent to another: when scheme, host or port change,
+    /// `authorization`, `cookie`, `proxy-authorization`, `host` and every field marked sensitive are left
+    /// out.
     ///
     /// A call whose content is streamed ([`Call::open`](crate::Call::open)) follows none.
     ///

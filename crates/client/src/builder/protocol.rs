@@ -12,7 +12,7 @@ use super::ClientBuilder;
 
 /// The bytes of a response that are gathered unless another limit is named: more than nearly every page,
 /// picture or document, and a sixteenth of what all connections may hold (`Limits::process_memory_bytes`).
-/// What is longer is read piece by piece.
+/// Longer content is read piece by piece.
 const CONTENT_MAX: usize = 64 << 20;
 
 /// The settings of both machines.

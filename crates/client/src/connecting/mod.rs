@@ -416,7 +416,7 @@ async fn in_time<T>(
     let ends_at = ends_at.min(later(now, within));
     match tokio::time::timeout_at(ends_at, note(phase, work)).await {
         Ok(result) => result,
-        // What all of it was given is known to who gave it.
+        // The limit on the whole is added by the caller, who knows it.
         Err(_) => {
             Err(Error::new(phase, Cause::Timeout, Retry::Safe).in_spite_of(within.filter(|_| ends_at < all)))
         }

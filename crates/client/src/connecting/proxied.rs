@@ -130,7 +130,7 @@ impl Route {
         if begun.is_empty() {
             return Ok(into_socket(stream));
         }
-        // Whoever is at the other end speaks first.
+        // The other end has spoken first: its bytes are read before the rest.
         let (read_half, write_half) = split(stream);
         Ok(boxed(join(Cursor::new(begun).chain(read_half), write_half)))
     }

@@ -112,10 +112,10 @@ impl Proxy {
         Ok(self)
     }
 
-    /// Hosts that are connected to without this proxy, separated by commas or spaces, as in the environment's
-    /// `no_proxy`: a domain with or without a leading dot stands for itself and those below it, an address
-    /// for itself, `10.0.0.0/8` for a network, `*` for all; a port may follow after a colon. What is none of
-    /// these stands for nothing.
+    /// Hosts that are connected to without this proxy, separated by commas or spaces, as in the
+    /// environment's `no_proxy`: a domain with or without a leading dot stands for itself and those below
+    /// it, an address for itself, `10.0.0.0/8` for a network, `*` for all; a port may follow after a colon.
+    /// Any other text is ignored.
     #[doc(alias = "no_proxy")]
     #[must_use]
     pub fn except(mut self, hosts: &str) -> Self {

@@ -247,7 +247,7 @@ pub(crate) async fn drain(mut response: Response, watcher: Option<&Watcher>) {
             watching::ended(watcher, version, trailers);
         }
     };
-    // What takes longer is dropped.
+    // A response that takes longer is dropped.
     let _ = timeout(DRAIN_WAIT, reading).await;
 }
 

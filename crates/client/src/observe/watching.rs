@@ -28,8 +28,8 @@ pub enum ExchangeEvent<'a> {
     /// off in the handshake of TLS, or before a proxy had led anywhere.
     NotConnected(SocketAddr, &'a io::Error),
     /// The proxy at this host and port leads to the server now, or has refused to: by the status with which
-    /// it answered CONNECT, or by SOCKS, which has none. Of a SOCKS proxy that refuses, and of any that
-    /// breaks off, nothing is told.
+    /// it answered CONNECT, or by SOCKS, which has none. A SOCKS proxy that refuses, or any that breaks
+    /// off, is not reported.
     Tunnelled(&'a str, Option<Status>),
     /// A connection has taken the request: a new one, or one that was open before.
     Connected(&'a ConnectionFacts<'a>),

@@ -74,10 +74,9 @@ impl Response {
         self.version
     }
 
-    /// Returns the fields, in the order of arrival. Of a response that is [decoded](Self::is_decoded) they
-    /// are those of the content that is read: `content-encoding` and `content-length`, which told of the
-    /// coded content, are only in
-    /// [`received_headers`](Self::received_headers).
+    /// Returns the fields, in the order of arrival. For a response that is [decoded](Self::is_decoded),
+    /// they are those of the content that is read: `content-encoding` and `content-length`, which told of
+    /// the coded content, are only in [`received_headers`](Self::received_headers).
     #[doc(alias = "fields")]
     pub fn headers(&self) -> &FieldSection {
         self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)

@@ -9,8 +9,8 @@ use crate::response::Response;
 
 /// The time of each step of a call; all durations count from its beginning.
 ///
-/// What a redirect or another try took before is within the first of them. A call that found a connection
-/// open did not wait for one to be opened, and has none of these steps.
+/// The first step includes the time of redirects and earlier tries. A call that found a connection open did
+/// not wait for one to be opened, and has none of these steps.
 ///
 /// ```no_run
 /// # async fn main_() -> Result<(), alula::Error> {

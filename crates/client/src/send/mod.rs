@@ -35,10 +35,10 @@ impl Call<'_> {
     /// Dropping the future cancels the request (RST_STREAM). Allocates nothing once warm.
     ///
     /// # Errors
-    /// What is wrong with the request; why no connection could be opened; how the stream ended; why a
-    /// redirect cannot be followed. A request that the peer cannot have acted on has been sent again, up to
-    /// three times, before; so has one that is idempotent when a connection that had been used before closed
-    /// without a word.
+    /// The request is wrong, no connection could be opened, the stream ended early, or a redirect cannot be
+    /// followed. A request that the peer cannot have acted on has been sent again, up to three times,
+    /// before; so has one that is idempotent when a connection that had been used before closed without a
+    /// word.
     pub async fn send(mut self) -> Result<Response, Error> {
         self.tell(None).await
     }
@@ -46,7 +46,7 @@ impl Call<'_> {
     /// Sends the request with this content, bytes or text, and waits for the head of the response. The
     /// length is stated.
     ///
-    /// A response that begins before all of the content was sent is handed over at once. What is left of the
+    /// A response that begins before all of the content was sent is handed over at once. The rest of the
     /// content is copied then, and goes on being sent while the response is read; it is given up with the
     /// response, and when that is whole or of 300 or more.
     ///
@@ -183,7 +183,7 @@ impl Call<'_> {
         Ok(self.answered(stream, received))
     }
 
-    /// Hands over a response that has begun before all of the content was sent. What is left is copied, since
+    /// Hands over a response that has begun before all of the content was sent. The rest is copied, since
     /// the caller's bytes are not there for longer than this call.
     async fn answered_early(&mut self, stream: Stream, rest: &[u8]) -> Result<Response, Error> {
         if self.parts.hears_interim() {
@@ -287,7 +287,7 @@ impl Call<'_> {
         let deadlines = QueueDeadlines::new(ends_at, self.client.settings().deadlines.queue);
         let origin = request.origin()?;
         if conn.is_none() {
-            // What no connection would take is no reason to open one.
+            // A request that no connection would take must not open one.
             request.check(bare, origin.speaks(), end, &self.client.settings().protocol.config.limits)?;
         }
         origin.open(conn, deadlines, request.noted(), send).await

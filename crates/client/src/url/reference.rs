@@ -23,9 +23,9 @@ pub(crate) fn parse(text: &str) -> Result<Url, Error> {
 }
 
 /// Returns true for a reference with `http` or `https`, or with two slashes in front, after which no host
-/// follows. What is a path, a query or a fragment only has its host from elsewhere, and lacks none.
+/// follows. A path, a query or a fragment alone takes its host from the base URL, and lacks none.
 pub(crate) fn lacks_host(reference: &str) -> bool {
-    // What the parser does not see either.
+    // The parser skips these characters, too.
     let seen: String = reference.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     let seen = seen.trim_start_matches(|c: char| c <= ' ');
     let is_slash = |c: char| matches!(c, '/' | '\\');

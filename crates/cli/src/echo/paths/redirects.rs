@@ -39,8 +39,8 @@ pub(super) fn to(reference: &str) -> Result<Made, Answer> {
     led(Made::new(Status::FOUND), reference)
 }
 
-/// An answer that leads to a reference. What no reference may hold is escaped, so that whatever is asked for
-/// is a field.
+/// An answer that leads to a reference. Characters that no reference may hold are escaped, so that whatever
+/// is asked for is a field.
 fn led(made: Made, reference: &str) -> Result<Made, Answer> {
     made.header(KnownName::LOCATION, utf8_percent_encode(reference, OUTSIDE).to_string())
 }

@@ -23,7 +23,8 @@ pub(in crate::fetch) enum Stdin {
     Held,
 }
 
-/// The content that is meant. What is named is there and can be read, as far as that can be known before.
+/// Opens the content to send. Files are checked to exist and to be readable, as far as that can be known
+/// before.
 pub(in crate::fetch) fn open(source: &Source, stdin: Stdin, deadline: Deadline) -> Result<Content, Failure> {
     match source {
         Source::Octets(octets) => Ok(match Opened::of(octets, stdin, deadline)? {

@@ -95,7 +95,7 @@ impl Begun {
     pub(in crate::fetch) fn cut_after(self, received: u64) -> Cut {
         let Self { path, base, file_bytes, offset, whole, validator } = self;
         let now = fs::metadata(&path).map_or(0, |file| file.len());
-        // What was laid out for the eye has another length, and no place in the content.
+        // Formatted content has another length, and no place in the content as it came.
         let is_as_it_came = now == file_bytes + received;
         // Without a validator nobody knows whether the next response continues this one (RFC 9110 §13.1.5).
         let rest = offset.zip(validator).filter(|_| is_as_it_came && received > 0);

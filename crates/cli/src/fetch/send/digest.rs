@@ -1,6 +1,7 @@
 //! Credentials as a digest (RFC 7616): what servers ask for, read, and the answer to it.
 //!
-//! Rule: the challenge is a peer's. What cannot be read, or asks for what is not known here, is not answered.
+//! Rule: the challenge is a peer's. A challenge that cannot be read, or asks for an unknown algorithm, is
+//! not answered.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 

@@ -26,7 +26,7 @@ pub(super) fn now(format: &str) -> String {
     formatted(format, SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// The time so long after the beginning of 1970 in this format. What means nothing stays as it is.
+/// The time so long after the beginning of 1970 in this format. Unknown conversions stay as they are.
 fn formatted(format: &str, since: Duration) -> String {
     let clock = Clock::of(since);
     let mut text = String::new();

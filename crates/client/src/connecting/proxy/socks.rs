@@ -185,7 +185,7 @@ mod tests {
         };
         let (asked, ()) = tokio::join!(ask(&mut near, target, credentials.as_ref()), proxy);
         asked?;
-        // What follows is the origin's.
+        // The bytes that follow are the origin's.
         let mut rest = Vec::new();
         near.read_to_end(&mut rest).await.unwrap();
         assert_eq!(rest, b"rest");

@@ -41,7 +41,7 @@ pub(crate) async fn ask(
         // Any 2xx opens the tunnel, not 200 alone (RFC 9110 §9.3.6).
         Some(status) if status.is_success() => Ok((status, input)),
         Some(status) => {
-            // What the client got wrong it would get wrong again (RFC 9110 §15.5).
+            // A mistake of the client would be repeated by the next try (RFC 9110 §15.5).
             let retry = if status.is_client_error() { Retry::Pointless } else { Retry::Safe };
             Err(Error::new(Phase::Proxy, Cause::ProxyStatus(status), retry))
         }

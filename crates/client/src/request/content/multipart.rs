@@ -14,9 +14,9 @@ use super::{Content, piece::Piece};
 
 /// A form of many parts, to be given to [`Call::multipart`](crate::Call::multipart).
 ///
-/// What is between the parts is 128 random bits, so that no part holds it. Names and file names are written
-/// as the WHATWG standard has it, with a quote, CR and LF as `%22`, `%0D` and `%0A`. Values are sent as they
-/// are given. The length is stated when that of all parts is known.
+/// The boundary between the parts is 128 random bits, so that no part holds it. Names and file names are
+/// written as the WHATWG standard has it, with a quote, CR and LF as `%22`, `%0D` and `%0A`. Values are
+/// sent as they are given. The length is stated when that of all parts is known.
 ///
 /// ```no_run
 /// use alula::{Multipart, Part};

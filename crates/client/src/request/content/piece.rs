@@ -62,7 +62,7 @@ impl Piece {
     pub(super) fn replay(&self) -> Option<Self> {
         match self {
             Self::Octets(octets) => Some(Self::Octets(octets.clone())),
-            // What was stated stays stated.
+            // The length that was stated first holds for every try.
             Self::File { path, length, .. } => {
                 Some(Self::File { path: path.clone(), opened: None, length: *length })
             }

@@ -12,8 +12,8 @@ use crate::{
 
 impl Call<'_> {
     /// Appends these [names and values](IntoPairs) to the query of the URL, as forms have them: a space
-    /// becomes `+`, and all but letters, digits and `*-._` is percent-encoded. What the URL has already stays
-    /// as it is. Allocates for the URL.
+    /// becomes `+`, and all but letters, digits and `*-._` is percent-encoded. The rest of the URL stays as
+    /// it is. Allocates for the URL.
     ///
     /// A prepared request takes none: its query comes with its [path](Self::path).
     ///

@@ -37,7 +37,7 @@ impl Response {
     }
 
     /// Reads all that is left of the content as JSON (RFC 8259), up to
-    /// [`content_max`](crate::ClientBuilder::content_max). What its media type says is not looked at.
+    /// [`content_max`](crate::ClientBuilder::content_max). The media type is not checked.
     ///
     /// Dropping the future loses what was read so far.
     ///

@@ -1,7 +1,7 @@
 //! ML-KEM-768 (FIPS 203) as a client has it: a key pair of a seed, and what the server encapsulated.
 //!
 //! Key pairs are made by libcrux, since aws-lc makes them of random bytes of its own only; it is given
-//! nothing that a peer has a say in. What a server sends is read by aws-lc.
+//! nothing that a peer has a say in. The server's share is read by aws-lc.
 
 use aws_lc_rs::kem::{Ciphertext, DecapsulationKey, ML_KEM_768};
 use libcrux_ml_kem::mlkem768::portable::generate_key_pair;
