@@ -501,12 +501,12 @@ fn started(command: &str, flags: &[&str]) -> Echo {
 }
 
 #[test]
-fn the_tour_of_the_readme_works_as_printed() {
+fn the_tour_of_the_store_works_as_printed() {
     take_tour("store-tour", &["--http1.1"], "--http1.1");
 }
 
 #[test]
-fn the_tour_of_the_readme_works_over_http2() {
+fn the_tour_of_the_store_works_over_http2() {
     take_tour("store-tour-http2", &["--http2-only"], "--http2-prior-knowledge");
 }
 
