@@ -23,7 +23,6 @@ mod memory;
 mod names;
 mod page;
 mod ranges;
-mod replicas;
 mod terms;
 
 use std::future::Future;
@@ -40,7 +39,6 @@ pub use memory::{Memory, MemoryEvent, MemorySnapshot};
 pub use names::{BucketName, ObjectName};
 pub use page::{Item, Page};
 pub use ranges::{IndexRange, KeyRange};
-pub use replicas::{FaultRates, Replicas};
 pub use terms::{Durability, ReadTerms, WriteTerms};
 
 /// The name and the value of a setting.

@@ -25,7 +25,6 @@ use context::Covered;
 pub use context::{Context, ContextError, SPANS_MAX};
 pub use dot::{Actor, Dot, Dots};
 pub use moment::Moment;
-pub(crate) use record::put as put_record;
 pub use record::{Damaged, Record};
 pub use vtag::{Vtag, VtagText};
 pub use write::{NewContent, Refused, Rules, write};

@@ -75,6 +75,46 @@ impl<'a> Record<'a> {
         (octets.rest().len() as u64 == len).then_some(Self { count, table, parts: octets })
     }
 
+    /// Writes a record of these contents over `out`, for engines that keep each content by itself.
+    ///
+    /// The contents must be one or more and ascend by their dots; [`read`](Self::read) refuses what others
+    /// make. Allocates what `out` has no room for.
+    ///
+    /// ```
+    /// use alula_store::model::{Actor, Context, Dot, Moment, NewContent, Record, Rules, Vtag, write};
+    ///
+    /// let new = |count| NewContent {
+    ///     dot: Dot::new(Actor::new(7), count).expect("a count within its bounds"),
+    ///     vtag: Vtag::from_bits(1),
+    ///     now: Moment::from_micros(1),
+    ///     is_deleted: false,
+    ///     attributes: b"",
+    ///     value: b"value",
+    /// };
+    /// let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 9, octets_max: 999 };
+    /// let (mut first, mut second, mut joined) = (vec![], vec![], vec![]);
+    /// write(None, Context::EMPTY, &new(1), &rules, &mut first)?;
+    /// write(None, Context::EMPTY, &new(2), &rules, &mut second)?;
+    ///
+    /// let records = [Record::read(&first)?, Record::read(&second)?];
+    /// Record::write(records.iter().flat_map(Record::contents), &mut joined);
+    /// assert_eq!(Record::read(&joined)?.contents().count(), 2);
+    ///
+    /// Record::write(records.iter().rev().flat_map(Record::contents), &mut joined);
+    /// assert!(Record::read(&joined).is_err(), "they do not ascend");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write<'c>(contents: impl Iterator<Item = Content<'c>> + Clone, out: &mut Vec<u8>) {
+        out.clear();
+        out.push(VERSION);
+        put_number(contents.clone().count() as u64, out);
+        contents.clone().for_each(|content| Entry::of(&content).put(out));
+        contents.for_each(|content| {
+            out.extend_from_slice(content.attributes);
+            out.extend_from_slice(content.value);
+        });
+    }
+
     /// Returns the contents, by ascending dots.
     pub const fn contents(&self) -> Contents<'a> {
         Contents { left: self.count, table: self.table, parts: self.parts }
@@ -131,15 +171,3 @@ impl<'a> Iterator for Contents<'a> {
 }
 
 impl ExactSizeIterator for Contents<'_> {}
-
-/// Writes a record of these contents, which ascend by their dots, over `out`.
-pub(crate) fn put<'a>(contents: impl Iterator<Item = Content<'a>> + Clone, out: &mut Vec<u8>) {
-    out.clear();
-    out.push(VERSION);
-    put_number(contents.clone().count() as u64, out);
-    contents.clone().for_each(|content| Entry::of(&content).put(out));
-    contents.for_each(|content| {
-        out.extend_from_slice(content.attributes);
-        out.extend_from_slice(content.value);
-    });
-}

@@ -2,7 +2,7 @@
 
 use std::{fmt, iter};
 
-use super::{Content, Context, Dot, Moment, Record, Vtag, record};
+use super::{Content, Context, Dot, Moment, Record, Vtag};
 
 /// The properties of a bucket that decide what a write leaves, and the limits of an object.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +128,7 @@ pub fn write(
     // A record has its contents by ascending dots.
     let before = kept.clone().filter(|content| content.dot < new.dot);
     let after = kept.filter(|content| content.dot > new.dot);
-    record::put(before.chain(iter::once(content)).chain(after), out);
+    Record::write(before.chain(iter::once(content)).chain(after), out);
     Ok(())
 }
 

@@ -13,6 +13,7 @@ mod history;
 mod keys;
 mod planted;
 mod reference;
+mod replicas;
 mod rest;
 mod schedules;
 mod seen;
@@ -20,13 +21,14 @@ mod world;
 
 use std::collections::BTreeMap;
 
-use alula_store::engine::{FaultRates, Fjall, FjallOptions, Memory, Replicas};
+use alula_store::engine::{Fjall, FjallOptions, Memory};
 use tempfile::TempDir;
 
 use crate::causality::checker::Rule;
 use crate::causality::history::{Action, Call, Condition, Outcome, Reason};
 use crate::causality::planted::{Fault, Faulty};
 use crate::causality::reference::follow;
+use crate::causality::replicas::{FaultRates, Replicas};
 use crate::causality::schedules::{Run, Subject, alone, interleaved, on_threads};
 
 /// The runs of each test.

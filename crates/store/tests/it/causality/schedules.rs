@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use alula_store::engine::{Engine, Fjall, Memory, Replicas};
+use alula_store::engine::{Engine, Fjall, Memory};
 use alula_testkit::Rng;
 use tokio::runtime::{Builder, Runtime};
 
@@ -12,6 +12,7 @@ use crate::causality::checker::{Violation, check};
 use crate::causality::client::Client;
 use crate::causality::history::Call;
 use crate::causality::planted::{Fault, Faulty};
+use crate::causality::replicas::Replicas;
 use crate::causality::rest::Rest;
 use crate::causality::world::World;
 

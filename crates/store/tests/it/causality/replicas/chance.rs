@@ -35,7 +35,6 @@ impl Chance {
     }
 }
 
-#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::{Content, Damaged, Dot, Record, put_record};
+use alula_store::model::{Content, Damaged, Dot, Record};
 
 /// The rows of one object, as one replica or several together have them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Rows {
             return Ok(None);
         }
         let mut out = Vec::new();
-        put_record(contents.iter().filter_map(Record::single), &mut out);
+        Record::write(contents.iter().filter_map(Record::single), &mut out);
         Ok(Some(out.into()))
     }
 }
@@ -68,7 +68,7 @@ impl Rows {
 impl Row {
     fn of(content: Content<'_>) -> Self {
         let mut out = Vec::new();
-        put_record(std::iter::once(content), &mut out);
+        Record::write(std::iter::once(content), &mut out);
         Self::Content(out.into())
     }
 
@@ -80,10 +80,9 @@ impl Row {
     }
 }
 
-#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Actor, Context, Moment, NewContent, Rules, Vtag, write};
+    use alula_store::model::{Actor, Context, Moment, NewContent, Rules, Vtag, write};
 
     fn written(stored: Option<&[u8]>, context: Context<'_>, count: u64) -> Vec<u8> {
         let new = NewContent {

@@ -3,31 +3,32 @@
 /// The rates of each kind of fault in a [`Replicas`](super::Replicas): once in so many times, and never for
 /// 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultRates {
+pub(crate) struct FaultRates {
     /// Calls at which one replica stops answering, for up to ten calls.
-    pub down: u32,
+    pub(crate) down: u32,
     /// Messages that arrive up to twenty calls later, after others that were sent later.
-    pub delayed: u32,
+    pub(crate) delayed: u32,
     /// Messages that do not arrive. Half of them are kept as hints and sent again; the other half is left to
     /// the repair by reads.
-    pub lost: u32,
-    /// Calls that end with [`EngineError::TimedOut`](crate::engine::EngineError::TimedOut), before anything
+    pub(crate) lost: u32,
+    /// Calls that end with [`EngineError::TimedOut`](alula_store::engine::EngineError::TimedOut), before anything
     /// was done.
-    pub timed_out: u32,
-    /// Writes that end with [`EngineError::Unknown`](crate::engine::EngineError::Unknown), since their
+    pub(crate) timed_out: u32,
+    /// Writes that end with [`EngineError::Unknown`](alula_store::engine::EngineError::Unknown), since their
     /// coordinator stopped part-way.
-    pub unknown: u32,
+    pub(crate) unknown: u32,
     /// Calls at which one coordinator starts anew, and is another actor from then on.
-    pub restarted: u32,
+    pub(crate) restarted: u32,
 }
 
 impl FaultRates {
     /// The rates without a fault: every message arrives at once.
-    pub const NONE: Self = Self { down: 0, delayed: 0, lost: 0, timed_out: 0, unknown: 0, restarted: 0 };
+    pub(crate) const NONE: Self =
+        Self { down: 0, delayed: 0, lost: 0, timed_out: 0, unknown: 0, restarted: 0 };
 
     /// The rates at which messages arrive late, in another order or not at all, and coordinators start anew,
     /// but every call is answered.
-    pub const MESSAGES: Self = Self { delayed: 3, lost: 8, restarted: 60, ..Self::NONE };
+    pub(crate) const MESSAGES: Self = Self { delayed: 3, lost: 8, restarted: 60, ..Self::NONE };
 }
 
 impl Default for FaultRates {

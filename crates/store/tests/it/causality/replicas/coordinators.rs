@@ -1,8 +1,8 @@
 //! The processes that carry writes out, each an actor with a clock of its own.
 
 use super::chance::Chance;
-use crate::engine::Mark;
-use crate::model::{Actor, Dots, Moment, Vtag};
+use alula_store::engine::Mark;
+use alula_store::model::{Actor, Dots, Moment, Vtag};
 
 const COORDINATORS: usize = 3;
 

@@ -19,7 +19,6 @@ mod fault_rates;
 mod network;
 mod quorum;
 mod rows;
-#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
@@ -31,26 +30,19 @@ use tokio::time::Instant;
 use self::cluster::{Cluster, MAJORITY, REPLICAS};
 use self::quorum::Quorum;
 use self::rows::Rows;
-use super::{
+use alula_store::engine::{
     Decide, Durability, Engine, EngineError, Level, Mark, Memory, ObjectName, ReadTerms, Shortage, Verdict,
     WriteTerms, Written,
 };
-use crate::model::Record;
+use alula_store::model::Record;
 
-pub use fault_rates::FaultRates;
+pub(crate) use fault_rates::FaultRates;
 
 /// Three replicas in memory that go wrong by a seed, for tests of what is built on a cluster.
 ///
 /// The same seed and the same calls in the same order have the same outcomes.
-///
-/// ```
-/// use alula_store::engine::{FaultRates, Replicas};
-///
-/// let engine = Replicas::new(7, FaultRates::default());
-/// engine.settle();
-/// ```
 #[derive(Debug)]
-pub struct Replicas {
+pub(crate) struct Replicas {
     cluster: Mutex<Cluster>,
     /// Settings of buckets are kept by no replica and never go wrong.
     settings: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
@@ -62,20 +54,15 @@ struct Stopped;
 
 impl Replicas {
     /// Creates three empty replicas, whose faults follow from the seed.
-    pub fn new(seed: u64, rates: FaultRates) -> Self {
+    pub(crate) fn new(seed: u64, rates: FaultRates) -> Self {
         Self { cluster: Mutex::new(Cluster::new(seed, rates)), settings: Mutex::default() }
     }
 
     /// Brings the replicas to rest, as a repair does: all of them answer, all messages have arrived, writes
     /// of unknown outcome are finished or dropped, and each replica has what the others have. Faults go on
     /// with the next call.
-    pub fn settle(&self) {
+    pub(crate) fn settle(&self) {
         self.cluster().settle();
-    }
-
-    /// Starts the processes that carry writes out anew, as other actors.
-    pub fn restart(&self) {
-        self.cluster().restart();
     }
 
     fn cluster(&self) -> MutexGuard<'_, Cluster> {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::*;
-use crate::engine::{BucketName, KeyRange, Page, Snapshot};
-use crate::model::{Context, NewContent, Rules, write};
+use alula_store::engine::{BucketName, KeyRange, Page, Snapshot};
+use alula_store::model::{Context, NewContent, Rules, write};
 
 const NAME: ObjectName<'_> = BucketName { bucket_type: b"default", bucket: b"b" }.object(b"k");
 

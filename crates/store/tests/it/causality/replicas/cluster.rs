@@ -18,8 +18,8 @@ use super::network::{Fate, Message, Network};
 use super::quorum::Quorum;
 use super::rows::Rows;
 use super::{Stopped, quorum};
-use crate::engine::{Decide, EngineError, Verdict, WriteTerms, Written};
-use crate::model::{Damaged, Record};
+use alula_store::engine::{Decide, EngineError, Verdict, WriteTerms, Written};
+use alula_store::model::{Damaged, Record};
 
 pub(super) const REPLICAS: usize = 3;
 pub(super) const MAJORITY: usize = REPLICAS / 2 + 1;
@@ -161,11 +161,6 @@ impl Cluster {
             let merged = self.merged(&all, &name);
             all.iter().for_each(|replica| self.take(*replica, &name, &merged));
         }
-    }
-
-    /// Starts all coordinators anew.
-    pub(super) fn restart(&mut self) {
-        self.coordinators = Coordinators::new(&mut self.chance);
     }
 
     /// Returns the replicas that the write is decided with: a majority, or all that answer.

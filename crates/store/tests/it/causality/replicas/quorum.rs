@@ -1,7 +1,7 @@
 //! The replicas that a request needs, by the levels of its terms.
 
 use super::cluster::REPLICAS;
-use crate::engine::{EngineError, Level, ReadTerms, Shortage, WriteTerms};
+use alula_store::engine::{EngineError, Level, ReadTerms, Shortage, WriteTerms};
 
 /// The counts that a request asked for, level by level.
 #[derive(Clone, Copy, Debug)]
