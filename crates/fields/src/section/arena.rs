@@ -1,7 +1,7 @@
 //! The bytes of a section or of control data: initialised room and one cursor.
 //!
-//! Behind the end lie initialised bytes, as in [`OutBuf`](crate::OutBuf), so that a short string is copied by
-//! words that overlap, without a call of `memcpy`.
+//! Behind the end lie initialised bytes, as in the `OutBuf` of `alula-machine`, so that a short string is
+//! copied by words that overlap, without a call of `memcpy`.
 
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut, Range};
