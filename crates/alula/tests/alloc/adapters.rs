@@ -2,15 +2,17 @@
 //!
 //! These are the figures that the documentation of `alula::adapters` and `alula::from_tower` gives reasons for.
 
-use std::{convert::Infallible, sync::mpsc, thread};
+use std::convert::Infallible;
 
-use alula::{Body, Client, Exchange, Sent, Server, Status, from_tower};
+use alula::{Body, Client, Exchange, Sent, Status, from_tower};
 use alula_tally::Side;
 use alula_testkit::lists;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, header::HeaderName};
 use http_body_util::{BodyExt, Full};
 use tower::Service;
+
+use crate::support::{least, on_a_thread, serve};
 
 const REQUESTS: usize = 300;
 
@@ -26,22 +28,19 @@ const FROM_TOWER: i64 = 22;
 
 pub(crate) fn adapters_cost_what_is_said_and_no_more() {
     assert!(alula_tally::is_installed());
-    let own = format!("http://127.0.0.1:{}/", serve(|server| server.serve(answer)));
-    let tower =
-        format!("http://127.0.0.1:{}/", serve(|server| server.serve(from_tower(tower::service_fn(respond)))));
-    alula_tally::set_side(Side::CLIENT);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let own = serve(|server| server.serve(answer));
+    let tower = serve(|server| server.serve(from_tower(tower::service_fn(respond))));
     for http2 in [true, false] {
         let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
-        let costs = runtime.block_on(async {
+        let costs = on_a_thread(Side::CLIENT, async {
             // What the test itself makes, a request or a response with ten fields, is not the adapters' cost.
-            let [request, _] = cost(async || drop(request(&own))).await;
-            let [response, _] = cost(async || drop(response())).await;
+            let [request, _] = least(REQUESTS, async || drop(request(&own))).await;
+            let [response, _] = least(REQUESTS, async || drop(response())).await;
             let mut costs = [
-                cost(async || send(&client, &own).await).await,
-                cost(async || execute(&client, &own).await).await,
-                cost(async || call(&client, &own).await).await,
-                cost(async || send(&client, &tower).await).await,
+                least(REQUESTS, async || send(&client, &own).await).await,
+                least(REQUESTS, async || execute(&client, &own).await).await,
+                least(REQUESTS, async || call(&client, &own).await).await,
+                least(REQUESTS, async || send(&client, &tower).await).await,
             ];
             costs[1][0] -= request;
             costs[2][0] -= request;
@@ -51,24 +50,6 @@ pub(crate) fn adapters_cost_what_is_said_and_no_more() {
         println!("http2 {http2}: [client, server] of send, execute, call, send to a service: {costs:?}");
         assert_eq!(costs, [[0, 0], [EXECUTE, 0], [SERVICE, 0], [0, FROM_TOWER]], "http2 {http2}");
     }
-}
-
-/// Returns the cost of one request on either side: the least of a few runs, since now and then a buffer grows.
-async fn cost(mut request: impl AsyncFnMut()) -> [i64; 2] {
-    let counts = || [Side::CLIENT, Side::SERVER].map(|side| alula_tally::side(side).allocations as i64);
-    for _ in 0..REQUESTS {
-        request().await;
-    }
-    let mut least = [i64::MAX; 2];
-    for _ in 0..5 {
-        let before = counts();
-        for _ in 0..REQUESTS {
-            request().await;
-        }
-        let after = counts();
-        least = std::array::from_fn(|side| least[side].min((after[side] - before[side]) / REQUESTS as i64));
-    }
-    least
 }
 
 async fn send(client: &Client, url: &str) {
@@ -125,22 +106,4 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, alula::Error> {
         .iter()
         .fold(exchange.respond(Status::OK), |reply, (name, value)| reply.header(*name, *value));
     reply.send(CONTENT).await
-}
-
-/// Starts a server on a thread of its own.
-fn serve<F>(begin: impl FnOnce(Server) -> F + Send + 'static) -> u16
-where
-    F: Future<Output = std::io::Result<()>>,
-{
-    let (tell, port) = mpsc::channel();
-    thread::spawn(move || {
-        alula_tally::set_side(Side::SERVER);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async move {
-            let server = Server::bind("127.0.0.1:0").await.unwrap();
-            tell.send(server.address().unwrap().port()).unwrap();
-            begin(server).await.unwrap();
-        });
-    });
-    port.recv().unwrap()
 }

@@ -1,10 +1,10 @@
 //! The allocations of content that is gathered and kept, beyond the nothing that reading it by chunks costs.
 
-use std::{sync::mpsc, thread};
-
-use alula::{Bytes, Client, Content, Exchange, Multipart, Part, Sent, Server, Status};
+use alula::{Bytes, Client, Content, Exchange, Multipart, Part, Sent, Status};
 use alula_tally::Side;
 use http_body_util::BodyExt as _;
+
+use crate::support::{least, on_a_thread, serve};
 
 const REQUESTS: usize = 300;
 
@@ -16,35 +16,34 @@ static LONG: [u8; 1 << 20] = [b'l'; 1 << 20];
 
 pub(crate) fn gathered_and_kept_content_costs_what_is_said_and_no_more() {
     assert!(alula_tally::is_installed());
-    let origin = format!("http://127.0.0.1:{}", serve(|server| server.serve(answer)));
+    let origin = serve(|server| server.serve(answer));
     let url = |path| format!("{origin}/{path}");
-    alula_tally::set_side(Side::CLIENT);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for http2 in [true, false] {
         let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
         let (short, gather, long, json) = (url("short"), url("gather"), url("long"), url("json"));
         let get = async |url: &str| client.get(url).send().await.unwrap();
-        runtime.block_on(async {
+        on_a_thread(Side::CLIENT, async {
             let costs = [
                 // The octets, in one allocation of their length.
-                cost(async || assert_eq!(get(&short).await.bytes().await.unwrap(), CONTENT)).await,
-                cost(async || assert_eq!(get(&short).await.text().await.unwrap().len(), 1024)).await,
-                cost(async || assert_eq!(get(&json).await.json::<u32>().await.unwrap(), 77)).await,
+                least(REQUESTS, async || assert_eq!(get(&short).await.bytes().await.unwrap(), CONTENT)).await,
+                least(REQUESTS, async || assert_eq!(get(&short).await.text().await.unwrap().len(), 1024))
+                    .await,
+                least(REQUESTS, async || assert_eq!(get(&json).await.json::<u32>().await.unwrap(), 77)).await,
                 // A frame of `http_body`: the same.
-                cost(async || {
+                least(REQUESTS, async || {
                     let mut response = get(&short).await;
                     assert_eq!(response.body().frame().await.unwrap().unwrap().into_data().unwrap(), CONTENT);
                 })
                 .await,
                 // A body of its own, and none of it kept.
-                cost(async || {
+                least(REQUESTS, async || {
                     let mut body = get(&short).await.into_body();
                     assert_eq!(body.chunk().await.unwrap().unwrap(), CONTENT);
                     assert!(body.chunk().await.unwrap().is_none());
                 })
                 .await,
                 // The same on the server.
-                cost(async || {
+                least(REQUESTS, async || {
                     let mut response = client.post(&gather).send_body(CONTENT).await.unwrap();
                     assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), 1024);
                 })
@@ -105,24 +104,6 @@ async fn content_is_held_once(client: &Client, url: &str) {
     drop(shared);
 }
 
-/// Returns the cost of one request on either side: the least of a few runs, since now and then a buffer grows.
-async fn cost(mut request: impl AsyncFnMut()) -> [i64; 2] {
-    let counts = || [Side::CLIENT, Side::SERVER].map(|side| alula_tally::side(side).allocations as i64);
-    for _ in 0..REQUESTS {
-        request().await;
-    }
-    let mut least = [i64::MAX; 2];
-    for _ in 0..5 {
-        let before = counts();
-        for _ in 0..REQUESTS {
-            request().await;
-        }
-        let after = counts();
-        least = std::array::from_fn(|side| least[side].min((after[side] - before[side]) / REQUESTS as i64));
-    }
-    least
-}
-
 async fn answer(mut exchange: Exchange) -> Result<Sent, alula::Error> {
     match exchange.request().path() {
         "/gather" => {
@@ -137,22 +118,4 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, alula::Error> {
         "/json" => exchange.respond(Status::OK).send("77").await,
         _ => exchange.respond(Status::OK).send(CONTENT).await,
     }
-}
-
-/// Starts a server on a thread of its own.
-fn serve<F>(begin: impl FnOnce(Server) -> F + Send + 'static) -> u16
-where
-    F: Future<Output = std::io::Result<()>>,
-{
-    let (tell, port) = mpsc::channel();
-    thread::spawn(move || {
-        alula_tally::set_side(Side::SERVER);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async move {
-            let server = Server::bind("127.0.0.1:0").await.unwrap();
-            tell.send(server.address().unwrap().port()).unwrap();
-            begin(server).await.unwrap();
-        });
-    });
-    port.recv().unwrap()
 }

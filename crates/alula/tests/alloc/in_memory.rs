@@ -4,7 +4,8 @@
 
 use alula::{Client, Error, Exchange, Sent, Status, testing::TestServer};
 use alula_tally::Side;
-use alula_testkit::Windows;
+
+use crate::support::windows;
 
 const REQUESTS: usize = 300;
 
@@ -22,26 +23,12 @@ pub(crate) fn a_request_in_memory_allocates_nothing() {
                 let server = TestServer::new(answer);
                 let client = if is_http2 { server.http2() } else { server }.client();
                 run(&client, upload, 2_000).await;
-                let mut windows = Windows::expecting(0);
-                while windows.are_open() {
-                    windows.add(cost(&client, upload).await);
-                }
-                println!("HTTP/2 {is_http2}, upload {upload}: {windows:?}");
+                let ask = async |requests| run(&client, upload, requests).await;
+                let windows = windows(Side::CLIENT, REQUESTS, ask).await;
                 assert!(windows.are_met(), "HTTP/2 {is_http2}, upload {upload}: {windows:?}");
             }
         }
     });
-}
-
-/// The allocations of both sides for 2N requests less those for N.
-async fn cost(client: &Client, upload: bool) -> i64 {
-    let mut counts = [0; 2];
-    for (count, requests) in counts.iter_mut().zip([REQUESTS, 2 * REQUESTS]) {
-        let before = alula_tally::side(Side::CLIENT);
-        run(client, upload, requests).await;
-        *count = (alula_tally::side(Side::CLIENT) - before).allocations as i64;
-    }
-    counts[1] - counts[0]
 }
 
 async fn run(client: &Client, upload: bool, requests: usize) {

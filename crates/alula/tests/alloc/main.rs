@@ -8,6 +8,7 @@ mod in_memory;
 mod memory;
 mod requests;
 mod server;
+mod support;
 mod threads;
 mod tls;
 

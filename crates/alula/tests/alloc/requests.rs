@@ -5,20 +5,19 @@
 
 use std::{
     collections::HashMap,
-    future::Future,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
-        mpsc,
     },
-    thread,
     time::Duration,
 };
 
-use alula::{Call, Client, Error, Exchange, Method, Prepared, Response, Sent, Server, Status};
+use alula::{Call, Client, Error, Exchange, Method, Prepared, Response, Sent, Status};
 use alula_tally::{Counts, Side};
 use alula_testkit::{Windows, lists};
 use tokio::{sync::Barrier, task::JoinHandle};
+
+use crate::support::{on_a_thread, serve};
 
 const WARM_UP: usize = 2_000;
 const REQUESTS: usize = 300;
@@ -52,8 +51,8 @@ impl Work {
 
 pub(crate) fn a_request_allocates_nothing_on_either_side() {
     assert!(alula_tally::is_installed());
-    let port = serve();
-    let url = format!("http://127.0.0.1:{port}/");
+    let together = Together::default();
+    let url = serve(|server| server.serve(move |exchange| answer(exchange, together.clone()))) + "/";
     let (mut failures, mut others) = (Vec::new(), 0);
     on_a_thread(Side::CLIENT, async move {
         let mut client = (false, Client::new().unwrap());
@@ -262,20 +261,6 @@ async fn check(mut response: Response, octets: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Starts the server on a thread of its own.
-fn serve() -> u16 {
-    let (tell, port) = mpsc::channel();
-    thread::spawn(move || {
-        on_a_thread(Side::SERVER, async move {
-            let server = Server::bind("127.0.0.1:0").await.unwrap();
-            tell.send(server.address().unwrap().port()).unwrap();
-            let together = Together::default();
-            server.serve(move |exchange| answer(exchange, together.clone())).await.unwrap();
-        });
-    });
-    port.recv().unwrap()
-}
-
 /// Where requests that are to be answered together wait for each other: a barrier for each number of them.
 type Together = Arc<Mutex<HashMap<usize, Arc<Barrier>>>>;
 
@@ -294,10 +279,4 @@ async fn answer(mut exchange: Exchange, together: Together) -> Result<Sent, Erro
         barrier.wait().await;
     }
     reply.send(&CONTENT[..octets]).await
-}
-
-fn on_a_thread(side: Side, work: impl Future<Output = ()>) {
-    alula_tally::set_side(side);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(work);
 }

@@ -1,4 +1,4 @@
-//! What belongs to the process: subscribers, recorders, its standard error stream, refusals that it tells of.
+//! Tests that set or read state of their process: subscribers, recorders, its standard error stream, its log.
 #![deny(dead_code)]
 
 #[path = "../support/access_log.rs"]

@@ -2,13 +2,15 @@
 //!
 //! As in `requests.rs`: a run of N requests is repeated with 2N; what the second made more is what N requests cost.
 
-use std::{io::Write, sync::mpsc, thread};
+use std::io::Write;
 
 use alula::{
-    Error, Exchange, Method, Prepared, Sent, Server, Status,
+    Error, Exchange, Method, Prepared, Sent, Status,
     blocking::{Client, Response},
 };
 use alula_testkit::{Windows, lists};
+
+use crate::support::serve;
 
 const WARM_UP: usize = 2_000;
 const REQUESTS: usize = 500;
@@ -26,7 +28,7 @@ enum Way {
 
 pub(crate) fn a_request_that_waits_allocates_nothing_and_starts_no_thread() {
     assert!(alula_tally::is_installed());
-    let url = format!("http://localhost:{}/", serve());
+    let url = serve(|server| server.serve(answer)).replace("127.0.0.1", "localhost") + "/";
     let threads = threads();
     for http2 in [true, false] {
         let client = Client::builder().http2_prior_knowledge(http2).build_blocking().unwrap();
@@ -85,20 +87,6 @@ fn prepare(client: &Client, url: &str) -> Prepared {
         prepare = prepare.header(name, value.as_bytes());
     }
     prepare.build().unwrap()
-}
-
-/// Starts the server on a thread of its own.
-fn serve() -> u16 {
-    let (tell, port) = mpsc::channel();
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async move {
-            let server = Server::bind("127.0.0.1:0").await.unwrap();
-            tell.send(server.address().unwrap().port()).unwrap();
-            server.serve(answer).await.unwrap();
-        });
-    });
-    port.recv().unwrap()
 }
 
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {

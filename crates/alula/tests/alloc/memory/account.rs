@@ -6,7 +6,6 @@
 //! into, heads and kits, which is measured when all connections have ended.
 
 use std::{
-    future::Future,
     sync::{Arc, mpsc},
     thread,
     time::Duration,
@@ -19,6 +18,8 @@ use tokio::{
     sync::{Barrier, oneshot},
     task::JoinSet,
 };
+
+use crate::support::on_a_thread;
 
 const ROUNDS: usize = 4;
 
@@ -283,10 +284,4 @@ async fn ask(client: &Client, url: &str, kind: Kind, gate: &Gate) {
         gate.pass().await;
     }
     assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), CONTENT.len() as u64);
-}
-
-fn on_a_thread<T>(side: Side, work: impl Future<Output = T>) -> T {
-    alula_tally::set_side(side);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(work)
 }

@@ -5,7 +5,6 @@
 //! a task on that thread, which runs after the connections' tasks have come to rest.
 
 use std::{
-    future::Future,
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, LazyLock, mpsc},
     thread,
@@ -21,6 +20,8 @@ use tokio::{
     sync::{Barrier, mpsc as channel, oneshot},
     task::JoinSet,
 };
+
+use crate::support::on_a_thread;
 
 /// Connections of each kind. So many that what the shelves of a thread hold, which depends on the order of events, hardly counts.
 const CONNECTIONS: usize = 192;
@@ -357,10 +358,4 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         reply = reply.header(name, value);
     }
     reply.send(b"Hello, World!").await
-}
-
-fn on_a_thread(side: Side, work: impl Future<Output = ()>) {
-    alula_tally::set_side(side);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(work);
 }

@@ -1,14 +1,11 @@
 //! Answers that pass filters allocate nothing on the server once warm, over both versions.
 
-use std::{sync::mpsc, thread};
-
 use alula::{
-    Client, Encoder, EntityTags, Error, Exchange, Filter, Outgoing, Router, Sent, Server, Status,
-    routing::get,
+    Client, Encoder, EntityTags, Error, Exchange, Filter, Outgoing, Router, Sent, Status, routing::get,
 };
 use alula_tally::Side;
-use alula_testkit::Windows;
-use tokio::runtime::{Builder, Runtime};
+
+use crate::support::{DATE, on_a_thread, serve, windows};
 
 const WARM_UP: usize = 2_000;
 const REQUESTS: usize = 50;
@@ -34,15 +31,13 @@ impl Encoder for Uppercase {
 }
 
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
-    // A date of every second would enter HPACK's table while that fills.
-    const DATE: (&str, &str) = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
     let path = exchange.request().path();
     let form = ROWS.iter().find(|(form, _)| *form == path).map_or("", |(form, _)| *form);
     if form == "/split" {
         let (_, _, responder) = exchange.split();
-        return responder.respond(Status::OK).header(DATE.0, DATE.1).send("split").await;
+        return responder.respond(Status::OK).header("date", DATE).send("split").await;
     }
-    let reply = exchange.respond(Status::OK).header(DATE.0, DATE.1);
+    let reply = exchange.respond(Status::OK).header("date", DATE);
     match form {
         "/stream" => {
             let mut writer = reply.stream().await?;
@@ -56,29 +51,14 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     }
 }
 
-fn serve() -> String {
-    let (tell, origin) = mpsc::channel();
+fn router() -> Router {
     let encoded = || get(answer).filter(Uppercase).filter(Uppercase);
-    let routes = Router::new()
+    Router::new()
         .route("/send", encoded())
         .route("/stream", encoded())
         .route("/parts", encoded())
         .route("/split", encoded())
-        .route("/tag", get(answer).filter(EntityTags::new()));
-    let routes = routes.build().unwrap();
-    thread::spawn(move || {
-        alula_tally::set_side(Side::SERVER);
-        runtime().block_on(async {
-            let server = Server::bind("127.0.0.1:0").await.unwrap();
-            tell.send(format!("http://{}", server.address().unwrap())).unwrap();
-            server.serve(routes).await.unwrap();
-        });
-    });
-    origin.recv().unwrap()
-}
-
-fn runtime() -> Runtime {
-    Builder::new_current_thread().enable_all().build().unwrap()
+        .route("/tag", get(answer).filter(EntityTags::new()))
 }
 
 async fn run(client: &Client, url: &str, condition: &str, requests: usize) {
@@ -93,30 +73,19 @@ async fn run(client: &Client, url: &str, condition: &str, requests: usize) {
     }
 }
 
-/// The cost of so many requests on the server: the allocations of twice as many less those of as many.
-fn cost(runtime: &Runtime, client: &Client, url: &str, condition: &str) -> i64 {
-    let counted = || alula_tally::side(Side::SERVER).allocations as i64;
-    let before = counted();
-    runtime.block_on(run(client, url, condition, REQUESTS));
-    let between = counted();
-    runtime.block_on(run(client, url, condition, 2 * REQUESTS));
-    (counted() - between) - (between - before)
-}
-
 pub(crate) fn filters_allocate_nothing_once_warm() {
     assert!(alula_tally::is_installed());
-    alula_tally::set_side(Side::CLIENT);
-    let (origin, runtime) = (serve(), runtime());
-    for http2 in [false, true] {
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
-        for (path, condition) in ROWS {
-            let url = format!("{origin}{path}");
-            runtime.block_on(run(&client, &url, condition, WARM_UP));
-            let mut windows = Windows::expecting(0);
-            while windows.are_open() {
-                windows.add(cost(&runtime, &client, &url, condition));
+    let origin = serve(|server| server.serve(router().build().unwrap()));
+    on_a_thread(Side::CLIENT, async {
+        for http2 in [false, true] {
+            let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+            for (path, condition) in ROWS {
+                let url = format!("{origin}{path}");
+                run(&client, &url, condition, WARM_UP).await;
+                let ask = async |requests| run(&client, &url, condition, requests).await;
+                let windows = windows(Side::SERVER, REQUESTS, ask).await;
+                assert!(windows.are_met(), "{path} {condition}, HTTP/2: {http2}: {windows:?}");
             }
-            assert!(windows.are_met(), "{path} {condition}, HTTP/2: {http2}: {windows:?}");
         }
-    }
+    });
 }

@@ -11,11 +11,12 @@ use alula::{
     routing::{get, post},
 };
 use alula_tally::Side;
-use alula_testkit::Windows;
 use tokio::{
     runtime::{Builder, Runtime},
     task::yield_now,
 };
+
+use crate::support::{DATE, on_a_thread, windows};
 
 const WARM_UP: usize = 500;
 const REQUESTS: usize = 40;
@@ -49,9 +50,6 @@ impl Hook for Watching {
         assert!(ended.route().is_some());
     }
 }
-
-/// A date of every second would enter HPACK's table while that fills.
-const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
 
 async fn captures(exchange: Exchange) -> Result<Sent, Answer> {
     assert_eq!(exchange.param("a")?, "a");
@@ -153,36 +151,19 @@ async fn run(client: &Client, url: &str, requests: usize) {
     }
 }
 
-/// The cost of so many requests on the server: the allocations of twice as many less those of as many.
-fn cost(runtime: &Runtime, client: &Client, url: &str) -> i64 {
-    let counted = || alula_tally::side(Side::SERVER).allocations as i64;
-    let before = counted();
-    runtime.block_on(run(client, url, REQUESTS));
-    let between = counted();
-    runtime.block_on(run(client, url, 2 * REQUESTS));
-    (counted() - between) - (between - before)
-}
-
 pub(crate) fn served_requests_allocate_nothing() {
     assert!(alula_tally::is_installed());
-    alula_tally::set_side(Side::CLIENT);
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    let mut failures = Vec::new();
-    for (threads, http2) in [(1, false), (1, true), (2, false), (2, true)] {
-        let origin = serve(threads);
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
-        for (path, about) in PATHS {
-            let url = format!("{origin}{path}");
-            runtime.block_on(run(&client, &url, WARM_UP));
-            let mut windows = Windows::expecting(0);
-            while windows.are_open() {
-                windows.add(cost(&runtime, &client, &url));
-            }
-            println!("{threads} threads, HTTP/2 {http2}, {about}: {:?} for {REQUESTS}", windows.costs());
-            if !windows.are_met() {
-                failures.push((threads, http2, about));
+    on_a_thread(Side::CLIENT, async {
+        for (threads, http2) in [(1, false), (1, true), (2, false), (2, true)] {
+            let origin = serve(threads);
+            let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+            for (path, about) in PATHS {
+                let url = format!("{origin}{path}");
+                run(&client, &url, WARM_UP).await;
+                let ask = async |requests| run(&client, &url, requests).await;
+                let windows = windows(Side::SERVER, REQUESTS, ask).await;
+                assert!(windows.are_met(), "{threads} threads, HTTP/2 {http2}, {about}: {windows:?}");
             }
         }
-    }
-    assert!(failures.is_empty(), "{failures:?}");
+    });
 }

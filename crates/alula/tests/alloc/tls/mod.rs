@@ -7,7 +7,7 @@
 mod bare;
 mod relay;
 
-use std::{future::Future, net::SocketAddr, sync::mpsc, thread, time::Duration};
+use std::{net::SocketAddr, sync::mpsc, thread, time::Duration};
 
 use alula::{Client, Error, Exchange, Identity, Sent, Server, Status};
 use alula_tally::{Counts, Side};
@@ -17,6 +17,7 @@ use self::{
     bare::Bare,
     relay::{Record, Relay},
 };
+use crate::support::on_a_thread;
 
 const WARM_UP: usize = 2_000;
 const REQUESTS: usize = 1_000;
@@ -119,10 +120,4 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
         reply = reply.header(name, value);
     }
     reply.send(&CONTENT[..octets]).await
-}
-
-fn on_a_thread(side: Side, work: impl Future<Output = ()>) {
-    alula_tally::set_side(side);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(work);
 }
