@@ -106,7 +106,7 @@ async fn the_response_fails_when_the_length_is_not_kept() {
     }
 }
 
-/// The shape of `examples/upload.rs` when the file grows after its length was stated.
+/// The shape of `examples/client/upload.rs` when the file grows after its length was stated.
 #[tokio::test]
 async fn a_sender_that_fails_beside_the_response_ends_both() {
     let address = serve().await;

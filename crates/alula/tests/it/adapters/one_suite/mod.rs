@@ -1,7 +1,7 @@
 //! A to-do service, once with Alula's router and once with axum's: one suite that both pass, over both versions.
 
 mod axum_todo;
-#[path = "../../../../examples/todo.rs"]
+#[path = "../../../../examples/server/todo.rs"]
 #[expect(dead_code, reason = "its `main` is not run here")]
 mod todo;
 
