@@ -1,7 +1,8 @@
-//! The floor: as many octets as a request and its answer have, over bare sockets, batched as the stacks do it.
+//! The floor: as many octets as a request and its answer have, over bare sockets, batched as the stacks do
+//! it.
 //!
-//! - `floor block|tokio client UNITS CONNECTIONS IN_FLIGHT UP DOWN PORT` asks as a client would, with so many in flight on each
-//!   connection.
+//! - `floor block|tokio client UNITS CONNECTIONS IN_FLIGHT UP DOWN PORT` asks as a client would, with so many
+//!   in flight on each connection.
 //! - `floor block|tokio serve UP DOWN` answers, all that one read brought in one write.
 //! - `floor drive REQUESTS CONNECTIONS IN_FLIGHT UP DOWN PORT` is to it what h2load is to servers.
 

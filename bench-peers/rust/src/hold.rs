@@ -1,8 +1,9 @@
 //! Connections that wait: of bare rustls, both ends, of hyper's client, and hyper's server with many streams.
 //!
-//! - `hold rustls serve h1|h2 CERTIFICATE KEY` answers what one read brings, by octets that are always the same.
-//! - `hold rustls|hyper client h1|h2 unused|once PORT COUNT [ROOTS]` is a client: prints 0, waits for a line, makes the connections,
-//!   64 at a time, and prints their count.
+//! - `hold rustls serve h1|h2 CERTIFICATE KEY` answers what one read brings, by octets that are always the
+//!   same.
+//! - `hold rustls|hyper client h1|h2 unused|once PORT COUNT [ROOTS]` is a client: prints 0, waits for a line,
+//!   makes the connections, 64 at a time, and prints their count.
 //! - `hold hyper serve h1|h2 STREAMS [CERTIFICATE KEY]` answers with 1 KiB.
 
 use std::convert::Infallible;
@@ -100,7 +101,8 @@ async fn serve_bare(is_http2: bool, tls: TlsAcceptor) {
         tokio::spawn(async move {
             socket.set_nodelay(true).expect("a TCP socket");
             let Ok(mut io) = tls.accept(socket).await else { return };
-            // Little is read at a time, so that the task holds little: all but the first of what comes is passed over.
+            // Little is read at a time, so that the task holds little: all but the first of what comes is
+            // passed over.
             let mut octets = [0; 256];
             let mut is_answered = false;
             while io.read(&mut octets).await.is_ok_and(|read| read > 0) {

@@ -1,6 +1,7 @@
 //! Other HTTP stacks in Rust at the work of `crates/bench`, one peer and one kind of work at a time.
 //!
-//! `cargo xtask bench` runs it. A unit of work is what a unit of the workload of that name is in `crates/bench`.
+//! `cargo xtask bench` runs it. A unit of work is what a unit of the workload of that name is in
+//! `crates/bench`.
 #![forbid(unsafe_code)]
 
 mod clients;

@@ -10,7 +10,8 @@ use crate::clients::asking::Asking;
 /// Work that is set up: does so many units.
 pub(crate) type Run = Box<dyn FnMut(u64)>;
 
-/// Always the same, so that what 2N units take less what N take is N units. Of many in flight each has had some.
+/// Always the same, so that what 2N units take less what N take is N units. Of many in flight each has had
+/// some.
 fn warm_up(work: &str) -> u64 {
     match work.split_once('-').unwrap_or((work, "")) {
         ("client", case) => 102 * Asking::parse(case).in_flight.min(6),

@@ -1,7 +1,8 @@
 //! `alula-bench`: the workloads behind every figure of `cargo xtask costs`, one at a time.
 //!
-//! `cargo xtask costs` builds it, runs each workload under callgrind and under the counting allocator, and compares.
-//! `run` does a warm-up and N units; what is counted outside at N and at 2N differs by N units. `count` counts itself.
+//! `cargo xtask costs` builds it, runs each workload under callgrind and under the counting allocator, and
+//! compares. `run` does a warm-up and N units; what is counted outside at N and at 2N differs by N units.
+//! `count` counts itself.
 #![forbid(unsafe_code)]
 
 mod export;

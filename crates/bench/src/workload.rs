@@ -12,8 +12,8 @@ pub(crate) struct Workload {
     pub(crate) counted: Counted,
     /// The function whose instructions count, with all it calls; empty is the whole program.
     pub(crate) within: &'static str,
-    /// The load and the work that it shares with the peers beside it in the table; empty if it has none. A figure of a peer names
-    /// the load that it was counted under, and only an equal one may stand beside it.
+    /// The load and the work that it shares with the peers beside it in the table; empty if it has none. A
+    /// figure of a peer names the load that it was counted under, and only an equal one may stand beside it.
     pub(crate) load: &'static str,
     /// The octets counted are those of the resident set, instead of those allocated.
     pub(crate) is_resident: bool,

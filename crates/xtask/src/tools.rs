@@ -43,8 +43,8 @@ fn installed(name: &str, version: &str) -> Result<PathBuf> {
     }
     let package = format!("{name}@{version}");
     let mut install = cargo(["install", "--quiet", "--locked", "--debug", &package, "--root"]);
-    // Its release profile takes three times as long to build and saves half a second of the check. A target folder
-    // of its own goes away with the build.
+    // Its release profile takes three times as long to build and saves half a second of the check. A target
+    // folder of its own goes away with the build.
     install.arg(folder()).env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("CARGO_TARGET_DIR");
     run(&mut install)?;
     Ok(program)

@@ -1,4 +1,5 @@
-//! libcurl: by its easy interface one request at a time on one handle, by its multi interface many on as many.
+//! libcurl: by its easy interface one request at a time on one handle, by its multi interface many on as
+//! many.
 
 use std::hint::black_box;
 use std::time::Duration;

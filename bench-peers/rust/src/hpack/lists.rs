@@ -44,7 +44,8 @@ fn front_page() -> Vec<Pair> {
     pairs.to_vec()
 }
 
-/// Blocks to decode in a row. Of a case whose blocks repeat there are two, and the second comes again and again.
+/// Blocks to decode in a row. Of a case whose blocks repeat there are two, and the second comes again and
+/// again.
 pub(crate) struct Blocks {
     blocks: Vec<Vec<u8>>,
     next: usize,

@@ -75,7 +75,8 @@ pub(crate) fn builder(name: &str) -> Run {
     })
 }
 
-/// Made a method and compared, as hyper does with what it reads. Case is not folded, so that one of the three is CONNECT.
+/// Made a method and compared, as hyper does with what it reads. Case is not folded, so that one of the three
+/// is CONNECT.
 pub(crate) fn connect() -> Run {
     let is_connect =
         |text: &str| Method::from_bytes(text.as_bytes()).is_ok_and(|method| method == Method::CONNECT);

@@ -8,8 +8,8 @@ use path_tree::PathTree;
 
 use crate::measure::Run;
 
-/// Makes so many units of searches, one path for each route in turns. `find` returns the number of the route, and how long all captures
-/// are together; it is called directly, as in `crates/bench`.
+/// Makes so many units of searches, one path for each route in turns. `find` returns the number of the route,
+/// and how long all captures are together; it is called directly, as in `crates/bench`.
 fn in_turns<F>(count: &str, prepare: impl FnOnce(&[String]) -> F) -> Run
 where
     F: Fn(&str) -> (usize, usize) + 'static,

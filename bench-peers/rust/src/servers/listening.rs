@@ -49,7 +49,8 @@ impl Listening {
         listener
     }
 
-    /// By hyper's own servers. Over HTTP/1.1 requests that came together are answered together, as Alula does.
+    /// By hyper's own servers. Over HTTP/1.1 requests that came together are answered together, as Alula
+    /// does.
     pub(crate) async fn hyper(self, service: impl Serves) {
         let speaks = self.speaks;
         self.each(|socket| match socket {

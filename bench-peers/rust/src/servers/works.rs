@@ -1,7 +1,8 @@
-//! Servers at the works of `cargo xtask bench --servers`: 1 KiB from memory, JSON by one of 40 routes, a file.
+//! Servers at the works of `cargo xtask bench --servers`: 1 KiB from memory, JSON by one of 40 routes, a
+//! file.
 //!
-//! hyper has no router and no files: its service finds the route by matchit, as axum does, and reads the file with tokio.
-//! Files of axum are those of tower-http.
+//! hyper has no router and no files: its service finds the route by matchit, as axum does, and reads the file
+//! with tokio. Files of axum are those of tower-http.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -141,7 +142,8 @@ impl Works {
     }
 }
 
-/// A head and content behind it are two writes of axum's files: without this each waits for an acknowledgement.
+/// A head and content behind it are two writes of axum's files: without this each waits for an
+/// acknowledgement.
 fn without_delay(listener: TcpListener) -> impl Listener<Io = TcpStream, Addr: std::fmt::Debug> {
     listener.tap_io(|socket| socket.set_nodelay(true).expect("a TCP socket"))
 }

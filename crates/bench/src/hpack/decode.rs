@@ -14,7 +14,8 @@ use alula_testkit::lists::{BROWSER, PATH};
 use crate::hpack::encode::{List, fields, front_page, proxied, same, visits};
 use crate::workload::{Run, Workload};
 
-/// All of them. Peers that show fields to a caller stand beside visiting, those that fill a map of fields beside `-section`.
+/// All of them. Peers that show fields to a caller stand beside visiting, those that fill a map of fields
+/// beside `-section`.
 pub(crate) const WORKLOADS: &[Workload] = &[
     visited("decode-a", 2000, "decode 12 fields, all indexed but the path, visiting", || {
         visiting(Blocks::of(&same(BROWSER), 2), never)
@@ -71,7 +72,8 @@ fn never(_: &mut Decoder, _: usize) {}
 /// More than are decoded after the first, as each is only right once after all before it.
 pub(crate) const BLOCKS: usize = 8192;
 
-/// Blocks to decode in a row; after the last the first come again, which a decoder that goes on would read wrongly.
+/// Blocks to decode in a row; after the last the first come again, which a decoder that goes on would read
+/// wrongly.
 pub(crate) struct Blocks {
     blocks: Vec<Vec<u8>>,
     /// Where to go on behind the last.
@@ -79,8 +81,8 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// The first `count` blocks that one encoder makes of these lists. Of one list, the second block stands for all that
-    /// follow it unless there are more; else decoding begins anew.
+    /// The first `count` blocks that one encoder makes of these lists. Of one list, the second block stands
+    /// for all that follow it unless there are more; else decoding begins anew.
     pub(crate) fn of(lists: &[List], count: usize) -> Self {
         let policy = Policy::Always;
         let mut encoder = Encoder::new(EncoderConfig { policy, ..EncoderConfig::default() });

@@ -9,8 +9,8 @@ use alula_testkit::traffic::Traffic;
 
 use crate::workload::{Run, Workload};
 
-/// All of them; encoders have the default settings. Peers that look names up stand beside `-names`, and those that are given
-/// names known before beside the others.
+/// All of them; encoders have the default settings. Peers that look names up stand beside `-names`, and those
+/// that are given names known before beside the others.
 pub(crate) const WORKLOADS: &[Workload] = &[
     known("encode-a", 2000, "encode 12 fields, the same each time", || plain(same(BROWSER), never)),
     text("encode-a-names", 2000, "the same, names looked up", || by_name(vec![BROWSER.to_vec()], never)),

@@ -1,6 +1,8 @@
-//! The HPACK workloads of other projects' own benchmarks: small lists by three policies, a push sender, long texts.
+//! The HPACK workloads of other projects' own benchmarks: small lists by three policies, a push sender, long
+//! texts.
 //!
-//! The output is cleared after every block, the table has 4096 octets and lives on, and every string is Huffman-coded.
+//! The output is cleared after every block, the table has 4096 octets and lives on, and every string is
+//! Huffman-coded.
 
 use std::hint::black_box;
 

@@ -12,8 +12,8 @@ use crate::memory::heads;
 use crate::peers::http1;
 use crate::workload::{Run, Workload};
 
-/// All of them: requests by the HTTP/2 machine, for which nghttp2 is given names as text and h2 constants, then heads by the HTTP/1.1
-/// machine.
+/// All of them: requests by the HTTP/2 machine, for which nghttp2 is given names as text and h2 constants,
+/// then heads by the HTTP/1.1 machine.
 pub(crate) const WORKLOADS: &[Workload] = &[
     Workload::new("created-alone", 2000, "make and write a request with 8 fields", || {
         created(CREATED, write_plain)

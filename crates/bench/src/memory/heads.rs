@@ -1,4 +1,5 @@
-//! Heads read and written by the HTTP/1.1 machine, without a socket: new ones each time, so that nothing is remembered.
+//! Heads read and written by the HTTP/1.1 machine, without a socket: new ones each time, so that nothing is
+//! remembered.
 
 use std::hint::black_box;
 

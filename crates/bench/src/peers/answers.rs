@@ -1,5 +1,5 @@
-//! The fixed server: answers every request on a connection with the same or varying fields and so many octets, all that one
-//! read brought in one write.
+//! The fixed server: answers every request on a connection with the same or varying fields and so many
+//! octets, all that one read brought in one write.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -163,8 +163,8 @@ impl<S: Read + Write> Connection<S> {
         Ok(())
     }
 
-    /// Sends what is ready and looks for frames that give window: says what the stream's got. They may have come with the request
-    /// already. Requests among them wait for their turn.
+    /// Sends what is ready and looks for frames that give window: says what the stream's got. They may have
+    /// come with the request already. Requests among them wait for their turn.
     fn wait_for_window(&mut self, stream: u32) -> io::Result<i64> {
         self.flush()?;
         let (mut got, before) = (0, self.window);

@@ -53,8 +53,8 @@ impl Load {
         [version.to_owned(), asked.to_owned(), self.in_flight.to_string()]
     }
 
-    /// Connects to the server on this port and to its control port; there, eight octets say how many requests to make, and one
-    /// octet answers that their answers are all here.
+    /// Connects to the server on this port and to its control port; there, eight octets say how many requests
+    /// to make, and one octet answers that their answers are all here.
     pub(crate) fn drive(self, port: u16, control: u16) -> io::Result<()> {
         peers::end_with_input();
         let mut batch = self.connect(port)?;

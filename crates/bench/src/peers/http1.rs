@@ -12,8 +12,9 @@ use crate::peers::driver::Batch;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// Answers every request with the fields of the client measurements and so many octets, one write each, on as many connections
-/// as there are, each in a thread of its own: prints the port and serves until the standard input ends.
+/// Answers every request with the fields of the client measurements and so many octets, one write each, on as
+/// many connections as there are, each in a thread of its own: prints the port and serves until the standard
+/// input ends.
 pub(crate) fn serve(content: usize, varies: bool) {
     peers::end_with_input();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -58,7 +59,8 @@ fn lines(fields: &[traffic::Field]) -> String {
     fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect()
 }
 
-/// Makes GETs in batches, each in one write. An answer is here when its head is; the rest of the last content is read with the next.
+/// Makes GETs in batches, each in one write. An answer is here when its head is; the rest of the last content
+/// is read with the next.
 pub(crate) fn batches(mut socket: TcpStream, traffic: Traffic, authority: String) -> Batch {
     let mut numbers = 0..;
     let mut input = vec![0; 64 * 1024];

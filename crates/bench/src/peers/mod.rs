@@ -33,7 +33,8 @@ impl Peer {
         line.trim_end().to_owned()
     }
 
-    /// What it has seen of TLS: records and octets in, records and octets out. Waits until that stays the same.
+    /// What it has seen of TLS: records and octets in, records and octets out. Waits until that stays the
+    /// same.
     #[expect(clippy::disallowed_methods, reason = "another program may still read what came last")]
     pub(crate) fn counts(&mut self) -> [u64; 4] {
         let mut before = self.counts_now();
@@ -64,8 +65,8 @@ impl Drop for Peer {
     }
 }
 
-/// Answers each line of the standard input with what was counted, and ends this process, a peer, when there are no more: so
-/// with the process that started it.
+/// Answers each line of the standard input with what was counted, and ends this process, a peer, when there
+/// are no more: so with the process that started it.
 pub(crate) fn end_with_input() {
     std::thread::spawn(|| {
         for _ in std::io::stdin().lines() {

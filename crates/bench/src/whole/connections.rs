@@ -1,6 +1,8 @@
-//! Connections instead of requests: what opening, using once and closing one costs a server, and what one that is idle holds.
+//! Connections instead of requests: what opening, using once and closing one costs a server, and what one
+//! that is idle holds.
 //!
-//! The other side is a process of its own, which opens one connection after another. Each asks once and has its whole answer.
+//! The other side is a process of its own, which opens one connection after another. Each asks once and has
+//! its whole answer.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -87,8 +89,8 @@ pub(crate) fn drive(version: &str, then: &str, port: u16, control: u16) -> io::R
     Ok(())
 }
 
-/// Opens so many connections to any server on this port, one after another, and keeps them until the standard input ends if it is
-/// to hold them; for figures of other servers.
+/// Opens so many connections to any server on this port, one after another, and keeps them until the standard
+/// input ends if it is to hold them; for figures of other servers.
 pub(crate) fn connect_all(version: &str, then: &str, port: u16, count: u64) -> io::Result<()> {
     let mut held = Vec::new();
     for _ in 0..count {

@@ -1,5 +1,6 @@
-//! GETs over TLS, one after the other, headers first and content copied to nowhere: Alula's client, and a bare loop over
-//! rustls that moves as many records of the same length. What the loop allocates is rustls' own share.
+//! GETs over TLS, one after the other, headers first and content copied to nowhere: Alula's client, and a
+//! bare loop over rustls that moves as many records of the same length. What the loop allocates is rustls'
+//! own share.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -82,7 +83,8 @@ async fn copy(mut response: Response) {
     assert_ne!(copied, 0);
 }
 
-/// Sends requests as Alula's client does, as long and with as many other records between them, and reads the answers.
+/// Sends requests as Alula's client does, as long and with as many other records between them, and reads the
+/// answers.
 fn bare(content: &str) -> Run {
     let moved = Calls::new(content).moved();
     let mut bare = Bare::connect(content, moved);
@@ -105,7 +107,8 @@ const SAMPLE: u64 = 256;
 /// The octets of a WINDOW_UPDATE.
 const UPDATE: u64 = 13;
 
-/// The PINGs by which Alula's client may measure the path meanwhile; the answers come in records of their own.
+/// The PINGs by which Alula's client may measure the path meanwhile; the answers come in records of their
+/// own.
 const PINGS: u64 = 4;
 
 /// The octets of one.

@@ -66,8 +66,9 @@ pub(super) fn wrk_args(
 /// Runs wrk.
 ///
 /// # Errors
-/// When something was not answered well, or wrk does not end: it divides the microseconds of the run by the requests of a
-/// connection, and steps through its figures by the quotient, which is nothing above a million requests per second on one.
+/// When something was not answered well, or wrk does not end: it divides the microseconds of the run by the
+/// requests of a connection, and steps through its figures by the quotient, which is nothing above a million
+/// requests per second on one.
 pub(super) fn wrk(command: Command) -> Result<Run> {
     let (printed, _) = output_within(command, WRK_MAX)?;
     let is_whole = !printed.contains("Socket errors") && !printed.contains("Non-2xx");

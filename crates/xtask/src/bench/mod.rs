@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: Alula and other stacks at the same work, on the same machine, in one interleaved run.
 //!
-//! Rules: a contest is data, and one runner and one printer serve all. The lists of fields are those of `crates/testkit` for all;
-//! what is compared in time runs on one core, in turns. A peer that cannot be built or run is an error with its output.
+//! Rules: a contest is data, and one runner and one printer serve all. The lists of fields are those of
+//! `crates/testkit` for all; what is compared in time runs on one core, in turns. A peer that cannot be built
+//! or run is an error with its output.
 
 mod build;
 mod configuration;

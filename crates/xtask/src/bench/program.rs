@@ -18,8 +18,8 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::command::needed_program;
 
-/// The core that a program and the other side of its connection share: all those that are timed the same one, and with the other
-/// side there, a program that is counted waits for it in every run alike.
+/// The core that a program and the other side of its connection share: all those that are timed the same one,
+/// and with the other side there, a program that is counted waits for it in every run alike.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Core(usize);
 
@@ -138,7 +138,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts it and waits until it listens: on the port it prints, unless it was told one. It says what else it says in the log.
+    /// Starts it and waits until it listens: on the port it prints, unless it was told one. It says what else
+    /// it says in the log.
     pub(super) fn start(mut command: Command, port: Option<u16>, log: PathBuf, core: Core) -> Result<Self> {
         let described = format!("{command:?}");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&log)?);
@@ -277,7 +278,8 @@ pub(super) fn taken(before: &Threads, after: &Threads) -> Result<u64> {
     Ok(after.values().sum::<u64>() - before.values().sum::<u64>())
 }
 
-/// A port that nobody listens on, below those that the system gives to outgoing connections, and none that was given before.
+/// A port that nobody listens on, below those that the system gives to outgoing connections, and none that
+/// was given before.
 pub(super) fn free_port() -> Result<u16> {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     let start = std::process::id() % 20_000 + GIVEN.fetch_add(1, Ordering::Relaxed) * 7;

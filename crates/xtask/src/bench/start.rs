@@ -1,4 +1,5 @@
-//! Whole programs from their start to their end: `alula get` and curl fetch a few bytes from the same server, in turns.
+//! Whole programs from their start to their end: `alula get` and curl fetch a few bytes from the same server,
+//! in turns.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};

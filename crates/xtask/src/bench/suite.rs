@@ -1,7 +1,8 @@
 //! The runner: everybody in every contest of a suite, in turns, round by round.
 //!
-//! Rules: a suite says what is done and by whom; how often, in which order and what is printed is the same for all. Each round
-//! begins with another of those who take part, so that nobody always follows the same one.
+//! Rules: a suite says what is done and by whom; how often, in which order and what is printed is the same
+//! for all. Each round begins with another of those who take part, so that nobody always follows the same
+//! one.
 
 use std::time::Instant;
 
@@ -118,7 +119,8 @@ impl<W> Contest<W> {
     }
 }
 
-/// Measures, prints, and writes when told to. What is written is written after each round: a run that is broken off leaves them.
+/// Measures, prints, and writes when told to. What is written is written after each round: a run that is
+/// broken off leaves them.
 pub(super) fn run<S: Suite>(suite: &mut S, options: &Options) -> Result<()> {
     let contests = chosen(suite.contests(), options.only.as_deref())?;
     let (start, mut results) = (Instant::now(), Results::new(suite.measures()));

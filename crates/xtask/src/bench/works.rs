@@ -1,7 +1,8 @@
 //! `cargo xtask bench --servers`: servers at three works, under h2load and wrk, in turns.
 //!
-//! Rules: every server has one worker thread and shares one core with the load, as in the other contests; in a contest all are sent
-//! the same requests in the same way; CPU time is that of the server's process, less what its connections took to be opened.
+//! Rules: every server has one worker thread and shares one core with the load, as in the other contests; in
+//! a contest all are sent the same requests in the same way; CPU time is that of the server's process, less
+//! what its connections took to be opened.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -113,7 +114,8 @@ impl Way {
         !matches!(self.generator, Generator::H2loadHttp2)
     }
 
-    /// Returns true if a server can answer more requests than the load can count: more than a million in a second of wrk on one connection.
+    /// Returns true if a server can answer more requests than the load can count: more than a million in a
+    /// second of wrk on one connection.
     fn can_outrun_its_load(&self) -> bool {
         self.generator == Generator::Wrk && self.connections == 1 && self.in_flight > 1
     }
@@ -142,12 +144,14 @@ impl Way {
         requests.div_ceil(batch) * batch
     }
 
-    /// wrk ends by its clock, and forgets what is then in flight: too much of what slow servers have answered.
+    /// wrk ends by its clock, and forgets what is then in flight: too much of what slow servers have
+    /// answered.
     fn is_measurable(&self) -> bool {
         self.generator != Generator::Wrk || self.connections * self.in_flight < 1000
     }
 
-    /// All works in all ways on ten connections, what varies where it changes the work, and other numbers of connections for one work.
+    /// All works in all ways on ten connections, what varies where it changes the work, and other numbers of
+    /// connections for one work.
     fn is_quick(&self) -> bool {
         let is_middle = self.connections == 10 && (!self.varies || self.work == Work::Json);
         let is_beside =

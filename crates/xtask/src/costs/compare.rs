@@ -14,8 +14,8 @@ pub(crate) struct Tolerance {
 }
 
 impl Tolerance {
-    /// 3 % for a row and 1 % for the sums with the tools of the record; 10 % with others, which no two versions of a compiler keep to by
-    /// themselves.
+    /// 3 % for a row and 1 % for the sums with the tools of the record; 10 % with others, which no two
+    /// versions of a compiler keep to by themselves.
     pub(crate) fn between(recorded: &Tools, now: &Tools) -> Self {
         let same_tools = recorded == now;
         let (factor, of_sums) = if same_tools { (1.03, 1.01) } else { (1.10, 1.10) };
@@ -71,7 +71,8 @@ fn sums(workloads: &[Workload], recorded: &Figures, now: &Figures, tolerance: To
     above.map(line).collect()
 }
 
-/// The workloads that have more instructions than they may, or other allocations than recorded that are fewer than none.
+/// The workloads that have more instructions than they may, or other allocations than recorded that are fewer
+/// than none.
 pub(crate) fn doubtful<'w>(
     workloads: &'w [Workload],
     recorded: &Figures,
@@ -122,7 +123,8 @@ fn differences(workload: &Workload, before: &Row, now: &Row, tolerance: Toleranc
     lines
 }
 
-/// So many times the resident bytes are too many: the kernel counts pages, and the allocator gives back whole ones.
+/// So many times the resident bytes are too many: the kernel counts pages, and the allocator gives back whole
+/// ones.
 const RESIDENT_MAX: f64 = 1.2;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The recorded figures of one target: `crates/bench/figures/TARGET.txt`, one line per workload.
 //!
-//! Rule: the instructions of a line are the fewest that the workload ever took, and the sums the least that there ever were. A record
-//! rises with a reason alone, which stands at the end of its line.
+//! Rule: the instructions of a line are the fewest that the workload ever took, and the sums the least that
+//! there ever were. A record rises with a reason alone, which stands at the end of its line.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -22,7 +22,8 @@ pub(crate) struct Figures {
     pub(crate) sums: Option<Sums>,
 }
 
-/// Instructions of rows that are held, together: of all, and of those below a million. A few rows of long texts are nearly all of the first.
+/// Instructions of rows that are held, together: of all, and of those below a million. A few rows of long
+/// texts are nearly all of the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sums {
     pub(crate) all: f64,
@@ -90,8 +91,8 @@ impl Figures {
         self.rows.iter().find(|row| row.name == name)
     }
 
-    /// Counts of instructions that are less than those here take their place, and so do allocations in the place of fewer than none: the
-    /// warm-up was not over then, and more was allocated in it than later.
+    /// Counts of instructions that are less than those here take their place, and so do allocations in the
+    /// place of fewer than none: the warm-up was not over then, and more was allocated in it than later.
     pub(crate) fn lessen(&mut self, again: &Self) {
         for row in &mut self.rows {
             let Some(second) = again.get(&row.name) else { continue };
@@ -104,8 +105,8 @@ impl Figures {
         }
     }
 
-    /// Takes fresh figures over, in the order of the workloads; rows of others go. Returns the rows that are worse than recorded: without
-    /// a reason, their record stays.
+    /// Takes fresh figures over, in the order of the workloads; rows of others go. Returns the rows that are
+    /// worse than recorded: without a reason, their record stays.
     pub(crate) fn update(
         &mut self,
         fresh: Self,

@@ -116,7 +116,8 @@ impl Bench {
         Ok(count.trim().parse()?)
     }
 
-    /// Runs a workload under callgrind, in an empty environment at unchanging addresses; returns what callgrind says.
+    /// Runs a workload under callgrind, in an empty environment at unchanging addresses; returns what
+    /// callgrind says.
     pub(crate) fn callgrind(&self, workload: &Workload, units: u64, profile: &Path) -> Result<String> {
         let mut command = match &self.setarch {
             Some(setarch) => Command::new(setarch),

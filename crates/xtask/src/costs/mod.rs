@@ -1,8 +1,9 @@
 //! `cargo xtask costs`: what every workload of `crates/bench` costs, against the figures that are checked in.
 //!
-//! Instructions are counted by callgrind and allocations by the counting allocator, both as what 2N units cost less what N
-//! cost, divided by N: so start, set-up and warm-up drop out. The figures of each target are in `crates/bench/figures`;
-//! `--write` records new ones and puts the twelve rows of `docs/performance.md` in order.
+//! Instructions are counted by callgrind and allocations by the counting allocator, both as what 2N units
+//! cost less what N cost, divided by N: so start, set-up and warm-up drop out. The figures of each target are
+//! in `crates/bench/figures`; `--write` records new ones and puts the twelve rows of `docs/performance.md` in
+//! order.
 
 mod compare;
 pub(crate) mod figures;
@@ -34,8 +35,9 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
     }
 }
 
-/// A row that has too many instructions, or fewer allocations than none, is measured so often, and the least instructions count: how the system cuts what comes on a socket
-/// into reads adds some to a few rows, and takes away none. What got dearer in the code is so every time.
+/// A row that has too many instructions, or fewer allocations than none, is measured so often, and the least
+/// instructions count: how the system cuts what comes on a socket into reads adds some to a few rows, and
+/// takes away none. What got dearer in the code is so every time.
 const MEASURED_MAX: usize = 4;
 
 /// Prints the table of fresh figures.
@@ -49,8 +51,8 @@ fn show() -> Result<ExitCode> {
 /// Compares fresh figures with the recorded ones.
 ///
 /// # Errors
-/// When a figure is worse than allowed, a recorded one is not in the table of the document, or a peer beside it was counted
-/// under another load.
+/// When a figure is worse than allowed, a recorded one is not in the table of the document, or a peer beside
+/// it was counted under another load.
 pub(crate) fn check() -> Result<()> {
     let bench = Bench::build()?;
     let Some(recorded) = Figures::load()? else {
@@ -81,8 +83,8 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Records fresh figures, in full or of the workloads whose names begin so, and brings the table up to date. A record that rises wants a
-/// reason.
+/// Records fresh figures, in full or of the workloads whose names begin so, and brings the table up to date.
+/// A record that rises wants a reason.
 fn write(prefix: &str, reason: Option<&str>) -> Result<ExitCode> {
     let bench = Bench::build()?;
     let mut figures = Figures::load()?.unwrap_or_default();

@@ -1,7 +1,8 @@
-//! The costs of others at the same work under the same load, and the goals: `crates/bench/figures/peers.txt`, written by hand.
+//! The costs of others at the same work under the same load, and the goals: `crates/bench/figures/peers.txt`,
+//! written by hand.
 //!
-//! Each line names the load that its figures were counted under. It stands beside a workload of the same load only, and
-//! `cargo xtask costs --check` fails on any other.
+//! Each line names the load that its figures were counted under. It stands beside a workload of the same load
+//! only, and `cargo xtask costs --check` fails on any other.
 
 use anyhow::{Context, Result, bail};
 

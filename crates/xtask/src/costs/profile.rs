@@ -1,6 +1,7 @@
 //! Where the instructions of a unit go: two profiles of callgrind, subtracted function by function.
 //!
-//! Below each function are the files of the code that was inlined into it, and who called it with what cost in all.
+//! Below each function are the files of the code that was inlined into it, and who called it with what cost
+//! in all.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;

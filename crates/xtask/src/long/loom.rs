@@ -1,4 +1,5 @@
-//! `cargo xtask loom`: the model of threads in `crates/simulation`, with the release build, which tries more than the tests do.
+//! `cargo xtask loom`: the model of threads in `crates/simulation`, with the release build, which tries more
+//! than the tests do.
 
 use std::process::ExitCode;
 

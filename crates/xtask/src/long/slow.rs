@@ -1,4 +1,5 @@
-//! `cargo xtask slow`: slowhttptest against the servers of the `alula` program, with bystanders that must be served.
+//! `cargo xtask slow`: slowhttptest against the servers of the `alula` program, with bystanders that must be
+//! served.
 
 use std::process::ExitCode;
 

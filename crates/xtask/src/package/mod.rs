@@ -1,4 +1,5 @@
-//! `cargo xtask package`: the `alula` program as users install it, with manual and completions, in a package of Debian.
+//! `cargo xtask package`: the `alula` program as users install it, with manual and completions, in a package
+//! of Debian.
 //!
 //! The tests of it want `man`, zsh and fish, which `cargo xtask test` installs.
 
@@ -23,8 +24,9 @@ use crate::{
 /// The program without symbols has at most so many bytes.
 const PROGRAM_MAX: usize = 13_000_000;
 
-/// Builds the program, as the Dockerfile does. Addresses that are filled in at the start are listed in packed form, which saves half a megabyte and
-/// asks for glibc 2.36; a linker that cannot do so warns and lists them at length.
+/// Builds the program, as the Dockerfile does. Addresses that are filled in at the start are listed in packed
+/// form, which saves half a megabyte and asks for glibc 2.36; a linker that cannot do so warns and lists them
+/// at length.
 const BUILD: [&str; 9] = [
     "rustc",
     "--locked",

@@ -1,7 +1,7 @@
 //! The programs that Alula is tested against: what they are for, whether they are there, how to get them.
 //!
-//! Rule: what is missing is named before anything is installed, and an install that fails is a failure, never a
-//! skipped test. Whoever cannot install packages says `--no-peers`.
+//! Rule: what is missing is named before anything is installed, and an install that fails is a failure, never
+//! a skipped test. Whoever cannot install packages says `--no-peers`.
 
 mod debian;
 mod golang;

@@ -1,7 +1,7 @@
 //! promtool, which checks the text of metrics as Prometheus reads it.
 //!
-//! Its Debian package has a server in it, which would be started where it is installed; so the program is taken out of the package,
-//! and nothing is installed.
+//! Its Debian package has a server in it, which would be started where it is installed; so the program is
+//! taken out of the package, and nothing is installed.
 
 use std::fs;
 use std::path::Path;

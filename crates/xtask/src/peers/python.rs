@@ -1,5 +1,5 @@
-//! Python's packages: `hpack`, a second opinion about header compression, `httpx`, a client of our server, and `httpie`, the program
-//! beside which the command is tried.
+//! Python's packages: `hpack`, a second opinion about header compression, `httpx`, a client of our server,
+//! and `httpie`, the program beside which the command is tried.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -9,11 +9,13 @@ use anyhow::{Context, Result, ensure};
 use crate::command::{answer, run};
 use crate::tools;
 
-/// All of them, those that others need included. The client is a source package, which needs setuptools to be built.
+/// All of them, those that others need included. The client is a source package, which needs setuptools to be
+/// built.
 const PACKAGES: [&str; 4] =
     ["basho_erlastic==2.1.1", "python3_protobuf==2.5.0", "riak==2.7.0", "six==1.17.0"];
 
-/// The client was written for Python 2 and 3.6. Before anything else is imported, this gives it what Python 3.11 has elsewhere.
+/// The client was written for Python 2 and 3.6. Before anything else is imported, this gives it what Python
+/// 3.11 has elsewhere.
 const SHIM: &str = include_str!("riak_shim.py");
 
 /// The version of Python that the client works with after that; from 3.12 on more is missing.

@@ -41,7 +41,8 @@ fn clippy() -> Result<()> {
     run(&mut cargo(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"]))
 }
 
-/// Everything that needs no other program, but for curl and HTTPie beside the command; every workload of `crates/bench` runs for one unit.
+/// Everything that needs no other program, but for curl and HTTPie beside the command; every workload of
+/// `crates/bench` runs for one unit.
 fn tests(with_peers: bool, tally: &mut Tally) -> Result<()> {
     let mut tests = cargo(["test", "--workspace", "--all-features", "--no-fail-fast"]);
     tests.envs(peers::httpie().filter(|_| with_peers).map(|program| ("ALULA_HTTPIE", program)));

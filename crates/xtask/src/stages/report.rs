@@ -1,7 +1,8 @@
 //! Stages run in order, each timed; the first failure stops them; a table closes the run.
 //!
-//! Beside the time on the wall stands what the processors spent on the programs of a stage, since two builds share the cores with
-//! whatever else runs, and the room on the disk: tests of a store fail for reasons hard to see once it is full.
+//! Beside the time on the wall stands what the processors spent on the programs of a stage, since two builds
+//! share the cores with whatever else runs, and the room on the disk: tests of a store fail for reasons hard
+//! to see once it is full.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

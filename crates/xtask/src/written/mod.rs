@@ -1,4 +1,5 @@
-//! Files and tables that are made of the sources: the public API, the matrix of interop, the suffixes, the lines of code.
+//! Files and tables that are made of the sources: the public API, the matrix of interop, the suffixes, the
+//! lines of code.
 
 pub(crate) mod api;
 pub(crate) mod interop;

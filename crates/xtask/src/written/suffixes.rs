@@ -1,4 +1,5 @@
-//! `cargo xtask suffixes`: the table of public suffixes of `crates/client`, made of the list that the pinned crate `psl` has.
+//! `cargo xtask suffixes`: the table of public suffixes of `crates/client`, made of the list that the pinned
+//! crate `psl` has.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -48,8 +49,8 @@ fn list() -> Result<PathBuf> {
     Ok(PathBuf::from(manifest).with_file_name("data").join("rules.txt"))
 }
 
-/// A line for each domain that rules end with: the domain, and what stands in front of it. Rules of one label are left out, since a domain of one
-/// label is a suffix without a rule.
+/// A line for each domain that rules end with: the domain, and what stands in front of it. Rules of one label
+/// are left out, since a domain of one label is a suffix without a rule.
 fn packed(rules: &str) -> Result<String> {
     let mut domains: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for rule in rules.lines() {

@@ -48,7 +48,8 @@ impl Client {
         Self { http, bucket, server, id: format!("load{number:04}"), times: Times::default() }
     }
 
-    /// Has siblings kept, as the workload wants them. A server without properties may say that it has none, if that is allowed.
+    /// Has siblings kept, as the workload wants them. A server without properties may say that it has none,
+    /// if that is allowed.
     pub(crate) async fn set_properties(&mut self, is_needed: bool) -> Result<(), Failure> {
         let url = format!("{}/props", self.bucket);
         let put = self.http.put(&url).header("content-type", "application/json");

@@ -1,4 +1,5 @@
-//! `store-load`: the workload of an object store that speaks Riak's HTTP API, against any server that speaks this much of it.
+//! `store-load`: the workload of an object store that speaks Riak's HTTP API, against any server that speaks
+//! this much of it.
 //!
 //! ```text
 //! cargo build --release -p alula-bench --bin store-load
@@ -10,10 +11,11 @@
 //! store-load export FOLDER --clients 12 --keys 1000                  # these objects as files, FOLDER/buckets/load-0/keys/K00000000 and so on
 //! ```
 //!
-//! A server answers `PUT` and `GET` of `/buckets/BUCKET/keys/KEY` with 204 and 200. It keeps `content-type`, `x-riak-meta-*` and
-//! `x-riak-index-*`, returns them with the object in any order and any case, each index as one field or as several, and gives
-//! an object a context in `x-riak-vclock`, with which the object is written back. Every answer is checked: its status, its octets, the number of
-//! index entries before an update, and the keys of a query. The first that is wrong ends the program with status 1.
+//! A server answers `PUT` and `GET` of `/buckets/BUCKET/keys/KEY` with 204 and 200. It keeps `content-type`,
+//! `x-riak-meta-*` and `x-riak-index-*`, returns them with the object in any order and any case, each index
+//! as one field or as several, and gives an object a context in `x-riak-vclock`, with which the object is
+//! written back. Every answer is checked: its status, its octets, the number of index entries before an
+//! update, and the keys of a query. The first that is wrong ends the program with status 1.
 #![forbid(unsafe_code)]
 
 mod client;

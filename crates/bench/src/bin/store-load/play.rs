@@ -1,7 +1,8 @@
 //! The workload, step by step.
 //!
-//! Each step writes a new object and reads a random older one. Every second step reads a random older object, adds an index to it and
-//! writes it back with its context. Every hundredth asks for the keys of the last two hundred objects by their terms.
+//! Each step writes a new object and reads a random older one. Every second step reads a random older object,
+//! adds an index to it and writes it back with its context. Every hundredth asks for the keys of the last two
+//! hundred objects by their terms.
 
 use std::time::{Duration, Instant};
 

@@ -38,8 +38,8 @@ pub(crate) fn text(figures: &Figures) -> String {
     text
 }
 
-/// `{"clients":12,"requests":…,"seconds":…,"per_second":…,"get":{"requests":…,"p50":…,"p99":…,"p999":…,"max":…},…}`: times in
-/// microseconds, and no kind that was not asked for.
+/// `{"clients":12,"requests":…,"seconds":…,"per_second":…,"get":{"requests":…,"p50":…,"p99":…,"p999":…,"max":…},…}`:
+/// times in microseconds, and no kind that was not asked for.
 pub(crate) fn json(figures: &Figures) -> String {
     let Figures { clients, elapsed, times } = figures;
     let (requests, seconds) = (times.count(), elapsed.as_secs_f64());

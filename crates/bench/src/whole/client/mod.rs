@@ -11,7 +11,8 @@ use tokio::runtime::Runtime;
 use crate::peers::Peer;
 use crate::workload::{Run, Use, Workload};
 
-/// All of them. Peers get the same answers to the same requests, whose fields were checked before as those of the prepared are.
+/// All of them. Peers get the same answers to the same requests, whose fields were checked before as those of
+/// the prepared are.
 pub(crate) const WORKLOADS: &[Workload] = &[
     one("client-0", "GET with 10 fields, 200 with 10, no content", || plain(Over::Http2, "0")),
     one("client-0-prepared", "the same, prepared", || prepared(Over::Http2, "0")),
@@ -77,7 +78,8 @@ const fn much(name: &'static str, what: &'static str, prepare: fn() -> Run) -> W
 /// The number of requests that are in flight where there are many.
 const IN_FLIGHT: u64 = 64;
 
-/// The number of answers that one look at the sockets finds depends on when the other side runs, and with it what one costs.
+/// The number of answers that one look at the sockets finds depends on when the other side runs, and with it
+/// what one costs.
 const fn many(name: &'static str, what: &'static str, prepare: fn() -> Run) -> Workload {
     Workload::new(name, 10 * IN_FLIGHT, what, prepare).counted(Use::Told, Use::Held)
 }

@@ -1,7 +1,8 @@
 //! `cargo xtask bench --growth`: servers with ever more connections, and ever more streams on one.
 //!
-//! Rules: each contest has servers of its own, started anew, which share one core with h2load; CPU time is that of the server's
-//! process, less what its connections took to be opened; memory is the most that was resident.
+//! Rules: each contest has servers of its own, started anew, which share one core with h2load; CPU time is
+//! that of the server's process, less what its connections took to be opened; memory is the most that was
+//! resident.
 
 use std::fs;
 
@@ -29,8 +30,9 @@ const REQUESTS: u64 = 60_000;
 /// The most connections of a quick run.
 const QUICK_MAX: u64 = 5000;
 
-/// The length that the system allows to the queue of a listener. h2load opens all connections at once, and the servers ask for as many
-/// places as there may be: where more come than there are places, connections are lost, and the figures have no meaning.
+/// The length that the system allows to the queue of a listener. h2load opens all connections at once, and
+/// the servers ask for as many places as there may be: where more come than there are places, connections are
+/// lost, and the figures have no meaning.
 const QUEUE: &str = "/proc/sys/net/core/somaxconn";
 
 static MEASURES: [Measure; 2] = [less("CPU, µs", fine), less("resident at most, MiB", fine)];

@@ -1,8 +1,8 @@
 //! `cargo xtask bench --idle`: the resident memory of connections that wait, of servers and of clients.
 //!
-//! Rules: the program that is measured holds one end of the connections and nothing else; another process has the other end.
-//! Memory is the growth of the resident set, read five seconds after the last connection was made. A connection that was closed
-//! meanwhile is an error.
+//! Rules: the program that is measured holds one end of the connections and nothing else; another process has
+//! the other end. Memory is the growth of the resident set, read five seconds after the last connection was
+//! made. A connection that was closed meanwhile is an error.
 
 use std::thread;
 use std::time::Duration;
@@ -103,7 +103,8 @@ impl Held {
         format!("{role}: {} connections of {}, {used}", self.connections, self.kind.label())
     }
 
-    /// Bare rustls has no clear text and no HTTP, connections of Alula's client are opened by requests, and nginx is no client.
+    /// Bare rustls has no clear text and no HTTP, connections of Alula's client are opened by requests, and
+    /// nginx is no client.
     fn entries(&self) -> Vec<Entry> {
         let is_plain = self.connections == MANY;
         let mut entries = Vec::new();

@@ -1,4 +1,5 @@
-//! A file of data: one line for each who takes part in a contest, with the median, the least and the most of each measure.
+//! A file of data: one line for each who takes part in a contest, with the median, the least and the most of
+//! each measure.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! The plot of a file of data, as SVG: a panel of bars for each contest, by its first measure that has figures, with a line
-//! from the least to the most.
+//! The plot of a file of data, as SVG: a panel of bars for each contest, by its first measure that has
+//! figures, with a line from the least to the most.
 
 use std::fmt::Write;
 
@@ -81,7 +81,8 @@ fn push_bars(text: &mut String, bars: &[(&Row, Spread)], top: f64) {
     }
 }
 
-/// The figure that the full width stands for: the longest bar that is not out of all proportion to the others.
+/// The figure that the full width stands for: the longest bar that is not out of all proportion to the
+/// others.
 fn longest(bars: &[(&Row, Spread)]) -> f64 {
     let medians = || bars.iter().map(|(_, spread)| spread.median);
     let middle = Spread::of(medians()).map_or(1.0, |spread| spread.median);

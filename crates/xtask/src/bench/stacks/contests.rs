@@ -13,8 +13,8 @@ pub(in crate::bench) fn contests(group: Group) -> Vec<Contest<Work>> {
     }
 }
 
-/// Units in memory that are timed: of HPACK, of HPACK where each block is only right after those before it (there are 8,192),
-/// of requests, and of fields.
+/// Units in memory that are timed: of HPACK, of HPACK where each block is only right after those before it
+/// (there are 8,192), of requests, and of fields.
 const BLOCKS: u64 = 50_000;
 const ROW_OF_BLOCKS: u64 = 4000;
 const CREATED: u64 = 20_000;
@@ -159,7 +159,8 @@ fn in_memory() -> Vec<Contest<Work>> {
             let cleared = format!("{work}-cleared");
             entries.insert(2, Entry::new("http::HeaderMap, cleared", "http", By::Rust, cleared));
         }
-        // Whole rounds of 40 and of 400 routes, as many as `crates/bench` counts: another number would count some routes more often.
+        // Whole rounds of 40 and of 400 routes, as many as `crates/bench` counts: another number would count
+        // some routes more often.
         let counted = if work.starts_with("routes-") { 4000 } else { 1000 };
         Contest::new(title, Work::Memory { timed, counted }, entries)
     };
@@ -265,7 +266,8 @@ const SERVERS: [Peer; 6] = [
     ("Go", "go", By::Go),
 ];
 
-/// Version, traffic, connections, requests in flight on each, and true if the handler answers with some of the request.
+/// Version, traffic, connections, requests in flight on each, and true if the handler answers with some of
+/// the request.
 type OfServers = (Version, Traffic, u64, u64, bool);
 
 const OF_SERVERS: [OfServers; 13] = [

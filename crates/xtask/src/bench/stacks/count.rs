@@ -1,5 +1,5 @@
-//! Figures that do not depend on time: instructions by callgrind, allocations by the malloc counter; both as the difference of
-//! 2N units and N, divided by N.
+//! Figures that do not depend on time: instructions by callgrind, allocations by the malloc counter; both as
+//! the difference of 2N units and N, divided by N.
 
 use super::super::program::{calls, collected};
 use super::*;
@@ -49,7 +49,8 @@ impl Stacks<'_> {
         Ok(Some(counted))
     }
 
-    /// Counts the instructions of all but programs in Go, whose runtime valgrind does not know, and of copies of much content.
+    /// Counts the instructions of all but programs in Go, whose runtime valgrind does not know, and of copies
+    /// of much content.
     pub(super) fn instructions(&mut self, contest: &Contest<Work>, entry: &Entry) -> Result<Option<f64>> {
         let counted = match contest.work {
             _ if entry.by == By::Go => return Ok(None),

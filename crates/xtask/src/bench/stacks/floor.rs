@@ -29,7 +29,8 @@ pub(super) fn of_client(asking: Asking) -> Bytes {
     }
 }
 
-/// The bytes of a request by h2load or the driver of `crates/bench`, whose tests hold them, and of the answer of most servers.
+/// The bytes of a request by h2load or the driver of `crates/bench`, whose tests hold them, and of the answer
+/// of most servers.
 pub(super) fn of_server(load: Load) -> Bytes {
     let up = match (load.version, load.traffic) {
         (Version::Http1, Traffic::Repeated) => 81,

@@ -1,4 +1,5 @@
-//! Stacks at the same work: in memory, as clients of a server that writes frames made before, and as servers under a load.
+//! Stacks at the same work: in memory, as clients of a server that writes frames made before, and as servers
+//! under a load.
 
 mod contests;
 mod count;
@@ -100,7 +101,8 @@ impl Traffic {
     }
 }
 
-/// So much content and more is not held against instructions: they are those of the C library's `memcpy`, or of another.
+/// So much content and more is not held against instructions: they are those of the C library's `memcpy`, or
+/// of another.
 const MUCH: u64 = 100 * 1024;
 
 static IN_MEMORY: [Measure; 3] =
@@ -123,7 +125,8 @@ pub(super) struct Stacks<'p> {
     divisor: u64,
     counts_instructions: bool,
     is_timed: bool,
-    /// The servers that clients ask, by the contest: the one that answers frames made before, and the floor's.
+    /// The servers that clients ask, by the contest: the one that answers frames made before, and the
+    /// floor's.
     asked: BTreeMap<String, [Server; 2]>,
     /// The servers that are loaded, each idle but when it is its turn.
     loaded: BTreeMap<Key, (Entry, Server)>,
@@ -147,7 +150,8 @@ impl<'p> Stacks<'p> {
         })
     }
 
-    /// Times a program that does so many units and ends: nanoseconds per unit, those of the CPU, and allocations where it counts them.
+    /// Times a program that does so many units and ends: nanoseconds per unit, those of the CPU, and
+    /// allocations where it counts them.
     fn time(&mut self, contest: &Contest<Work>, entry: &Entry, timed: u64) -> Result<[f64; 3]> {
         let units = (timed / self.divisor).max(1);
         let command = self.command(Under::OneCore, contest, entry, units)?;

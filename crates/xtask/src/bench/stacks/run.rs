@@ -149,8 +149,8 @@ pub(super) fn drive(
     rate(Under::OneCore.command(&programs.rust()?, &all, server.core)?, entry)
 }
 
-/// Has the driver of `crates/bench` make so many requests on one connection: for figures that must not depend on how h2load cuts
-/// batches. The requests that repeat are byte for byte those of h2load.
+/// Has the driver of `crates/bench` make so many requests on one connection: for figures that must not depend
+/// on how h2load cuts batches. The requests that repeat are byte for byte those of h2load.
 pub(super) fn drive_counted(
     programs: &Programs,
     entry: &Entry,

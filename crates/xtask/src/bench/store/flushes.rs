@@ -10,7 +10,8 @@ use super::peers::Driver;
 use crate::bench::program::Server;
 use crate::command::needed_program;
 
-/// Writes of each connection. Its bucket is told its properties before that, which is one more write of `alula store`.
+/// Writes of each connection. Its bucket is told its properties before that, which is one more write of
+/// `alula store`.
 const STEPS: u64 = 100;
 
 /// The time that strace may take to begin.

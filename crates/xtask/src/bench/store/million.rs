@@ -1,4 +1,5 @@
-//! A million objects of 1 KiB on disk: written in random order, read, listed, and there again after a restart.
+//! A million objects of 1 KiB on disk: written in random order, read, listed, and there again after a
+//! restart.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,7 +1,8 @@
-//! `cargo xtask bench --store`: `alula store` under the workload of an object store, in clear text, on both engines.
+//! `cargo xtask bench --store`: `alula store` under the workload of an object store, in clear text, on both
+//! engines.
 //!
-//! Rules: the server has a core and the load the other; every run begins with an empty store of its own. Every answer is checked by the
-//! load, and the first that is wrong ends the run.
+//! Rules: the server has a core and the load the other; every run begins with an empty store of its own.
+//! Every answer is checked by the load, and the first that is wrong ends the run.
 
 mod calls;
 mod counts;

@@ -1,5 +1,5 @@
-//! The part of the program that an instruction belongs to: by the file of its code, or where that is a library's, by the function that it
-//! was inlined into.
+//! The part of the program that an instruction belongs to: by the file of its code, or where that is a
+//! library's, by the function that it was inlined into.
 
 /// In the order in which a request meets them.
 pub(super) const PARTS: [&str; 6] = [

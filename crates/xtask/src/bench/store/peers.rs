@@ -1,7 +1,8 @@
 //! `cargo xtask bench --store-peers`: `alula store` beside other stores at the same work, in turns.
 //!
-//! Rules: a peer is measured only if it answers a sequence of reads and writes as `alula store` does; all flush a write before they
-//! answer it, and how often they flush is counted; each server has a folder of its own, which grows by the same objects.
+//! Rules: a peer is measured only if it answers a sequence of reads and writes as `alula store` does; all
+//! flush a write before they answer it, and how often they flush is counted; each server has a folder of its
+//! own, which grows by the same objects.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +33,8 @@ enum Load {
     Get,
     /// New objects.
     Put,
-    /// The workload: of five requests two read, two write new objects, and one writes back an object that was read, with its context.
+    /// The workload: of five requests two read, two write new objects, and one writes back an object that was
+    /// read, with its context.
     All,
     /// Batches of fjall alone, flushed one after the other.
     Alone,
@@ -63,7 +65,8 @@ static MEASURES: [Measure; 7] = [
     told("flushes per 100 writes", fine),
 ];
 
-/// The clients that write the objects to read, and the objects of each: 16 000 in all, which nginx can keep open.
+/// The clients that write the objects to read, and the objects of each: 16 000 in all, which nginx can keep
+/// open.
 const FILLING: u64 = 8;
 const KEYS: u64 = 2000;
 const BUCKET: &str = "read";
@@ -303,7 +306,8 @@ impl Driver<'_> {
         Answers::parse(&output(play)?.0)
     }
 
-    /// Requests, requests per second, and the microseconds within which half and 99 % of the answers came, of the slowest kind.
+    /// Requests, requests per second, and the microseconds within which half and 99 % of the answers came, of
+    /// the slowest kind.
     fn drive(&self, port: u16, Cell { load, connections }: Cell, round: usize) -> Result<[f64; 4]> {
         let (mix, shorter) = match load {
             Load::Get | Load::Alone => return self.read(port, connections),

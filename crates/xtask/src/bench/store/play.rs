@@ -54,7 +54,8 @@ impl<'p> Playing<'p> {
         Self { programs }
     }
 
-    /// Starts a store that is empty but for an object beside, and waits until it is open: it listens before, and its threads come later.
+    /// Starts a store that is empty but for an object beside, and waits until it is open: it listens before,
+    /// and its threads come later.
     pub(super) fn start(&self, engine: Engine) -> Result<Running> {
         let data = TempDir::new_in(&self.programs.folder)?;
         let server = self.start_on(engine, data.path())?;
@@ -117,7 +118,8 @@ impl Answers {
         self.0[kind]["requests"].as_f64().with_context(|| format!("no {kind} in {}", self.0))
     }
 
-    /// Microseconds within which half, 99 % and 99.9 % of a kind came; no numbers for a kind that was not asked for.
+    /// Microseconds within which half, 99 % and 99.9 % of a kind came; no numbers for a kind that was not
+    /// asked for.
     pub(super) fn within(&self, kind: &str) -> [f64; 3] {
         ["p50", "p99", "p999"].map(|name| self.0[kind][name].as_f64().unwrap_or(f64::NAN))
     }

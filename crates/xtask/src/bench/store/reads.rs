@@ -1,5 +1,5 @@
-//! Reads of objects on the worker of their connection, and in a pool of threads: the costs of each, and the time that others on the same
-//! worker wait while the disk is read.
+//! Reads of objects on the worker of their connection, and in a pool of threads: the costs of each, and the
+//! time that others on the same worker wait while the disk is read.
 
 use std::fs::{self, File};
 use std::io;

@@ -110,7 +110,8 @@ impl Answer {
         self.fields.iter().find(|(other, _)| other == name).map(|(_, value)| &**value)
     }
 
-    /// Status, media type, the fields that are compared in order, and the content: of siblings only their number, of errors nothing.
+    /// Status, media type, the fields that are compared in order, and the content: of siblings only their
+    /// number, of errors nothing.
     fn shown(&self) -> String {
         let mut text = self.status.clone();
         if self.status == "200" {

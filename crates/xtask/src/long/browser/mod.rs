@@ -1,7 +1,7 @@
 //! `cargo xtask browser`: a page with fifty images, served by `alula serve` over TLS, in a headless Chromium.
 //!
-//! What the browser saw is told by the page itself: its script counts the images that have a width and asks which protocol
-//! brought each of them. The screenshot is for people.
+//! What the browser saw is told by the page itself: its script counts the images that have a width and asks
+//! which protocol brought each of them. The screenshot is for people.
 
 mod store;
 
@@ -157,7 +157,8 @@ fn chromium(profile: &Path) -> Command {
     let mut chromium = Command::new("timeout");
     chromium.args([SECONDS_MAX, "chromium", "--headless", "--disable-gpu"]);
     chromium.args(["--no-first-run", "--disable-background-networking"]);
-    // Drawing begins when the page has had so many milliseconds of its own time, which rests while it waits for us.
+    // Drawing begins when the page has had so many milliseconds of its own time, which rests while it waits
+    // for us.
     chromium.args(["--virtual-time-budget=10000", "--dump-dom"]);
     chromium.arg(format!("--user-data-dir={}", profile.display()));
     if answer(Command::new("id").arg("-u")).is_some_and(|id| id.trim() == "0") {

@@ -9,8 +9,8 @@ use super::workspace::folder;
 use crate::command::{answer, run};
 use crate::tools;
 
-/// What `cargo fuzz` passes as well, but for the address sanitizer: no crate here has unsafe code, and without it a target
-/// runs about twice as fast.
+/// What `cargo fuzz` passes as well, but for the address sanitizer: no crate here has unsafe code, and
+/// without it a target runs about twice as fast.
 const FLAGS: [&str; 6] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",

@@ -1,7 +1,9 @@
-//! `cargo xtask fuzz`: every target of `fuzz/` in turn for some minutes each, from the corpus of `crates/trials`.
+//! `cargo xtask fuzz`: every target of `fuzz/` in turn for some minutes each, from the corpus of
+//! `crates/trials`.
 //!
-//! What is found on the way is kept: inputs that reach new code in `fuzz/corpus`, inputs that fail in `fuzz/artifacts`.
-//! A file of the latter, copied to `crates/trials/corpus`, is a regression that `cargo test` runs.
+//! What is found on the way is kept: inputs that reach new code in `fuzz/corpus`, inputs that fail in
+//! `fuzz/artifacts`. A file of the latter, copied to `crates/trials/corpus`, is a regression that `cargo
+//! test` runs.
 
 mod build;
 mod report;

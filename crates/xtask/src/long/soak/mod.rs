@@ -1,4 +1,5 @@
-//! `cargo xtask soak`: the long runs of `crates/simulation` and of the tests of `crates/store`, with the release build.
+//! `cargo xtask soak`: the long runs of `crates/simulation` and of the tests of `crates/store`, with the
+//! release build.
 
 mod store;
 

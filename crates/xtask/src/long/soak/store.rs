@@ -1,4 +1,5 @@
-//! `cargo xtask soak --store`: the tests of the store's engine that kill, lose power and write at once, each many times over.
+//! `cargo xtask soak --store`: the tests of the store's engine that kill, lose power and write at once, each
+//! many times over.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,9 @@
-//! `cargo xtask lines`: lines of code that are neither blank nor comment, of each crate, by what they are for.
+//! `cargo xtask lines`: lines of code that are neither blank nor comment, of each crate, by what they are
+//! for.
 //!
-//! Rules: a file counts by where it lies, and a Rust item under `#[cfg(test)]` as a test wherever it lies. Data that
-//! people write in place of code counts as code; what a program has recorded or generated does not count.
+//! Rules: a file counts by where it lies, and a Rust item under `#[cfg(test)]` as a test wherever it lies.
+//! Data that people write in place of code counts as code; what a program has recorded or generated does not
+//! count.
 
 mod place;
 mod text;

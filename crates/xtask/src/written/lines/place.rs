@@ -24,7 +24,8 @@ pub(super) struct Place {
 /// Crates that no test needs: they measure, check or build.
 const TOOLS: [&str; 4] = ["bench", "disk-recorder", "tidy", "xtask"];
 
-/// Crates of the product that are called otherwise than `alula-` and the name of their folder, or not published as crates.
+/// Crates of the product that are called otherwise than `alula-` and the name of their folder, or not
+/// published as crates.
 const PROGRAMS: [&str; 2] = ["alula", "cli"];
 
 const ENDINGS: [&str; 13] =

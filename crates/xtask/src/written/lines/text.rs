@@ -54,7 +54,8 @@ impl Comments {
         }
     }
 
-    /// Returns true if the line is blank or belongs to a comment; `closed_by` is the end of the one that is open.
+    /// Returns true if the line is blank or belongs to a comment; `closed_by` is the end of the one that is
+    /// open.
     fn hides(&self, line: &str, closed_by: &mut Option<&'static str>) -> bool {
         if let Some(end) = *closed_by {
             closed_by.take_if(|_| line.ends_with(end));
