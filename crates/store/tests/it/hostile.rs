@@ -35,7 +35,6 @@ const ROWS: &[(&str, Row)] = &[
     // It is made by a store that does not open, and shown as part of its error.
     ("PropertyError", Some(open_errors)),
     ("Refused", None),
-    ("Stopped", None),
     ("Unfit", None),
     ("UnreadRow", None),
     ("UsersError", Some(users_errors)),

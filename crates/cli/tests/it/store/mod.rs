@@ -1,6 +1,5 @@
 //! `alula store`.
 
-mod disk;
 mod requests;
 mod starting;
 mod users;
