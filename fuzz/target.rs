@@ -1,4 +1,5 @@
-//! The one source of all targets: the name of a program says which body of `crates/trials` it gives to libFuzzer.
+//! The one source of all targets: the name of a program says which body of `crates/trials` it gives to
+//! libFuzzer.
 #![no_main]
 
 use alula_tally::Tally;

@@ -1,11 +1,13 @@
-//! The floor: batches of writes as the store makes them, flushed one after the other, without HTTP and without a merge.
+//! The floor: batches of writes as the store makes them, flushed one after the other, without HTTP and
+//! without a merge.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-/// The writes of a batch: of one client, of half and of all of 12 and of 64, which is what waits behind a flush and what there is.
+/// The writes of a batch: of one client, of half and of all of 12 and of 64, which is what waits behind a
+/// flush and what there is.
 const BATCHES: [usize; 5] = [1, 6, 12, 32, 64];
 
 /// The time of each.

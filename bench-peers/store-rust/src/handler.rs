@@ -1,4 +1,5 @@
-//! The resources: objects of untyped buckets and of types, and queries of indexes. Every bucket keeps siblings.
+//! The resources: objects of untyped buckets and of types, and queries of indexes. Every bucket keeps
+//! siblings.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -152,7 +153,8 @@ fn changed<'a>(
     }
 }
 
-/// The fields that are stored beside a value: those of one name are one, in which each term of an index is there once.
+/// The fields that are stored beside a value: those of one name are one, in which each term of an index is
+/// there once.
 fn fields_of(headers: &HeaderMap) -> Vec<(Vec<u8>, Vec<u8>)> {
     let is_stored = |name: &HeaderName| {
         name.as_str().starts_with(META) || name.as_str().starts_with(INDEX) || *name == LINK

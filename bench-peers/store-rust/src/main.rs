@@ -5,8 +5,9 @@
 //! alula-bench-store floor FOLDER   prints how fast batches are flushed
 //! ```
 //!
-//! A PUT reads the stored record, merges by version vectors, writes the record and what changed of its index entries in one batch, and is
-//! answered when the disk has it. `cargo xtask bench --store-peers` builds and runs it.
+//! A PUT reads the stored record, merges by version vectors, writes the record and what changed of its index
+//! entries in one batch, and is answered when the disk has it. `cargo xtask bench --store-peers` builds and
+//! runs it.
 #![forbid(unsafe_code)]
 
 mod engine;

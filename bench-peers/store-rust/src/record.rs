@@ -1,4 +1,5 @@
-//! Records: the contents of an object, borrowed from where they are stored, and the merge of a write with them.
+//! Records: the contents of an object, borrowed from where they are stored, and the merge of a write with
+//! them.
 
 use std::collections::HashSet;
 

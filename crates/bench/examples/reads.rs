@@ -1,5 +1,5 @@
-//! The object store on a folder of fjall whose reads are made on the worker of the connection, as they are, or in a pool of threads,
-//! for docs/decisions/0026.
+//! The object store on a folder of fjall whose reads are made on the worker of the connection, as they are,
+//! or in a pool of threads, for docs/decisions/0026.
 //!
 //! `reads inline|pooled FOLDER CACHE_OCTETS` prints a port and serves until the standard input ends.
 

@@ -1,8 +1,9 @@
-//! The processor time of a request at 1, 2 and 8 workers under the same load for each worker: it grows where connections write to
-//! memory that they share.
+//! The processor time of a request at 1, 2 and 8 workers under the same load for each worker: it grows where
+//! connections write to memory that they share.
 //!
-//! The server is a process of its own, with a route of one capture; each worker has four connections of HTTP/2, with eight requests in
-//! flight each. Rounds take turns. Run it with `cargo run --profile bench -p alula-bench --example workers`.
+//! The server is a process of its own, with a route of one capture; each worker has four connections of
+//! HTTP/2, with eight requests in flight each. Rounds take turns. Run it with `cargo run --profile bench -p
+//! alula-bench --example workers`.
 
 use std::{
     fs,

@@ -1,7 +1,7 @@
 //! Alula at the works of `cargo xtask bench --servers`: 1 KiB from memory, JSON by one of 40 routes, a file.
 //!
-//! `works memory|json|file SITE [CERTIFICATE KEY]` prints a port and answers there, in both versions, until the standard input
-//! ends. With a certificate TLS is spoken on the same port as clear text.
+//! `works memory|json|file SITE [CERTIFICATE KEY]` prints a port and answers there, in both versions, until
+//! the standard input ends. With a certificate TLS is spoken on the same port as clear text.
 #![forbid(unsafe_code)]
 
 use std::{collections::HashMap, fs, io, path::PathBuf};

@@ -1,4 +1,5 @@
-//! `cargo xtask slow`: slowhttptest against the program that `ALULA_BIN` names; the seconds of each attack are the argument.
+//! `cargo xtask slow`: slowhttptest against the program that `ALULA_BIN` names; the seconds of each attack
+//! are the argument.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,8 +1,9 @@
-//! Attacks on a server or a client of this process over real sockets: what the attacker gets, what the attacked holds
-//! meanwhile, and how others fare beside it: a well-behaved client of that server, or a request of that client to another.
+//! Attacks on a server or a client of this process over real sockets: what the attacker gets, what the
+//! attacked holds meanwhile, and how others fare beside it: a well-behaved client of that server, or a
+//! request of that client to another.
 //!
-//! An attack is played twice. With the limits as they are by default it must end as its row says; with the one limit that
-//! answers it lifted it must not, or the row would prove nothing.
+//! An attack is played twice. With the limits as they are by default it must end as its row says; with the
+//! one limit that answers it lifted it must not, or the row would prove nothing.
 
 mod answer;
 mod attacker;

@@ -15,7 +15,8 @@ pub fn program() -> PathBuf {
     path
 }
 
-/// Returns true if other programs are out of bounds (`ALULA_NO_PEERS`); says so where the test's output shows it.
+/// Returns true if other programs are out of bounds (`ALULA_NO_PEERS`); says so where the test's output shows
+/// it.
 #[must_use]
 pub fn no_peers() -> bool {
     let set = std::env::var_os("ALULA_NO_PEERS").is_some();

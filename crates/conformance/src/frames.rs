@@ -1,7 +1,7 @@
 //! HTTP/2 frames as octets (RFC 9113 §4.1, §6), written without any of the code under test.
 //!
-//! Field blocks use the static table and literals without indexing only (RFC 7541 §6.1, §6.2.2), so that they mean the
-//! same at any time of a connection.
+//! Field blocks use the static table and literals without indexing only (RFC 7541 §6.1, §6.2.2), so that they
+//! mean the same at any time of a connection.
 
 use std::io::{self, Read};
 

@@ -1,4 +1,5 @@
-//! Peers that die, stall or babble, at every point of a connection, as a client ([`requests`]) or a server ([`answers`]).
+//! Peers that die, stall or babble, at every point of a connection, as a client ([`requests`]) or a server
+//! ([`answers`]).
 
 pub mod answers;
 pub mod requests;

@@ -1,8 +1,9 @@
 //! Whole programs against each other: the `alula` program and peers that other people wrote.
 //!
-//! The tests are in `tests/`, a module for each theme; here is what they stand on. `cargo xtask test` builds the program,
-//! installs the peers and says in the environment where they are ([`environment`]). Everything happens on loopback, on
-//! ports that were free, within a stated time; a program ends with the value that stands for it.
+//! The tests are in `tests/`, a module for each theme; here is what they stand on. `cargo xtask test` builds
+//! the program, installs the peers and says in the environment where they are ([`environment`]). Everything
+//! happens on loopback, on ports that were free, within a stated time; a program ends with the value that
+//! stands for it.
 #![forbid(unsafe_code)]
 
 pub mod alula;

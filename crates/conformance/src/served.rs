@@ -141,7 +141,8 @@ impl Served {
         found.unwrap_or_else(|| panic!("/{path} never {what}: {:?}", self.get(path).fields))
     }
 
-    /// Sends a GET request for these very octets on a connection of its own, and answers the first frame of its stream.
+    /// Sends a GET request for these very octets on a connection of its own, and answers the first frame of
+    /// its stream.
     ///
     /// # Panics
     /// When there is none.

@@ -1,7 +1,9 @@
-//! slowhttptest against the servers of the `alula` program, and whether others are served meanwhile: `cargo xtask slow`.
+//! slowhttptest against the servers of the `alula` program, and whether others are served meanwhile: `cargo
+//! xtask slow`.
 //!
-//! Rules: each attack has a thousand connections at a time for a minute, against a server of its own with default limits; the bystanders come
-//! from the same address as the attacker; a bystander is served when the whole answer came within ten seconds.
+//! Rules: each attack has a thousand connections at a time for a minute, against a server of its own with
+//! default limits; the bystanders come from the same address as the attacker; a bystander is served when the
+//! whole answer came within ten seconds.
 
 mod attacker;
 mod bystander;

@@ -12,7 +12,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Starts it with these bucket types, with its objects in this folder (every write flushed before its answer), or in memory.
+    /// Starts it with these bucket types, with its objects in this folder (every write flushed before its
+    /// answer), or in memory.
     ///
     /// # Panics
     /// When it does not say where it listens.

@@ -44,7 +44,8 @@ impl fmt::Display for Summary {
 #[must_use]
 pub fn failures(output: &str) -> String {
     let shown = output.split_once("Failures:").map_or(output, |(_, failures)| failures);
-    // h2specd says this without end once it is done, and h2spec writes each title twice, the first time to be overwritten.
+    // h2specd says this without end once it is done, and h2spec writes each title twice, the first time to be
+    // overwritten.
     let lines = shown.lines().filter(|line| !line.contains("use of closed network connection"));
     lines.map(|line| line.rsplit('\r').next().unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }

@@ -46,7 +46,8 @@ pub fn client_offering(
     Ok(StreamOwned::new(connection, socket))
 }
 
-/// Shakes hands so that the client's last flight and these octets leave in one write, as a fast network would bring them.
+/// Shakes hands so that the client's last flight and these octets leave in one write, as a fast network would
+/// bring them.
 ///
 /// # Errors
 /// When the handshake fails.

@@ -49,8 +49,8 @@ pub fn read_until(wire: &mut dyn Wire, wanted: impl Fn(&Frame) -> bool) -> io::R
     Ok(None)
 }
 
-/// Reads and forgets until the other side has closed, or broken, the connection; false when it does neither within the
-/// socket's time.
+/// Reads and forgets until the other side has closed, or broken, the connection; false when it does neither
+/// within the socket's time.
 pub fn closes(wire: &mut dyn Wire) -> bool {
     let mut scratch = [0; 16 * 1024];
     loop {

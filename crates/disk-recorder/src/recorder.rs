@@ -99,7 +99,8 @@ impl Recorder {
         Ok(fd)
     }
 
-    /// A file elsewhere was opened. It may be the one of notes, or have the number of a file of the folder that was removed.
+    /// A file elsewhere was opened. It may be the one of notes, or have the number of a file of the folder
+    /// that was removed.
     pub(crate) fn opened_elsewhere(&self, folder: c_int, path: &[u8], fd: c_int) {
         let errno = real::errno();
         if let Some(status) = real::status(fd).filter(|status| status.is_file) {
@@ -261,7 +262,8 @@ impl Recorder {
 }
 
 impl State {
-    /// Knows a file by a path, and nothing else: the number of one that it replaces may be given to another one.
+    /// Knows a file by a path, and nothing else: the number of one that it replaces may be given to another
+    /// one.
     fn know(&mut self, status: Option<Status>, path: &str) {
         self.known.retain(|_, known| known != path);
         self.known.extend(status.map(|status| (status.inode, path.to_owned())));

@@ -1,8 +1,10 @@
-//! The functions that take the place of those of the C library. Each only turns what it is given into what safe code takes.
+//! The functions that take the place of those of the C library. Each only turns what it is given into what
+//! safe code takes.
 //!
 //! # Safety
-//! Each is called as the function of its name is: with open files or not, paths that end with a zero octet, and octets that may be
-//! read. Those that take a variable number of arguments are declared with all of them, which is the same call on Linux for x86-64 and AArch64.
+//! Each is called as the function of its name is: with open files or not, paths that end with a zero octet,
+//! and octets that may be read. Those that take a variable number of arguments are declared with all of them,
+//! which is the same call on Linux for x86-64 and AArch64.
 
 use std::ffi::CStr;
 

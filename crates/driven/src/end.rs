@@ -13,7 +13,8 @@ use crate::{
     messages::{fields, show_content, show_fields, show_head, take_head, take_trailers},
 };
 
-/// The end, with a driver that gives content back as soon as it comes, and lets go of streams that were reset.
+/// The end, with a driver that gives content back as soon as it comes, and lets go of streams that were
+/// reset.
 pub struct End<M: ProtocolMachine> {
     /// The machine.
     pub machine: M,

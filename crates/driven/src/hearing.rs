@@ -20,14 +20,15 @@ pub trait Hearer {
 /// The rules that a peer of the hearer can break.
 type RuleOf<H> = <<H as Hearer>::Machine as ProtocolMachine>::Rule;
 
-/// Gives `octets` to the machine behind those that are `unused` so far, until nothing comes of what is left, which stays in
-/// `unused`.
+/// Gives `octets` to the machine behind those that are `unused` so far, until nothing comes of what is left,
+/// which stays in `unused`.
 ///
 /// # Errors
 /// The connection has ended.
 ///
 /// # Panics
-/// When the machine consumes more than it was given, or makes something of octets of which it said that nothing would come.
+/// When the machine consumes more than it was given, or makes something of octets of which it said that
+/// nothing would come.
 pub fn feed<H: Hearer>(
     hearer: &mut H,
     unused: &mut Vec<u8>,

@@ -1,9 +1,11 @@
-//! Protocol machines of any version as tests drive them: one end of a connection, a pair of ends with a wire between them, and messages as
-//! text. Not published.
+//! Protocol machines of any version as tests drive them: one end of a connection, a pair of ends with a wire
+//! between them, and messages as text. Not published.
 //!
-//! An [`End`] writes down all that it hears. A driver that does something else with it is a [`Hearer`] of its own.
+//! An [`End`] writes down all that it hears. A driver that does something else with it is a [`Hearer`] of its
+//! own.
 //!
-//! The contract of machines is all that is known here, so that one suite holds every version to it (`tests/contract.rs`).
+//! The contract of machines is all that is known here, so that one suite holds every version to it
+//! (`tests/contract.rs`).
 #![forbid(unsafe_code)]
 
 mod content;

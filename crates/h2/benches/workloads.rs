@@ -1,7 +1,8 @@
-//! One workload so many times, for counting instructions: `workloads NAME TIMES`. Without a name all of them run once.
+//! One workload so many times, for counting instructions: `workloads NAME TIMES`. Without a name all of them
+//! run once.
 //!
-//! Count with callgrind at N and at 2N; the difference divided by N is one request. The other side is a recording whose
-//! stream identifiers are changed in place, which costs some twenty instructions.
+//! Count with callgrind at N and at 2N; the difference divided by N is one request. The other side is a
+//! recording whose stream identifiers are changed in place, which costs some twenty instructions.
 
 use std::hint::black_box;
 

@@ -1,7 +1,7 @@
 //! A client on a blocking socket: the machine needs no runtime.
 //!
-//! `cargo run -p alula-h2 --example h2_get -- 127.0.0.1:8080 /path` prints the response over clear text, and one line per frame
-//! on the standard error output.
+//! `cargo run -p alula-h2 --example h2_get -- 127.0.0.1:8080 /path` prints the response over clear text, and
+//! one line per frame on the standard error output.
 #![allow(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -88,8 +88,8 @@ impl Client {
         Ok(())
     }
 
-    /// Takes input, and says whether the response has ended in it. An error that ends the connection is seen by
-    /// `is_closed`, after the peer has been told.
+    /// Takes input, and says whether the response has ended in it. An error that ends the connection is seen
+    /// by `is_closed`, after the peer has been told.
     fn receive(&mut self, mut input: &[u8]) -> Result<bool, Error> {
         let (now, mut is_whole) = (self.now(), false);
         while let Ok(received) = self.machine.receive(input, now) {

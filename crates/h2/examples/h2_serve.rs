@@ -1,8 +1,8 @@
 //! A server on blocking sockets, one thread per connection: the machine needs no runtime.
 //!
-//! It reads each request to its end, then sends its content back, or a greeting. Run it with
-//! `cargo run -p alula-h2 --example h2_serve -- 127.0.0.1:8080` and talk to it with any client that speaks HTTP/2 over clear
-//! text, such as `curl --http2-prior-knowledge http://127.0.0.1:8080/`.
+//! It reads each request to its end, then sends its content back, or a greeting. Run it with `cargo run -p
+//! alula-h2 --example h2_serve -- 127.0.0.1:8080` and talk to it with any client that speaks HTTP/2 over
+//! clear text, such as `curl --http2-prior-knowledge http://127.0.0.1:8080/`.
 #![allow(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -65,7 +65,8 @@ impl Server {
         loop {
             self.write(&mut socket)?;
             if self.machine.is_closed() {
-                // Sends FIN and waits for the peer's, so that it reads our last words before a reset could drop them.
+                // Sends FIN and waits for the peer's, so that it reads our last words before a reset could
+                // drop them.
                 socket.shutdown(Shutdown::Write)?;
                 socket.set_read_timeout(Some(Duration::from_secs(1)))?;
                 while socket.read(&mut input).is_ok_and(|len| len > 0) {}

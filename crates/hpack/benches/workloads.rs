@@ -1,5 +1,5 @@
-//! One workload so many times, for counting instructions: `workloads NAME TIMES`. Without a name all of them run once and
-//! say how many octets a block takes.
+//! One workload so many times, for counting instructions: `workloads NAME TIMES`. Without a name all of them
+//! run once and say how many octets a block takes.
 //!
 //! Count with callgrind at N and at 2N; the difference divided by N is one block.
 
@@ -148,7 +148,8 @@ fn encode_small(indexing: Indexing, times: usize) -> usize {
     out.len()
 }
 
-/// The blocks of a list that is encoded again and again: the one that fills the table, and the one that comes then.
+/// The blocks of a list that is encoded again and again: the one that fills the table, and the one that comes
+/// then.
 fn blocks_same() -> [Vec<u8>; 2] {
     let mut encoder = encoder(Policy::Always);
     [(); 2].map(|()| {
@@ -289,7 +290,8 @@ fn decode_c3(times: usize) -> usize {
     blocks.iter().map(|block| block.len()).sum()
 }
 
-/// A value of so many octets, decoded in pieces of so many: the cost must grow with the first only. Per hundred.
+/// A value of so many octets, decoded in pieces of so many: the cost must grow with the first only. Per
+/// hundred.
 fn decode_long(len: usize, piece: usize, times: usize) -> usize {
     let value = b"The quick brown fox; jumps over\tthe lazy dog? ".repeat(len / 46);
     let mut out = OutBuf::new();

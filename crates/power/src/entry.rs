@@ -1,6 +1,7 @@
 //! Entries of a recording: what a program did to the files of a folder, one call of the system each.
 //!
-//! Each is an octet for its kind, its numbers of 8 octets and its octet strings after their lengths, the low octet first.
+//! Each is an octet for its kind, its numbers of 8 octets and its octet strings after their lengths, the low
+//! octet first.
 
 /// One call of the system that succeeded, or a note. Paths are those below the folder, whose own is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +101,8 @@ impl Entry {
         }
     }
 
-    /// Takes the next entry of a recording; `None` at its end, or where a program that was killed left half of one.
+    /// Takes the next entry of a recording; `None` at its end, or where a program that was killed left half
+    /// of one.
     pub(crate) fn read(rest: &mut &[u8]) -> Option<Self> {
         let [kind] = array(rest)?;
         Some(match kind {

@@ -37,7 +37,8 @@ impl FileState {
         self.pending.push(Pending { entry, change, is_given_up: false });
     }
 
-    /// Keeps what was changed before this entry, but for the blocks that were given up: the seed decides what is there of those.
+    /// Keeps what was changed before this entry, but for the blocks that were given up: the seed decides what
+    /// is there of those.
     pub(crate) fn flush(&mut self, begun: u64, seed: u64) {
         const BLOCK: u64 = 4096;
         let count = self.count_before(begun);
@@ -111,7 +112,8 @@ fn apply(
     for (index, Pending { change, .. }) in changes.iter().enumerate() {
         match change {
             Change::SetLen(len) if index < lens => content.set_len((*len).min(content.len())),
-            // Blocks that were cut off before they were written belong to the file again only when the cut is there.
+            // Blocks that were cut off before they were written belong to the file again only when the cut is
+            // there.
             Change::SetLen(len) if *len < content.len() => break,
             Change::SetLen(_) => {}
             Change::Write { offset, octets } => {

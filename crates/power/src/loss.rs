@@ -7,7 +7,8 @@ use alula_testkit::Rng;
 pub enum Names {
     /// One order for all folders, and any flush brings all up to its own.
     Ordered,
-    /// An order for each folder, and a flush brings the names in a folder, or those of a file and of the folders above it.
+    /// An order for each folder, and a flush brings the names in a folder, or those of a file and of the
+    /// folders above it.
     PerFolder,
 }
 

@@ -50,7 +50,8 @@ impl NameState {
         self.now.get(folder)?.get(name).copied()
     }
 
-    /// Takes a file or folder from one name to another one; a new one has none before, and one that is removed has none after.
+    /// Takes a file or folder from one name to another one; a new one has none before, and one that is
+    /// removed has none after.
     pub(crate) fn change(&mut self, entry: u64, node: Node, from: Option<Place>, to: Option<Place>) {
         let change = NameChange { entry, from, to, node };
         change.apply(&mut self.now);

@@ -15,7 +15,8 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Lets a command be recorded that was not started yet. The recording is kept beside the folder, which must be there.
+    /// Lets a command be recorded that was not started yet. The recording is kept beside the folder, which
+    /// must be there.
     ///
     /// # Errors
     /// An error of the folder, or of building the recorder.

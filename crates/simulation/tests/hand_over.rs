@@ -1,9 +1,10 @@
 //! The hand-over of a connection between callers, in every order in which threads can meet.
 //!
-//! What runs here is `crates/net/src/drive/reader.rs` itself, under the lock of a model: callers and the standby task do around it
-//! what `shared.rs` and `client_task.rs` do, a socket that wakes who read it last stands for the reactor, and loom tries the
-//! interleavings. The standby task has no tick here: what the design promises, it promises without. A caller that is not
-//! woken when its answer is there waits for ever, which loom reports as a deadlock.
+//! The code that runs here is `crates/net/src/drive/reader.rs` itself, under the lock of a model: callers and
+//! the standby task do around it what `shared.rs` and `client_task.rs` do, a socket that wakes who read it
+//! last stands for the reactor, and loom tries the interleavings. The standby task has no tick here: what the
+//! design promises, it promises without. A caller that is not woken when its answer is there waits for ever,
+//! which loom reports as a deadlock.
 
 use std::{
     collections::VecDeque,
@@ -29,8 +30,8 @@ mod wakers;
 use reader::{HandOver, Part, Reader, Side, Wait, Waits};
 use wakers::Wakes;
 
-/// How often a thread may be stopped where it would not stop by itself, at most. `cargo xtask loom` takes the release build:
-/// one more makes thirty times as many interleavings.
+/// How often a thread may be stopped where it would not stop by itself, at most. `cargo xtask loom` takes the
+/// release build: one more makes thirty times as many interleavings.
 const PREEMPTIONS: usize = if cfg!(debug_assertions) { 1 } else { 2 };
 
 /// What a caller does.

@@ -80,7 +80,8 @@ fn guards_nest() {
     assert_eq!(format!("{:?} {:?} {:?}", Side::NONE, Side::CLIENT, label(4)), "none client other 4");
 }
 
-/// A thread's destructors may allocate when its thread-locals are going; the allocator must still work and count.
+/// A thread's destructors may allocate when its thread-locals are going; the allocator must still work and
+/// count.
 #[test]
 fn destructors_of_threads_may_allocate() {
     struct Last(RefCell<Vec<String>>);

@@ -3,7 +3,8 @@
 /// The number of times that the calling thread allocates while the closure runs.
 ///
 /// # Panics
-/// When the binary has not installed [`Tally`](crate::Tally): every count would be zero then, and mean nothing.
+/// When the binary has not installed [`Tally`](crate::Tally): every count would be zero then, and mean
+/// nothing.
 ///
 /// ```
 /// use alula_testkit::{Tally, allocations};

@@ -1,7 +1,8 @@
-//! A harness for tests that need a process of their own: counts of allocations, limits of the process, its hooks.
+//! A harness for tests that need a process of their own: counts of allocations, limits of the process, its
+//! hooks.
 //!
-//! The binary calls itself for each case, one after the other, so that no case sees the shelves, counts, threads
-//! or descriptors that another left behind.
+//! The binary calls itself for each case, one after the other, so that no case sees the shelves, counts,
+//! threads or descriptors that another left behind.
 
 use std::{
     env,
@@ -47,8 +48,9 @@ macro_rules! cases {
 /// Runs each case that the command line asks for in a process of its own, one after the other.
 ///
 /// It is the whole `main` of a test binary with `harness = false` in the manifest, which begins with
-/// `#![deny(dead_code)]` so that a test that is not listed does not compile. Arguments and output are those of the
-/// usual harness: filters, `--exact`, `--list`, `--skip`, `--nocapture`. The output of a case is shown if it fails.
+/// `#![deny(dead_code)]` so that a test that is not listed does not compile. Arguments and output are those
+/// of the usual harness: filters, `--exact`, `--list`, `--skip`, `--nocapture`. The output of a case is shown
+/// if it fails.
 pub fn run_alone(cases: &[Alone]) -> ExitCode {
     let mut arguments = env::args().skip(1);
     if arguments.next().as_deref() == Some(ONE_CASE) {

@@ -1,9 +1,11 @@
 //! Hexadecimal, as RFCs and vectors print it.
 
-/// The octets of a text of hexadecimal digits in any case; white space, `|`, `_` and `:` between octets are skipped.
+/// The octets of a text of hexadecimal digits in any case; white space, `|`, `_` and `:` between octets are
+/// skipped.
 ///
 /// # Panics
-/// When something else is there, or a digit stands alone: vectors are part of the tests, so it is a mistake in one.
+/// When something else is there, or a digit stands alone: vectors are part of the tests, so it is a mistake
+/// in one.
 ///
 /// ```
 /// use alula_testkit::hex;

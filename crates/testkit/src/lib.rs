@@ -1,7 +1,8 @@
-//! Tools that the tests of every layer share: allocation counts, a harness that runs each case in a process of its
-//! own, byte splitters, lists of fields, traffic, objects, hexadecimal, random numbers and vectors.
+//! Tools that the tests of every layer share: allocation counts, a harness that runs each case in a process
+//! of its own, byte splitters, lists of fields, traffic, objects, hexadecimal, random numbers and vectors.
 //!
-//! Only bytes, texts and closures go in and out, so that the unit tests of any crate can use it. Not published.
+//! Only bytes, texts and closures go in and out, so that the unit tests of any crate can use it. Not
+//! published.
 #![forbid(unsafe_code)]
 
 mod allocations;

@@ -1,6 +1,7 @@
 //! The exact lists of fields that all figures are about, and the texts of the Huffman workloads.
 //!
-//! The peers in `crates/bench/figures/peers.txt` were measured with the same lists, so changing a letter here makes a new workload.
+//! The peers in `crates/bench/figures/peers.txt` were measured with the same lists, so changing a letter here
+//! makes a new workload.
 
 /// A name and a value.
 pub type Pair = (&'static str, &'static str);

@@ -1,4 +1,5 @@
-//! The objects of an object store under load: 512 octets and a counter of four, eight binary indexes of two terms each, two fields of metadata.
+//! The objects of an object store under load: 512 octets and a counter of four, eight binary indexes of two
+//! terms each, two fields of metadata.
 
 use crate::Rng;
 
@@ -29,7 +30,8 @@ pub fn term(number: u64) -> String {
     format!("{number:08}")
 }
 
-/// Octets that only this object has, so that no storage finds them twice, and the number of the object behind them.
+/// Octets that only this object has, so that no storage finds them twice, and the number of the object behind
+/// them.
 pub fn value(seed: u64, client: u64, number: u64) -> Vec<u8> {
     let mut octets = octets(seed ^ client << 48 ^ number << 16, RANDOM_OCTETS);
     octets.extend_from_slice(&(number as u32).to_be_bytes());

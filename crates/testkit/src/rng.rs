@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// A xorshift* generator: small, quick, good enough to choose test cases, the same everywhere for the same seed.
+/// A xorshift* generator: small, quick, good enough to choose test cases, the same everywhere for the same
+/// seed.
 ///
 /// ```
 /// use alula_testkit::Rng;

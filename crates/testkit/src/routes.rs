@@ -1,6 +1,7 @@
 //! Lists of routes, and a path for each: 40 as a small service has them, 400 as GitHub's REST API has them.
 //!
-//! Captures are `{name}`, and `{*name}` at the end. At one place all patterns name a capture alike, since some routers want that.
+//! Captures are `{name}`, and `{*name}` at the end. At one place all patterns name a capture alike, since
+//! some routers want that.
 
 /// The routes of an object store after Riak's HTTP API, and those of a service for lists of things to do.
 pub const SMALL: [&str; 40] = [
@@ -64,7 +65,8 @@ const SINGLE: [&str; 14] = [
     "/repos/{owner}/{repo}/tarball/{*ref}",
 ];
 
-/// Prefixes, the name of what an item is captured as, and collections: each is a route, and with an item behind it another.
+/// Prefixes, the name of what an item is captured as, and collections: each is a route, and with an item
+/// behind it another.
 const COLLECTIONS: [(&str, &str, &str); 19] = [
     (
         "",

@@ -4,7 +4,8 @@ use std::fmt::Debug;
 
 use crate::Rng;
 
-/// Input cut into pieces, in order and nothing lost; empty pieces only where the input is empty or a test wants them.
+/// Input cut into pieces, in order and nothing lost; empty pieces only where the input is empty or a test
+/// wants them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Pieces<'a>(Vec<&'a [u8]>);
 
@@ -52,7 +53,8 @@ pub fn truncations(input: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..input.len()).map(|len| &input[..len])
 }
 
-/// Runs the closure on the whole input and on many ways to cut it, and gives its answer, which must always be the same.
+/// Runs the closure on the whole input and on many ways to cut it, and gives its answer, which must always be
+/// the same.
 ///
 /// The ways: byte by byte, every cut in two (of inputs over 4 KiB a sample of 512), and 32 random ones.
 ///

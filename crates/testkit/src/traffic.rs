@@ -1,4 +1,5 @@
-//! Requests that repeat and requests that vary, for drivers, fixed servers and the peers they are compared with.
+//! Requests that repeat and requests that vary, for drivers, fixed servers and the peers they are compared
+//! with.
 //!
 //! Every figure beside a peer's is counted under one of these, so changing a letter here makes another load.
 
@@ -11,7 +12,8 @@ pub enum Traffic {
     Repeated,
     /// The same with another query and another request id each time.
     Varied,
-    /// The requests of 50 browsers in no order, forwarded by a proxy: 15 fields, with a query, a request id and a trace of its own each.
+    /// The requests of 50 browsers in no order, forwarded by a proxy: 15 fields, with a query, a request id
+    /// and a trace of its own each.
     Proxied,
 }
 
@@ -129,8 +131,9 @@ pub fn ids(number: usize) -> Ids {
     }
 }
 
-/// The fields of answer `number` behind `:status` and `content-length`: those of [`RESPONSE`] with another entity tag and
-/// request id each time, one of sixty times of modification, and a date that moves on every thousand answers.
+/// The fields of answer `number` behind `:status` and `content-length`: those of [`RESPONSE`] with another
+/// entity tag and request id each time, one of sixty times of modification, and a date that moves on every
+/// thousand answers.
 pub fn answer(number: usize) -> Vec<Field> {
     let vary = |(name, value): Pair| {
         let value = match name {

@@ -11,8 +11,9 @@
 //! field = :scheme: http
 //! ```
 //!
-//! A line in brackets begins a case. `key = value` belongs to it, in order, and a key may come again. An indented line goes
-//! on with the value before, after a line end. White space around keys and values does not count. A comment has its own line.
+//! A line in brackets begins a case. `key = value` belongs to it, in order, and a key may come again. An
+//! indented line goes on with the value before, after a line end. White space around keys and values does not
+//! count. A comment has its own line.
 
 use std::fs;
 use std::path::{Path, PathBuf};

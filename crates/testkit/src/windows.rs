@@ -7,8 +7,9 @@ const STEADY: usize = 8;
 /// The windows that are measured at most. What comes before the steady ones is warming up.
 const MEASURED_MAX: usize = 12;
 
-/// A verdict over windows of the same work: each of the last 8 windows must show exactly the expected cost, and at most
-/// 12 are measured. One lucky window proves nothing, and neither does a cost below the expected one.
+/// A verdict over windows of the same work: each of the last 8 windows must show exactly the expected cost,
+/// and at most 12 are measured. One lucky window proves nothing, and neither does a cost below the expected
+/// one.
 ///
 /// ```
 /// use alula_testkit::Windows;
@@ -32,7 +33,8 @@ impl<T: Debug + PartialEq> Windows<T> {
         Self { expected, costs: Vec::with_capacity(MEASURED_MAX) }
     }
 
-    /// Returns true while another window has to be measured: no verdict stands, and one for the better is possible.
+    /// Returns true while another window has to be measured: no verdict stands, and one for the better is
+    /// possible.
     pub fn are_open(&self) -> bool {
         !self.are_met() && self.costs.len() + STEADY - self.steady() <= MEASURED_MAX
     }

@@ -1,6 +1,7 @@
 //! Test binaries without the usual harness list every test that they have.
 //!
-//! `#[test]` compiles to nothing there, and without `harness = false` the list is never read: both would pass.
+//! `#[test]` compiles to nothing there, and without `harness = false` the list is never read: both would
+//! pass.
 
 use crate::Source;
 

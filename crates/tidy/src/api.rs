@@ -1,11 +1,12 @@
 //! The public API of `alula`, one line per item, read from the sources.
 //!
-//! Theory of operation: `sources` parses every library crate; `names` follows `use` declarations as far as our own
-//! crates go; `walk` starts at the facade, visits everything public in order of depth and gives each item its first
-//! and shortest path; `print` turns an item into lines. Impls are collected afterwards, wherever they stand.
+//! Theory of operation: `sources` parses every library crate; `names` follows `use` declarations as far as
+//! our own crates go; `walk` starts at the facade, visits everything public in order of depth and gives each
+//! item its first and shortest path; `print` turns an item into lines. Impls are collected afterwards,
+//! wherever they stand.
 //!
-//! Rule: nothing is expanded. What a macro defines is listed by the upper-case names in its invocation, which is
-//! what our tables of constants look like.
+//! Rule: nothing is expanded. What a macro defines is listed by the upper-case names in its invocation, which
+//! is what our tables of constants look like.
 
 mod nameless;
 mod names;
@@ -23,7 +24,8 @@ use sources::Crates;
 
 const HEADER: &str = "# The public API of `alula`, all features. After a change: cargo xtask api --write\n";
 
-/// The crates that the facade has only by a feature, with that feature and those that switch it on (`crates/alula/Cargo.toml`).
+/// The crates that the facade has only by a feature, with that feature and those that switch it on
+/// (`crates/alula/Cargo.toml`).
 const SIDES: [(&str, &[&str]); 2] = [
     ("alula_client", &["client", "blocking", "metrics"]),
     ("alula_server", &["server", "files", "self-signed"]),
@@ -54,8 +56,8 @@ pub fn check_api() -> Result<Vec<String>> {
     Ok(difference(&snapshot, &current_api()?))
 }
 
-/// Says which types and traits the public API shows without a path in the facade by which users could name them: with all features,
-/// and with all but the client or the server.
+/// Says which types and traits the public API shows without a path in the facade by which users could name
+/// them: with all features, and with all but the client or the server.
 ///
 /// # Errors
 /// When a file of our library crates cannot be read or parsed.

@@ -5,10 +5,12 @@ use crate::Source;
 /// The crates that know no socket, clock, thread, file or runtime.
 const WITHOUT_STD: [&str; 5] = ["fields", "machine", "hpack", "h1", "h2"];
 
-/// The crates with unsafe code: an allocator needs it, and so does a library that takes the place of functions of the C library.
+/// The crates with unsafe code: an allocator needs it, and so does a library that takes the place of
+/// functions of the C library.
 const WITH_UNSAFE: [&str; 2] = ["disk-recorder", "tally"];
 
-/// Crate roots that lack an attribute, and unsafe code in tests, benchmarks and examples, which have no such root.
+/// Crate roots that lack an attribute, and unsafe code in tests, benchmarks and examples, which have no such
+/// root.
 #[must_use]
 pub fn check_attributes(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();

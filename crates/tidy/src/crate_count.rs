@@ -10,8 +10,8 @@ use crate::repository_root;
 /// The number held. The most used Rust HTTP client compiles 104 with TLS on Linux.
 pub const CRATES_MAX: usize = 75;
 
-/// Every crate that building `alula` with default features compiles on x86-64 Linux, as `name version`; our own
-/// and the ones for build scripts and macros are among them.
+/// Every crate that building `alula` with default features compiles on x86-64 Linux, as `name version`; our
+/// own and the ones for build scripts and macros are among them.
 ///
 /// # Errors
 /// When `cargo tree` cannot be run or fails.

@@ -1,4 +1,5 @@
-//! The documentation of the library names `alula`, the one crate that users have, and none of the crates it is made of.
+//! The documentation of the library names `alula`, the one crate that users have, and none of the crates it
+//! is made of.
 
 use crate::Source;
 
@@ -19,7 +20,8 @@ pub fn check_examples(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// The library, and what its users read. Decisions are for those who change it, and the figures name functions.
+/// The library, and what its users read. Decisions are for those who change it, and the figures name
+/// functions.
 fn is_documented(path: &str) -> bool {
     let crates = PARTS.iter().chain(&["alula"]);
     let is_source = |name: &&&str| {

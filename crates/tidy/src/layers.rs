@@ -1,7 +1,8 @@
 //! Who may depend on whom: one table, held against every manifest and printed in ARCHITECTURE.md.
 //!
-//! An arrow goes only to a lower layer, and siblings never see each other. Dev-dependencies obey the same table,
-//! but every crate may test with `tally` and `testkit` and with any outside crate, and show its examples with `alula`.
+//! An arrow goes only to a lower layer, and siblings never see each other. Dev-dependencies obey the same
+//! table, but every crate may test with `tally` and `testkit` and with any outside crate, and show its
+//! examples with `alula`.
 
 use std::fmt::Write;
 
@@ -93,8 +94,8 @@ pub const LAYERS: &[Layer] = &[
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
     layer("side", &["power"], Own::Only(&["testkit"]), Outside::Only(&[])),
     layer("side", &["disk-recorder"], Own::Only(&["power"]), Outside::Only(&["libc"])),
-    // What clients and servers read of hostile octets is fuzzed as well: both lay it open by a feature. The parser of the command
-    // is included as a file, with the one crate that it uses.
+    // What clients and servers read of hostile octets is fuzzed as well: both lay it open by a feature. The
+    // parser of the command is included as a file, with the one crate that it uses.
     layer(
         "side",
         &["trials"],

@@ -1,7 +1,7 @@
 //! The rules of Alula's repository, as functions that return what is wrong and tests that want nothing wrong.
 //!
-//! Every check reads files, `cargo metadata` or `cargo tree`; none compiles anything. `cargo test` runs them all,
-//! since this crate is a default member; `cargo xtask` uses the same model of the workspace.
+//! Every check reads files, `cargo metadata` or `cargo tree`; none compiles anything. `cargo test` runs them
+//! all, since this crate is a default member; `cargo xtask` uses the same model of the workspace.
 #![forbid(unsafe_code)]
 
 mod alone;

@@ -1,7 +1,7 @@
 //! The table of limits in `docs/limits.md`, made from the doc comments and defaults of `Limits`.
 //!
-//! A row has the name of a limit, its default on servers (and on clients where theirs differs), and the first paragraph of its
-//! doc comment without the clause that states the default.
+//! A row has the name of a limit, its default on servers (and on clients where theirs differs), and the first
+//! paragraph of its doc comment without the clause that states the default.
 
 mod value;
 

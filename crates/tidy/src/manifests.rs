@@ -14,8 +14,8 @@ const PUBLISHED: [&str; 5] = [
     "[package.metadata.docs.rs]\nall-features = true\nrustdoc-args = [\"--cfg\", \"docsrs\"]\n",
 ];
 
-/// The line of most crates, and that of those which need a later Rust: the store, for fjall, and what is built with it. No library that
-/// users depend on is among them.
+/// The line of most crates, and that of those which need a later Rust: the store, for fjall, and what is
+/// built with it. No library that users depend on is among them.
 const RUST: &str = "rust-version.workspace = true\n";
 const LATER_RUST: &str = "rust-version = \"1.90\"\n";
 const WITH_LATER_RUST: [&str; 4] = [
@@ -25,7 +25,8 @@ const WITH_LATER_RUST: [&str; 4] = [
     "crates/trials/Cargo.toml",
 ];
 
-/// Manifests of our crates that lack one of the inherited lines, or name a version of a dependency themselves.
+/// Manifests of our crates that lack one of the inherited lines, or name a version of a dependency
+/// themselves.
 #[must_use]
 pub fn check_manifests(sources: &[Source]) -> Vec<String> {
     let is_manifest =

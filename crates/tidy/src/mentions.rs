@@ -25,7 +25,8 @@ pub fn check_commands(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Files and folders named between backquotes, or linked to, in the root's documents and in `docs`, that are not there.
+/// Files and folders named between backquotes, or linked to, in the root's documents and in `docs`, that are
+/// not there.
 #[must_use]
 pub fn check_files(sources: &[Source]) -> Vec<String> {
     let root = repository_root();

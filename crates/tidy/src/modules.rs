@@ -1,8 +1,9 @@
 //! The modules of a crate as a graph: which file imports which.
 //!
-//! A path of `use`, and one written out in code, leads to the longest part of it that is a file: `crate::a::b::C` leads to `a/b.rs`
-//! if there is such a file. A name that a file hands on with `pub use` leads to where that comes from, and handing it on is no import.
-//! Test modules at the end of a file, files of tests, comments and `mod` lines lead nowhere.
+//! A path of `use`, and one written out in code, leads to the longest part of it that is a file:
+//! `crate::a::b::C` leads to `a/b.rs` if there is such a file. A name that a file hands on with `pub use`
+//! leads to where that comes from, and handing it on is no import. Test modules at the end of a file, files
+//! of tests, comments and `mod` lines lead nowhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +26,8 @@ pub(crate) fn graphs(sources: &[Source]) -> BTreeMap<&str, Graph> {
     crates.into_iter().map(|(folder, files)| (folder, graph(&files))).collect()
 }
 
-/// The crate's folder and the path of the module that a file is, which is empty for the root of the library; none for tests and
-/// what is not in `src`.
+/// The crate's folder and the path of the module that a file is, which is empty for the root of the library;
+/// none for tests and what is not in `src`.
 fn module_of(path: &str) -> Option<(&str, String)> {
     let (folder, file) = path.strip_prefix("crates/")?.split_once("/src/")?;
     let file = file.strip_suffix(".rs")?;
@@ -132,7 +133,8 @@ impl Files<'_> {
         found.into_iter().filter_map(|path| self.absolute(file, &path)).collect()
     }
 
-    /// The path from the root of the library, of a path that begins with a keyword or with a child of the file.
+    /// The path from the root of the library, of a path that begins with a keyword or with a child of the
+    /// file.
     fn absolute(&self, file: &File, path: &str) -> Option<String> {
         let (first, mut rest) = path.split_once("::").unwrap_or((path, ""));
         let mut base = match first {

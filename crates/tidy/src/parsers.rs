@@ -1,4 +1,5 @@
-//! Every parser has a fuzz target: a table of what takes octets or text from elsewhere, and which target tries it.
+//! Every parser has a fuzz target: a table of what takes octets or text from elsewhere, and which target
+//! tries it.
 //!
 //! A new one that is not in the table is found by its name, so that nobody has to remember it.
 
@@ -148,7 +149,8 @@ fn is_parser(function: &str) -> bool {
     NAMES.iter().any(|name| function == *name || function.starts_with(&format!("{name}_")))
 }
 
-/// What a target lacks: its body, its place in the table of `trials`, or its program in the manifest of `fuzz`.
+/// What a target lacks: its body, its place in the table of `trials`, or its program in the manifest of
+/// `fuzz`.
 fn incomplete_target(sources: &[Source], target: &str) -> Vec<String> {
     let parts = [
         ("crates/trials/src/", format!("pub fn {target}(data: &[u8])")),

@@ -1,4 +1,5 @@
-//! Rooms: folders that a reader can take in at a glance, and imports that name the module which defines a thing.
+//! Rooms: folders that a reader can take in at a glance, and imports that name the module which defines a
+//! thing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! The command writes to stdout and stderr in few places, so that nothing a peer says goes past its gate to terminals.
+//! The command writes to stdout and stderr in few places, so that nothing a peer says goes past its gate to
+//! terminals.
 
 use crate::Source;
 

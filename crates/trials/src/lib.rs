@@ -1,13 +1,16 @@
-//! What fuzzing tries: one function for each target, which takes any octets and panics when something is wrong.
+//! What fuzzing tries: one function for each target, which takes any octets and panics when something is
+//! wrong.
 //!
-//! The functions know no fuzzer. `fuzz/` gives them to libFuzzer, and the tests of this crate run them over `corpus/` and
-//! over mutations of it, so that `cargo test` on any toolchain catches what fuzzing has caught once.
+//! The functions know no fuzzer. `fuzz/` gives them to libFuzzer, and the tests of this crate run them over
+//! `corpus/` and over mutations of it, so that `cargo test` on any toolchain catches what fuzzing has caught
+//! once.
 //!
-//! Rule 1: a body is a function of its octets alone: no clock, no random numbers, no file; but for `cookies`, as a jar reads
-//! the clock to tell what has expired.
-//! Rule 2: what a body expects it works out in a way that is simpler than the code under test, and slower for it.
-//! Rule 3: octets are decisions in the order of their use, and zeroes follow the last one (see `input`), so that a part of
-//! an input that fuzzing has found means the same in another input.
+//! Rule 1: a body is a function of its octets alone: no clock, no random numbers, no file; but for `cookies`,
+//! as a jar reads the clock to tell what has expired.
+//! Rule 2: what a body expects it works out in a way that is simpler than the code under test, and slower for
+//! it.
+//! Rule 3: octets are decisions in the order of their use, and zeroes follow the last one (see `input`), so
+//! that a part of an input that fuzzing has found means the same in another input.
 //! Rule 4: parsers of the store run within `memory::bounded`, which fails one that takes many times the
 //! memory of its input. It knows only of binaries that install the counting allocator, as those here and
 //! those of `fuzz/` do.
@@ -37,8 +40,8 @@ pub use whole::*;
 /// Writes [`body`] from the names of all targets.
 macro_rules! targets {
     ($($target:ident),* $(,)?) => {
-        /// Returns the body of the target with this name. The programs of `fuzz/` call it in a constant, so a name
-        /// without a body does not compile.
+        /// Returns the body of the target with this name. The programs of `fuzz/` call it in a constant, so a
+        /// name without a body does not compile.
         ///
         /// # Panics
         /// There is no target with this name.

@@ -1,13 +1,13 @@
-//! How a client asks: over which version, and with how many requests in flight, each kept there by a task or
-//! a thread of its own.
+//! The manner in which a client asks: over which version, and with how many requests in flight, each kept
+//! there by a task or a thread of its own.
 
 use std::sync::mpsc;
 use std::{panic, process, thread};
 
 use crate::measure::Run;
 
-/// What the name of a client's work says: `h1` is HTTP/1.1, `m64` is 64 in flight, `varied` has other ids in
-/// each request.
+/// The work of a client as its name says it: `h1` is HTTP/1.1, `m64` is 64 in flight, `varied` has other ids
+/// in each request.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking {
     pub(crate) is_http1: bool,

@@ -1,6 +1,8 @@
-//! What a request costs in allocations in the types of the `http` crate and of `tower`, beyond the nothing that it costs otherwise.
+//! What a request costs in allocations in the types of the `http` crate and of `tower`, beyond the nothing
+//! that it costs otherwise.
 //!
-//! These are the figures that the documentation of `alula::adapters` and `alula::from_tower` gives reasons for.
+//! These are the figures that the documentation of `alula::adapters` and `alula::from_tower` gives reasons
+//! for.
 
 use std::convert::Infallible;
 
@@ -18,12 +20,13 @@ const REQUESTS: usize = 300;
 
 static CONTENT: &[u8] = &[b'c'; 1024];
 
-/// A response of ten fields: 1 for the URL, 2 for the map, 10 for its values, 1 for a name that is not well known, 1 for the chunk.
+/// A response of ten fields: 1 for the URL, 2 for the map, 10 for its values, 1 for a name that is not well
+/// known, 1 for the chunk.
 const EXECUTE: i64 = 15;
 /// And its future.
 const SERVICE: i64 = EXECUTE + 1;
-/// A request of eleven fields: 2 for the map, 11 for its values, 3 for names that are not well known, 3 for the extension, 1 for the
-/// chunk; over HTTP/1.1 1 for the URI and 1 for the host, over HTTP/2 2 for the URI.
+/// A request of eleven fields: 2 for the map, 11 for its values, 3 for names that are not well known, 3 for
+/// the extension, 1 for the chunk; over HTTP/1.1 1 for the URI and 1 for the host, over HTTP/2 2 for the URI.
 const FROM_TOWER: i64 = 22;
 
 pub(crate) fn adapters_cost_what_is_said_and_no_more() {

@@ -56,8 +56,8 @@ pub(crate) fn gathered_and_kept_content_costs_what_is_said_and_no_more() {
     }
 }
 
-/// Long pieces cost an allocation each for what holds the buffer, and those of the connection that has to replace it: the buffer, and
-/// over HTTP/2 also a list of parts and room for the beginning of a frame.
+/// Long pieces cost an allocation each for what holds the buffer, and those of the connection that has to
+/// replace it: the buffer, and over HTTP/2 also a list of parts and room for the beginning of a frame.
 async fn long_pieces(client: &Client, url: &str, each: u64) {
     let mut worst = 0;
     for warm in [false, true, true, true] {

@@ -1,4 +1,5 @@
-//! A request in memory allocates nothing once warm either: neither the pipe nor the way in which transports are used does.
+//! A request in memory allocates nothing once warm either: neither the pipe nor the way in which transports
+//! are used does.
 //!
 //! The clock is paused: what connections do once in a second, whatever they carry, is not counted here.
 

@@ -1,7 +1,8 @@
 //! A request allocates nothing once warm: not on the client, not on the server, nor anywhere in the process.
 //!
-//! Each side has a thread and a current-thread runtime of its own. A run of N requests is repeated with 2N; what the
-//! second made more is what N requests cost, and each of the last windows must show none. The ten fields each way are a browser's and an application server's.
+//! Each side has a thread and a current-thread runtime of its own. A run of N requests is repeated with 2N;
+//! what the second made more is what N requests cost, and each of the last windows must show none. The ten
+//! fields each way are a browser's and an application server's.
 
 use std::{
     collections::HashMap,
@@ -37,13 +38,15 @@ struct Work {
 }
 
 impl Work {
-    /// Over HTTP/1.1 each connection warms up by itself, and tries to remember heads the less often the less it was of use.
+    /// Over HTTP/1.1 each connection warms up by itself, and tries to remember heads the less often the less
+    /// it was of use.
     fn warm_up(self) -> usize {
         if self.http2 { WARM_UP } else { WARM_UP + 60 * self.in_flight }
     }
 
-    /// How many allocations more or less a window may show. Where several requests with much content are under way, how many
-    /// buffers are held at once differs from time to time: one of ten requests may make one.
+    /// How many allocations more or less a window may show. Where several requests with much content are
+    /// under way, how many buffers are held at once differs from time to time: one of ten requests may make
+    /// one.
     fn forgiven(self) -> i64 {
         if self.in_flight > 1 && self.octets > 1_024 { REQUESTS as i64 / 10 } else { 0 }
     }
@@ -58,8 +61,9 @@ pub(crate) fn a_request_allocates_nothing_on_either_side() {
         let mut client = (false, Client::new().unwrap());
         for work in all_work() {
             if client.0 != work.http2 {
-                // The connections of the other version go now: later on they would give memory back within some window.
-                // With one connection more than requests under way, one of them would rest as well.
+                // The connections of the other version go now: later on they would give memory back within
+                // some window. With one connection more than requests under way, one of them would rest as
+                // well.
                 let builder =
                     Client::builder().http2_prior_knowledge(work.http2).connections_max(IN_FLIGHT_MAX);
                 client = (work.http2, builder.build().unwrap());
@@ -103,8 +107,8 @@ fn all_work() -> impl Iterator<Item = Work> {
         [false, true].into_iter().flat_map(move |prepared| {
             [(0, false), (1_024, false), (102_400, false), (102_400, true)].into_iter().map(
                 move |(octets, post)| {
-                    // Of a connection that holds more than half of what it may (`Limits::connection_memory_bytes`), buffers
-                    // that are not in use are given back.
+                    // Of a connection that holds more than half of what it may
+                    // (`Limits::connection_memory_bytes`), buffers that are not in use are given back.
                     let in_flight = if http2 && octets == 102_400 { in_flight.min(10) } else { in_flight };
                     Work { http2, in_flight, octets, post, prepared }
                 },
@@ -113,7 +117,8 @@ fn all_work() -> impl Iterator<Item = Work> {
     })
 }
 
-/// One of those who ask at once. It is made before anything is measured, with the requests that it sends again and again.
+/// One of those who ask at once. It is made before anything is measured, with the requests that it sends
+/// again and again.
 struct Caller {
     client: Client,
     work: Work,
@@ -180,7 +185,8 @@ fn prepare(client: &Client, url: &str, post: bool) -> Prepared {
 
 /// What N requests cost: the allocations of 2N less those of N.
 async fn cost(callers: &[Arc<Caller>]) -> [i64; 3] {
-    // Over HTTP/1.1 a connection that was not used for a second gives its memory back, and which of them a run uses is chance.
+    // Over HTTP/1.1 a connection that was not used for a second gives its memory back, and which of them a
+    // run uses is chance.
     meet(callers).await;
     let one = measure(callers, REQUESTS).await;
     meet(callers).await;
@@ -197,8 +203,8 @@ async fn measure(callers: &[Arc<Caller>], requests: usize) -> [Counts; 3] {
     [after[0] - before[0], after[1] - before[1], after[2] - before[2]]
 }
 
-/// Has as many requests under way at once as there can be, and as many responses held: what that needs at most is there
-/// afterwards, and no window has to meet it by chance.
+/// Has as many requests under way at once as there can be, and as many responses held: what that needs at
+/// most is there afterwards, and no window has to meet it by chance.
 async fn meet(callers: &[Arc<Caller>]) {
     let all = Arc::new(Barrier::new(callers.len()));
     let tasks = callers.iter().cloned().map(|caller| {
@@ -212,8 +218,9 @@ async fn meet(callers: &[Arc<Caller>]) {
     join(tasks.collect()).await;
 }
 
-/// Has two responses of each connection held at once. Over HTTP/1.1 a connection whose response has arrived whole goes on to
-/// the next request, though nobody has taken that response yet: how often that happens otherwise is chance.
+/// Has two responses of each connection held at once. Over HTTP/1.1 a connection whose response has arrived
+/// whole goes on to the next request, though nobody has taken that response yet: how often that happens
+/// otherwise is chance.
 async fn hold_two_each(callers: &[Arc<Caller>]) {
     let all = Arc::new(Barrier::new(callers.len()));
     let tasks = callers.iter().cloned().map(|caller| {
@@ -237,8 +244,8 @@ async fn join(tasks: Vec<JoinHandle<()>>) {
     }
 }
 
-/// Sends `requests` in all, so many at a time. Callers take the next one that is left, so that all of them, and their
-/// connections, are busy to the end: one that rests for a second gives its memory back.
+/// Sends `requests` in all, so many at a time. Callers take the next one that is left, so that all of them,
+/// and their connections, are busy to the end: one that rests for a second gives its memory back.
 async fn run(callers: &[Arc<Caller>], requests: usize) {
     let left = Arc::new(AtomicUsize::new(requests));
     let tasks = callers.iter().cloned().map(|caller| {

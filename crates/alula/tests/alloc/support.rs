@@ -45,7 +45,8 @@ where
     origin.recv().unwrap()
 }
 
-/// Measures what so many requests cost the side until that is nothing often enough, or has not been for too long.
+/// Measures what so many requests cost the side until that is nothing often enough, or has not been for too
+/// long.
 pub(crate) async fn windows(side: Side, requests: usize, mut run: impl AsyncFnMut(usize)) -> Windows<i64> {
     let mut windows = Windows::expecting(0);
     while windows.are_open() {
@@ -64,7 +65,8 @@ pub(crate) async fn cost(side: Side, requests: usize, run: &mut impl AsyncFnMut(
     (counted() - between) - (between - before)
 }
 
-/// Returns the cost of one request on either side: the least of a few runs, since now and then a buffer grows.
+/// Returns the cost of one request on either side: the least of a few runs, since now and then a buffer
+/// grows.
 pub(crate) async fn least(requests: usize, mut request: impl AsyncFnMut()) -> [i64; 2] {
     let counts = || [Side::CLIENT, Side::SERVER].map(|side| alula_tally::side(side).allocations as i64);
     for _ in 0..requests {

@@ -1,5 +1,5 @@
-//! What warm requests allocate on a runtime of many threads, where calls of one connection run beside each other and
-//! beside the server's handlers.
+//! What warm requests allocate on a runtime of many threads, where calls of one connection run beside each
+//! other and beside the server's handlers.
 
 use std::{
     collections::HashMap,
@@ -39,8 +39,8 @@ pub(crate) fn what_requests_allocate_on_two_threads() {
     });
 }
 
-/// Has each worker keep a long list of tasks that yield. The runtime makes it when it is needed, and a task that always finds an
-/// answer yields only now and then.
+/// Has each worker keep a long list of tasks that yield. The runtime makes it when it is needed, and a task
+/// that always finds an answer yields only now and then.
 async fn every_worker_yields() {
     struct Task;
     impl Wake for Task {
@@ -81,8 +81,8 @@ async fn expect_none(client: &Client, url: &str, in_flight: usize) {
     assert!(windows.are_met(), "{in_flight} in flight: {windows:?} for {REQUESTS} requests");
 }
 
-/// Has as many requests under way at once as there can be, and as many responses held: what that needs at most is there
-/// afterwards, and no window has to meet it by chance.
+/// Has as many requests under way at once as there can be, and as many responses held: what that needs at
+/// most is there afterwards, and no window has to meet it by chance.
 async fn meet(client: &Client, url: &str, in_flight: usize) {
     let all = Arc::new(Barrier::new(in_flight));
     let callers: Vec<_> = (0..in_flight)

@@ -1,4 +1,5 @@
-//! Requests that fail on a server are told of: to its hook, to `tracing`, and in debug builds to the standard error stream.
+//! Requests that fail on a server are told of: to its hook, to `tracing`, and in debug builds to the standard
+//! error stream.
 
 use std::{
     io,
@@ -111,7 +112,8 @@ fn clients() -> [(Version, Client); 2] {
         .map(|(version, http2)| (version, Client::builder().http2_prior_knowledge(http2).build().unwrap()))
 }
 
-/// A head that is refused before a handler sees it, and a peer that breaks a rule; a flood of them is told of ten times.
+/// A head that is refused before a handler sees it, and a peer that breaks a rule; a flood of them is told of
+/// ten times.
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn the_hook_hears_of_what_is_refused() {
     let (builder, heard) = hearing();
@@ -134,7 +136,8 @@ pub(crate) async fn the_hook_hears_of_what_is_refused() {
         );
         assert!(line.contains(" over HTTP/1.1 was refused: ") && !line.contains("secret"), "{line}");
     }
-    // One stream of a connection that goes on: a head of 20,000 octets, which the server has not said that it takes.
+    // One stream of a connection that goes on: a head of 20,000 octets, which the server has not said that it
+    // takes.
     let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let url = format!("http://{address}/?token=secret");
     let answer = client.get(&url).header("a", "x".repeat(20_000)).send().await.unwrap();
@@ -230,7 +233,8 @@ async fn serve(request: http::Request<Body>) -> Result<http::Response<Pieces>, &
     Ok(response)
 }
 
-/// Pieces of content from the last to the first, one of which may be a failure or, where there is none, a panic.
+/// Pieces of content from the last to the first, one of which may be a failure or, where there is none, a
+/// panic.
 struct Pieces(Vec<Option<io::Result<Bytes>>>);
 
 impl http_body::Body for Pieces {
@@ -246,7 +250,8 @@ impl http_body::Body for Pieces {
     }
 }
 
-/// In a debug build a failure that nobody listens to is one line on the standard error stream; this program runs itself for that.
+/// In a debug build a failure that nobody listens to is one line on the standard error stream; this program
+/// runs itself for that.
 pub(crate) fn a_debug_build_writes_failures_that_nobody_hears_to_stderr() {
     const CHILD: &str = "ALULA_TEST_FAILS_WITHOUT_A_HOOK";
     if std::env::var_os(CHILD).is_some() {

@@ -202,7 +202,8 @@ pub(crate) fn calls_and_connections_are_told_of_and_counted() {
     assert_eq!(of("http.client.open_connections"), 0.0);
 }
 
-/// Over either version one call that is answered, one by parts, one that finds nothing, one given up and one that reaches nobody.
+/// Over either version one call that is answered, one by parts, one that finds nothing, one given up and one
+/// that reaches nobody.
 async fn send_some() -> u16 {
     let identity = alula::Identity::self_signed(["localhost"]).unwrap();
     let server = Server::builder().identity(identity).bind("127.0.0.1:0").await.unwrap();

@@ -1,4 +1,5 @@
-//! Alula's client with one connection to each of many origins: addresses of this machine that one server listens on.
+//! Alula's client with one connection to each of many origins: addresses of this machine that one server
+//! listens on.
 
 use std::io;
 

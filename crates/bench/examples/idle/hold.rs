@@ -44,7 +44,8 @@ const REQUEST: &[u8] =
 
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The block of the same request: what is constant by its index, the others as literals that are added to the table, 193 octets of it.
+/// The block of the same request: what is constant by its index, the others as literals that are added to the
+/// table, 193 octets of it.
 const BLOCK: &[u8] = b"\x82\x86\x41\x09localhost\x44\x07/memory\x7a\x0falula-bench/1.0\x53\x03*/*";
 
 /// The index of `https`, in place of the second octet.
@@ -155,7 +156,8 @@ fn is_whole(input: &[u8]) -> bool {
     end.is_some_and(|end| input.len() - end - 4 >= CONTENT)
 }
 
-/// Opens so many streams, and waits until each has its head if they are stalled and its end if not. No other octets come on them.
+/// Opens so many streams, and waits until each has its head if they are stalled and its end if not. No other
+/// octets come on them.
 fn ask_http2(kind: Kind, io: &mut (impl Read + Write), streams: usize) -> io::Result<()> {
     let Kind { is_secure, used, .. } = kind;
     let is_stalled = used == Used::Stalled;

@@ -1,10 +1,14 @@
 //! Many connections that wait: the other side of servers that are measured, and a client of Alula that is.
 //!
-//! - `idle hold h1|h2 unused|once|half|stalled PORT COUNT [ROOTS]` connects so often and keeps all until the standard input ends.
-//! - `idle client h1|h2 PORT COUNT [tls]` is a client with one connection to each of so many origins, each used once.
-//! - `idle serve ADDRESS STREAMS [CERTIFICATE KEY]` answers `/memory` with 1 KiB, with so many streams on a connection.
+//! - `idle hold h1|h2 unused|once|half|stalled PORT COUNT [ROOTS]` connects so often and keeps all until the
+//!   standard input ends.
+//! - `idle client h1|h2 PORT COUNT [tls]` is a client with one connection to each of so many origins, each
+//!   used once.
+//! - `idle serve ADDRESS STREAMS [CERTIFICATE KEY]` answers `/memory` with 1 KiB, with so many streams on a
+//!   connection.
 //!
-//! `hold` and `client` print 0, wait for a line, make the connections and print their count; `serve` prints its port.
+//! `hold` and `client` print 0, wait for a line, make the connections and print their count; `serve` prints
+//! its port.
 #![forbid(unsafe_code)]
 
 mod client;
@@ -57,7 +61,8 @@ fn dispatch(arguments: &[&str]) -> Option<io::Result<()>> {
     })
 }
 
-/// Returns what tells each line of the standard input; this process ends with it, and with the process that started it.
+/// Returns what tells each line of the standard input; this process ends with it, and with the process that
+/// started it.
 fn words() -> Receiver<()> {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {

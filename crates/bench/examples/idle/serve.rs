@@ -6,7 +6,8 @@ use alula::{Error, Exchange, Identity, KnownName, Limits, Sent, Server, Status};
 
 use crate::{CONTENT, words};
 
-/// The connections that may be open before any has sent its first octet: a client may open all of its own first.
+/// The connections that may be open before any has sent its first octet: a client may open all of its own
+/// first.
 const CONNECTIONS_MAX: u32 = 12_000;
 
 static ANSWER: [u8; CONTENT] = [b'a'; CONTENT];

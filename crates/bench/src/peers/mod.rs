@@ -33,7 +33,7 @@ impl Peer {
         line.trim_end().to_owned()
     }
 
-    /// What it has seen of TLS: records and octets in, records and octets out. Waits until that stays the
+    /// Returns the records and bytes of TLS that came in and went out. Waits until the counts stay the
     /// same.
     #[expect(clippy::disallowed_methods, reason = "another program may still read what came last")]
     pub(crate) fn counts(&mut self) -> [u64; 4] {

@@ -1,7 +1,8 @@
-//! The hooks of `alula store` allocate nothing once warm, over both versions: an access log, a log of slow requests to which each is slow, and
-//! metrics of requests and of the calls of the engine.
+//! The hooks of `alula store` allocate nothing once warm, over both versions: an access log, a log of slow
+//! requests to which each is slow, and metrics of requests and of the calls of the engine.
 //!
-//! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more is what N requests cost.
+//! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more
+//! is what N requests cost.
 
 #[allow(dead_code, reason = "a part of it is used")]
 #[path = "../../src/hooks/lines.rs"]
@@ -83,7 +84,8 @@ fn serve() -> (u16, EngineMetrics) {
             tell.send((server.address().unwrap().port(), engine)).unwrap();
             let (written, is_written) = mpsc::channel();
             let (lines, _writer) = Lines::to(Written(written));
-            // One buffer fills while the other is written: both are made as long as a slow writer has them become.
+            // One buffer fills while the other is written: both are made as long as a slow writer has them
+            // become.
             for _ in 0..2 {
                 lines.push(|line| line.resize(LINES_OCTETS, b'\n'));
                 is_written.recv().unwrap();

@@ -1,4 +1,5 @@
-//! Tests of the command that need the machine to themselves: one after the other, each in a process of its own.
+//! Tests of the command that need the machine to themselves: one after the other, each in a process of its
+//! own.
 #![deny(dead_code)]
 
 #[cfg(target_os = "linux")]

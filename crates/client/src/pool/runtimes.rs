@@ -65,7 +65,8 @@ impl RuntimeToken {
         let (token, life) = Self::begin(id);
         known.push(Known { id, life: token.0.life.clone(), facts: Arc::downgrade(&token.0) });
         drop(known);
-        // Spawned without the lock: a runtime that is shutting down drops the task at once, which may take it.
+        // Spawned without the lock: a runtime that is shutting down drops the task at once, which may take
+        // it.
         handle.spawn(life.last());
         Ok(token)
     }

@@ -42,7 +42,8 @@ impl Call<'_> {
         let client = self.client;
         if let (true, Request::Plain(plain)) = (self.parts.decompress, &mut self.request) {
             let fields = &mut plain.head.get_or_insert_with(|| client.lend_head()).fields;
-            // A range of coded content counts coded bytes (RFC 9110 §14.2): no decoder can begin in the middle.
+            // A range of coded content counts coded bytes (RFC 9110 §14.2): no decoder can begin in the
+            // middle.
             if !fields.contains(KnownName::ACCEPT_ENCODING) && !fields.contains(KnownName::RANGE) {
                 fields.append(KnownName::ACCEPT_ENCODING, ACCEPTED)?;
             }

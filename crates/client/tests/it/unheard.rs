@@ -1,6 +1,6 @@
-//! A connection whose opening nobody waited for is closed with its client: it used to stay open for good when the last
-//! call that asked for it was given up before it was open. One that could not be opened is no failure of later calls: the next
-//! one used to be told of it.
+//! A connection whose opening nobody waited for is closed with its client: it used to stay open for good when
+//! the last call that asked for it was given up before it was open. One that could not be opened is no
+//! failure of later calls: the next one used to be told of it.
 
 use std::{
     io,

@@ -161,7 +161,8 @@ impl Attacker {
         }));
     }
 
-    /// Sends what `make` makes once in so long, until a stream was reset, the connection has ended or long enough.
+    /// Sends what `make` makes once in so long, until a stream was reset, the connection has ended or long
+    /// enough.
     pub fn dribble(&mut self, every: Duration, make: impl Fn() -> Vec<u8>) {
         let times = self.patience.as_nanos() / every.as_nanos();
         for _ in 0..times {
@@ -295,8 +296,9 @@ impl Read for Patient<'_> {
     }
 }
 
-/// The status of a field block as Alula's encoder writes it: first, by an index or as a literal with a name by index
-/// (RFC 7541 Appendix A, 8 to 14) and three octets, which for the statuses of errors here are as short as their Huffman code.
+/// The status of a field block as Alula's encoder writes it: first, by an index or as a literal with a name
+/// by index (RFC 7541 Appendix A, 8 to 14) and three octets, which for the statuses of errors here are as
+/// short as their Huffman code.
 fn status(block: &[u8]) -> Option<u16> {
     const BY_INDEX: [u16; 7] = [200, 204, 206, 304, 400, 404, 500];
     match *block {

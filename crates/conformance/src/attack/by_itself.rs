@@ -1,6 +1,8 @@
-//! Attacks on what a client does by itself: decoding content, following redirects, keeping cookies, trying again.
+//! Attacks on what a client does by itself: decoding content, following redirects, keeping cookies, trying
+//! again.
 //!
-//! What bounds them is no field of `Limits`, and what the caller is told is the point, so their table has other cells.
+//! What bounds them is no field of `Limits`, and what the caller is told is the point, so their table has
+//! other cells.
 
 use ::alula::{Error, Response};
 use alula_tally::{Side, enter};
@@ -69,7 +71,8 @@ pub fn told(outcome: &Result<Response, Error>) -> String {
     }
 }
 
-/// Does this as a client, on this thread, and says the most octets that the client held meanwhile beyond what it held before.
+/// Does this as a client, on this thread, and says the most octets that the client held meanwhile beyond what
+/// it held before.
 pub fn held<T>(play: impl FnOnce() -> T) -> (T, i64) {
     let _turn = one_at_a_time();
     let _side = enter(Side::CLIENT);

@@ -43,8 +43,8 @@ impl AttackOverHttp1 {
     /// Plays the attack both ways, prints its line of the table and says what is wrong.
     ///
     /// # Panics
-    /// When the server does not answer as it must, holds too much, lets the well-behaved client wait, or answers a request
-    /// that was smuggled.
+    /// When the server does not answer as it must, holds too much, lets the well-behaved client wait, or
+    /// answers a request that was smuggled.
     pub fn check(&self) {
         let _turn = one_at_a_time();
         let row = Row::checked(self.row, self.answer, self.lifted.is_some());

@@ -42,7 +42,8 @@ impl AttackOnClient {
     /// Plays the attack both ways, prints its line of the table and says what is wrong.
     ///
     /// # Panics
-    /// When server or caller are not told what they must be, the client holds too much, or other requests wait.
+    /// When server or caller are not told what they must be, the client holds too much, or other requests
+    /// wait.
     pub fn check(&self) {
         let _turn = one_at_a_time();
         let row = Row::checked(self.row, self.answer, self.lift.is_some());
@@ -82,8 +83,8 @@ impl AttackOnClient {
     }
 }
 
-/// Over HTTP/2, or HTTP/1.1: one request to the hostile server, others to the one that is well, by one client on one thread, which lives until the attack
-/// is over: a client that goes away closes its connections.
+/// Over HTTP/2, or HTTP/1.1: one request to the hostile server, others to the one that is well, by one client
+/// on one thread, which lives until the attack is over: a client that goes away closes its connections.
 pub(super) fn ask(
     limits: Limits,
     is_http2: bool,

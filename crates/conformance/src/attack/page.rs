@@ -16,7 +16,8 @@ pub struct Row {
     pub limit: Option<String>,
     /// What the attacker gets.
     pub answer: String,
-    /// What the ledger counts it by, one or the other as the frames fall into reads; none when nothing went wrong.
+    /// What the ledger counts it by, one or the other as the frames fall into reads; none when nothing went
+    /// wrong.
     pub counters: Vec<String>,
 }
 

@@ -70,7 +70,8 @@ pub fn redirect(at: &Server, way: Way) {
     }
 }
 
-/// Follows a redirect. curl 7.88 cannot when it is to speak HTTP/2 in clear text (its error 16); it speaks HTTP/1.1 then.
+/// Follows a redirect. curl 7.88 cannot when it is to speak HTTP/2 in clear text (its error 16); it speaks
+/// HTTP/1.1 then.
 fn following(at: &Server, way: Way, path: &str) -> Pair {
     let by_curl = if way == Way::Http2 { Way::Http1 } else { way };
     Pair {

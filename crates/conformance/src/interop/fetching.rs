@@ -1,4 +1,5 @@
-//! What our client does with a server: one function for each check; the rows say where a server has what it takes.
+//! What our client does with a server: one function for each check; the rows say where a server has what it
+//! takes.
 
 use alula::h2::{FrameKind, Scope};
 use alula::{Cause, Error, FieldSection, Limits};
@@ -69,7 +70,8 @@ pub fn sent_trailers(at: &Served, way: Way) {
     assert_eq!(String::from_utf8_lossy(&answer.content), routes::trailers_received());
 }
 
-/// Fields after the content of a request, which the server takes and does not show: the content is whole without them.
+/// Fields after the content of a request, which the server takes and does not show: the content is whole
+/// without them.
 pub fn unseen_trailers(at: &Served, way: Way, path: &str) {
     let answer = send_trailers(at, way, path);
     assert_eq!(String::from_utf8_lossy(&answer.content), TRAILED);

@@ -1,4 +1,5 @@
-//! What the servers that are programs of ours answer, whatever they are written in: Go, Node, hyper and Alula itself.
+//! What the servers that are programs of ours answer, whatever they are written in: Go, Node, hyper and Alula
+//! itself.
 //!
 //! | path | answer |
 //! | --- | --- |
@@ -66,8 +67,8 @@ pub fn upload() -> Vec<u8> {
 
 /// What is sent as a large section.
 ///
-/// Random hexadecimal digits do not shrink below five bits each (RFC 7541 §5.2), so that 40 000 of them cannot come in one
-/// frame of 16 384 octets, which is all that either side allows.
+/// Random hexadecimal digits do not shrink below five bits each (RFC 7541 §5.2), so that 40 000 of them
+/// cannot come in one frame of 16 384 octets, which is all that either side allows.
 #[must_use]
 pub fn large_fields() -> Vec<(String, String)> {
     let digits = |field: usize| -> String {

@@ -104,7 +104,8 @@ impl Session {
         self.count(|frame| frame.sent == sent && frame.kind == kind)
     }
 
-    /// How many connections there have been: each begins with one SETTINGS frame of ours that acknowledges nothing.
+    /// How many connections there have been: each begins with one SETTINGS frame of ours that acknowledges
+    /// nothing.
     #[must_use]
     pub fn connections(&self) -> usize {
         const ACK: u8 = 1;

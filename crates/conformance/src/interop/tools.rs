@@ -265,7 +265,8 @@ fn by_nghttp(server: &OwnServer, way: Way, paths: &[&str], more: &[&str]) -> Out
     outcome::run(&mut command, Duration::from_secs(30)).expect_success()
 }
 
-/// h2load, of the nghttp2 project: it shows no response, but counts those that are whole and have a status below 400.
+/// h2load, of the nghttp2 project: it shows no response, but counts those that are whole and have a status
+/// below 400.
 pub const H2LOAD: Row<Serving> = Row {
     peer: "h2load",
     cells: Cells {

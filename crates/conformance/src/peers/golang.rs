@@ -1,4 +1,5 @@
-//! A Go program on net/http: a server with what the static servers do not have, and a client. See `peers/go/main.go`.
+//! A Go program on net/http: a server with what the static servers do not have, and a client. See
+//! `peers/go/main.go`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,8 +32,8 @@ pub fn start_http1_only(certificates: &Certificates) -> Origin {
     Origin::of("Go without HTTP/2", clear, tls, vec![program])
 }
 
-/// A server that speaks both versions on both ports and serves the files of the site. The ports are for clear text and for
-/// TLS.
+/// A server that speaks both versions on both ports and serves the files of the site. The ports are for clear
+/// text and for TLS.
 ///
 /// # Panics
 /// As [`start`].

@@ -7,7 +7,8 @@ use crate::certificates::Certificates;
 use crate::program::Program;
 use crate::site::Site;
 
-/// Starts it: it serves the site and answers in this version of HTTP. The ports are for clear text and for TLS.
+/// Starts it: it serves the site and answers in this version of HTTP. The ports are for clear text and for
+/// TLS.
 ///
 /// # Panics
 /// When Python is not there, or the program does not listen.

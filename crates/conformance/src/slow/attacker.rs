@@ -47,7 +47,8 @@ impl Attack {
         }
     }
 
-    /// Attacks for so long: again with new connections when all are closed. What became of the first thousand.
+    /// Attacks for so long: again with new connections when all are closed. What became of the first
+    /// thousand.
     pub(super) fn play(self, port: u16, seconds: u64, folder: &Folder) -> Fate {
         let (start, time) = (Instant::now(), Duration::from_secs(seconds));
         let fate = self.play_once(port, seconds, folder);

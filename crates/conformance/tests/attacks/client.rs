@@ -1,7 +1,8 @@
 //! Every row of the table of attacks on a client, over a real socket; `docs/limits.md` has the same rows.
 //!
-//! Run with `--nocapture --test-threads 1` the tests print the table: row, what the attacker got, the most memory the
-//! client held for it, and what 99 of 100 requests of the same client to another server were faster than.
+//! Run with `--nocapture --test-threads 1` the tests print the table: row, what the attacker got, the most
+//! memory the client held for it, and what 99 of 100 requests of the same client to another server were
+//! faster than.
 
 use alula::Limits;
 use alula::h2::ErrorCode;

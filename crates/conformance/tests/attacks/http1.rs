@@ -1,4 +1,5 @@
-//! Every row of the table of attacks on a server of HTTP/1.1, over a real socket; `docs/limits.md` has the same rows.
+//! Every row of the table of attacks on a server of HTTP/1.1, over a real socket; `docs/limits.md` has the
+//! same rows.
 //!
 //! Run with `--nocapture --test-threads 1` the tests print the table, as those of `server.rs` do.
 

@@ -1,4 +1,5 @@
-//! Every row of the table of attacks on a client of HTTP/1.1, over a real socket; `docs/limits.md` has the same rows.
+//! Every row of the table of attacks on a client of HTTP/1.1, over a real socket; `docs/limits.md` has the
+//! same rows.
 
 use alula::Limits;
 use alula_conformance::attack::AttackOnClientOverHttp1;

@@ -1,5 +1,5 @@
-//! Every attack of the tables in `docs/limits.md`, played over real sockets against a server or a client of this
-//! process.
+//! Every attack of the tables in `docs/limits.md`, played over real sockets against a server or a client of
+//! this process.
 //!
 //! Attacks take turns, since the memory of a side of this process is counted.
 

@@ -1,7 +1,8 @@
 //! Every row of the table of attacks on a server, over a real socket; `docs/limits.md` has the same rows.
 //!
-//! Run with `--nocapture --test-threads 1` the tests print the table: row, what the attacker got, the most memory the
-//! server held for it, and what 99 of 100 requests of a well-behaved client beside it were faster than.
+//! Run with `--nocapture --test-threads 1` the tests print the table: row, what the attacker got, the most
+//! memory the server held for it, and what 99 of 100 requests of a well-behaved client beside it were faster
+//! than.
 
 use std::time::Duration;
 

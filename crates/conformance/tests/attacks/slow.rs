@@ -1,4 +1,5 @@
-//! Rows of the table of attacks on a server in which the peer is slow, over HTTP/2; those over HTTP/1.1 are in `http1.rs`.
+//! Rows of the table of attacks on a server in which the peer is slow, over HTTP/2; those over HTTP/1.1 are
+//! in `http1.rs`.
 
 use std::time::Duration;
 

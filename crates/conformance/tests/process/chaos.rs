@@ -1,9 +1,9 @@
-//! Ten thousand requests of 64 tasks, to servers that close idle connections, say goodbye, refuse streams, reset, stall and
-//! delay at random. Every request ends in success or in an error that says what it was, no POST is processed twice, and
-//! nothing is left behind.
+//! Ten thousand requests of 64 tasks, to servers that close idle connections, say goodbye, refuse streams,
+//! reset, stall and delay at random. Every request ends in success or in an error that says what it was, no
+//! POST is processed twice, and nothing is left behind.
 //!
-//! It counts what this process holds, so nothing runs beside it. What servers and callers draw follows from the
-//! seed, which is printed; `ALULA_CHAOS_SEED` gives one. The order in which tasks meet does not.
+//! It counts what this process holds, so nothing runs beside it. What servers and callers draw follows from
+//! the seed, which is printed; `ALULA_CHAOS_SEED` gives one. The order in which tasks meet does not.
 
 use std::{
     env,

@@ -1,7 +1,8 @@
-//! Crowds before `alula echo`, which has few descriptors: newcomers are served whoever else is there. Client and server are
-//! processes of their own.
+//! Crowds before `alula echo`, which has few descriptors: newcomers are served whoever else is there. Client
+//! and server are processes of their own.
 //!
-//! Run with `--nocapture` the tests say how many of each kind were closed for newcomers, and how long these waited at most.
+//! Run with `--nocapture` the tests say how many of each kind were closed for newcomers, and how long these
+//! waited at most.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;

@@ -1,6 +1,6 @@
-//! Nothing hangs, nothing leaks, client side: servers that die, stall or babble at every point of an answer, a thousand
-//! times. Every call ends, and this process is as it was: the same descriptors and tasks.
-//! (Threads come and go: the runtime looks up names on some of its own.)
+//! Nothing hangs, nothing leaks, client side: servers that die, stall or babble at every point of an answer,
+//! a thousand times. Every call ends, and this process is as it was: the same descriptors and tasks. (Threads
+//! come and go: the runtime looks up names on some of its own.)
 //!
 //! It counts what this process holds, so nothing runs beside it.
 
@@ -54,7 +54,8 @@ impl Holdings {
         Self { descriptors, tasks: runtime.metrics().num_alive_tasks() }
     }
 
-    /// What is held once the last connections have taken their leave: no task, and the same many times in a row.
+    /// What is held once the last connections have taken their leave: no task, and the same many times in a
+    /// row.
     fn at_rest(runtime: &Runtime) -> Self {
         let (mut last, mut times) = (Self::of(runtime), 0);
         let rest = poll::within(Duration::from_secs(20), || {
@@ -67,7 +68,8 @@ impl Holdings {
     }
 }
 
-/// Calls each kind of server so many times in clear text and over TLS, all kinds at once, with a new client for each round.
+/// Calls each kind of server so many times in clear text and over TLS, all kinds at once, with a new client
+/// for each round.
 fn calls(runtime: &Runtime, certificates: &Certificates, authority: &[u8], clear: usize, tls: usize) {
     let kinds = Point::ALL.into_iter().flat_map(|point| Ending::ALL.map(|ending| (point, ending)));
     let servers: Vec<_> = kinds.map(|kind| (kind, Servers::of(kind, certificates))).collect();

@@ -1,5 +1,6 @@
-//! Nothing hangs, nothing leaks, server side: clients that die, stall or babble at every point of a connection, a thousand
-//! times, and `alula echo` is as it was: the same descriptors and threads, and an answer for a client that behaves.
+//! Nothing hangs, nothing leaks, server side: clients that die, stall or babble at every point of a
+//! connection, a thousand times, and `alula echo` is as it was: the same descriptors and threads, and an
+//! answer for a client that behaves.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpStream};

@@ -1,4 +1,5 @@
-//! Tests that measure a process or set a limit of their own: each has a process to itself, and nothing runs beside it.
+//! Tests that measure a process or set a limit of their own: each has a process to itself, and nothing runs
+//! beside it.
 #![deny(dead_code)]
 
 mod chaos;

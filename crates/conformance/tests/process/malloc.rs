@@ -1,7 +1,7 @@
 //! A malloc counter preloaded into `alula echo` agrees that a warm request allocates nothing.
 //!
-//! The counter sees every call of every thread, whoever makes it. What connections cost falls out: all of them are there
-//! in the second half of the load, which is the half that is looked at.
+//! The counter sees every call of every thread, whoever makes it. What connections cost falls out: all of
+//! them are there in the second half of the load, which is the half that is looked at.
 
 use alula_conformance::alula::{Echo, Reach};
 use alula_conformance::certificates::Certificates;
@@ -11,8 +11,9 @@ use alula_conformance::load::{self, Counts, Load};
 use alula_conformance::malloc::MallocCounter;
 use alula_conformance::site::octets;
 
-/// A connection's output grows when more answers than ever before leave at once, which may happen late: so a load may
-/// show a few calls, while a call per request would show in each. One load without any call is wanted.
+/// A connection's output grows when more answers than ever before leave at once, which may happen late: so a
+/// load may show a few calls, while a call per request would show in each. One load without any call is
+/// wanted.
 const TRIES: usize = 5;
 
 pub(crate) fn a_warm_request_allocates_nothing() {

@@ -1,8 +1,9 @@
-//! A malloc counter preloaded into `alula serve` agrees that a request for a file that is held allocates nothing, with its flags for
-//! logs and counts too.
+//! A malloc counter preloaded into `alula serve` agrees that a request for a file that is held allocates
+//! nothing, with its flags for logs and counts too.
 //!
-//! As in `malloc.rs`, and with the same allowance: once a second the file is looked at by another thread, which allocates;
-//! so a load may show the calls of that, while a call per request would show in each. One load without any is wanted.
+//! As in `malloc.rs`, and with the same allowance: once a second the file is looked at by another thread,
+//! which allocates; so a load may show the calls of that, while a call per request would show in each. One
+//! load without any is wanted.
 
 use alula_conformance::alula::Reach;
 use alula_conformance::certificates::Certificates;

@@ -1,7 +1,7 @@
 //! The memory and the threads that `alula serve` holds for peers that ask for much and take nothing.
 //!
-//! Run with `--nocapture` the tests print the measured figures. The bounds are several times what is measured, and a
-//! fraction of one copy of the content per stream.
+//! Run with `--nocapture` the tests print the measured figures. The bounds are several times what is
+//! measured, and a fraction of one copy of the content per stream.
 
 use std::fs::File;
 use std::time::Duration;
@@ -19,7 +19,8 @@ use alula_conformance::wire::{self, Wire};
 const STREAMS: u32 = 100;
 /// The time for which the held memory is watched once every stream has its head.
 const WATCHED_FOR: Duration = Duration::from_millis(500);
-/// Worker threads of the machine that runs the tests are not known here; threads for blocking work are bounded by 32.
+/// Worker threads of the machine that runs the tests are not known here; threads for blocking work are
+/// bounded by 32.
 const THREADS_MAX: usize = 80;
 
 /// A folder with 10 000 files of no octets.
@@ -31,7 +32,8 @@ fn large_folder() -> Folder {
     folder
 }
 
-/// Opens streams for `path` on one connection, and reads the head of each answer; no window is ever given back.
+/// Opens streams for `path` on one connection, and reads the head of each answer; no window is ever given
+/// back.
 fn stall(served: &Served, reach: &Reach<'_>, path: &str) -> Box<dyn Wire> {
     let mut wire = wire::connect(served.port(), reach).expect("it accepts");
     let mut octets = [frames::PREFACE, &frames::settings(&[]), &frames::settings_ack()].concat();
@@ -57,7 +59,8 @@ fn pipeline(served: &Served, path: &str) -> Box<dyn Wire> {
     wire
 }
 
-/// Stalls the streams of so many connections, and answers how much more memory the server held at most, and its threads.
+/// Stalls the streams of so many connections, and answers how much more memory the server held at most, and
+/// its threads.
 fn peak(served: &Served, connections: usize, stall: impl Fn(&Served) -> Box<dyn Wire>) -> (u64, usize) {
     let before = process::memory(served.id()).resident_kib;
     let _wires: Vec<_> = (0..connections).map(|_| stall(served)).collect();

@@ -1,8 +1,10 @@
-//! The memory that `alula store` holds for large objects: many that come at once, and many that are read at once.
+//! The memory that `alula store` holds for large objects: many that come at once, and many that are read at
+//! once.
 //!
-//! Objects wait for their part of `--memory`. Beside it there are the one that is written, the memory in which the engine keeps what it has
-//! not yet written to files, what it has read, and the buffers of connections. What glibc keeps of memory that was given back is left out: it
-//! differs by 50 MiB from run to run, so large blocks go back to the system at once here.
+//! Objects wait for their part of `--memory`. Beside it there are the one that is written, the memory in
+//! which the engine keeps what it has not yet written to files, what it has read, and the buffers of
+//! connections. What glibc keeps of memory that was given back is left out: it differs by 50 MiB from run to
+//! run, so large blocks go back to the system at once here.
 
 use std::time::Duration;
 
@@ -23,11 +25,13 @@ const MEMORY: &str = "32M";
 /// The longest object, for which a content without a length takes room.
 const OBJECT_MAX: &str = "9M";
 
-/// The peak that is allowed: the bound; three objects in the engine, as they were received, as records and in the memory of the journal; four
-/// times 32 MiB that are not yet in files, with an object each; 64 MiB that were read; and 48 MiB for everything else.
+/// The peak that is allowed: the bound; three objects in the engine, as they were received, as records and in
+/// the memory of the journal; four times 32 MiB that are not yet in files, with an object each; 64 MiB that
+/// were read; and 48 MiB for everything else.
 const PEAK_KIB_MAX: u64 = (32 + 3 * 8 + 4 * (32 + 8) + 64 + 48) * 1024;
 
-/// Blocks of so many octets are given back at once. glibc raises this by itself to the largest block that was given back, which is an object.
+/// Blocks of so many octets are given back at once. glibc raises this by itself to the largest block that was
+/// given back, which is an object.
 const LARGE_OCTETS: &str = "131072";
 
 /// No disk is so slow.

@@ -412,7 +412,8 @@ impl HeadIn {
     /// Joins a line that continues the value of the line before (RFC 9112 §5.2).
     #[cold]
     fn folded(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
-        // A folded value that frames or routes the message could be read in two ways, so it is never forgiven.
+        // A folded value that frames or routes the message could be read in two ways, so it is never
+        // forgiven.
         if !self.rules.lenient.folded_lines || !self.may_fold || self.rules.keep_spelling {
             return Err(Violation::FOLDED);
         }

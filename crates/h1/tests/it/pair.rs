@@ -1,5 +1,5 @@
-//! Random operations on a client and a server with a pipe between them that cuts anywhere: what was sent arrives, once and in
-//! order; nobody breaks a rule; and in the end both are idle or closed.
+//! Random operations on a client and a server with a pipe between them that cuts anywhere: what was sent
+//! arrives, once and in order; nobody breaks a rule; and in the end both are idle or closed.
 
 use alula_fields::{FieldSection, Head, Status};
 use alula_h1::{

@@ -1,4 +1,5 @@
-//! Heads that come again, and sections that go again, are remembered: nobody can tell by anything but the time it takes.
+//! Heads that come again, and sections that go again, are remembered: nobody can tell by anything but the
+//! time it takes.
 //!
 //! A head that comes octet by octet is always read, so it says what one that comes at once has to mean.
 
@@ -45,7 +46,8 @@ const FORGIVING: Leniency = Leniency {
     repeated_length: true,
 };
 
-/// What an octet is changed into: what ends a line, a name or a value, what is in none, what means something in some.
+/// What an octet is changed into: what ends a line, a name or a value, what is in none, what means something
+/// in some.
 const OCTETS: &[u8] = b"\r\n: ,\0\xffaA09-/";
 
 fn server(config: &Config) -> End {
@@ -101,7 +103,8 @@ fn check_after(new: impl Fn() -> End, times: usize, before: &str, head: &[u8]) -
     whole.0
 }
 
-/// So many heads that differ, and the next one is remembered and those behind it are not: their lines are found again, one by one.
+/// So many heads that differ, and the next one is remembered and those behind it are not: their lines are
+/// found again, one by one.
 const UNLIKE: usize = 19;
 
 /// An end to whom so many came.
@@ -143,7 +146,8 @@ fn the_bytes_of_a_head_are_counted_however_it_comes() {
     }
 }
 
-/// Lines around one that differs are the same as ever, and so are those behind one that is not there or is new.
+/// Lines around one that differs are the same as ever, and so are those behind one that is not there or is
+/// new.
 #[test]
 fn lines_that_come_again_mean_the_same() {
     for (new, head) in [(server as fn(&Config) -> End, REQUEST), (server, FOLDED), (client, RESPONSE)] {
@@ -242,7 +246,8 @@ fn requests_that_are_sent_at_once_are_heard_the_same_however_they_are_cut() {
     assert_eq!(said.windows(3).filter(|octets| octets == b"200").count(), 6);
 }
 
-/// A longer start line may be too much for fields that were good before; a limit is hit by the same octet as ever.
+/// A longer start line may be too much for fields that were good before; a limit is hit by the same octet as
+/// ever.
 #[test]
 fn known_fields_do_not_pass_the_limit() {
     let bytes = REQUEST.len() as u32 + 1;

@@ -1,5 +1,5 @@
-//! Whole conversations in pieces, and cut off at every octet: the events are the same however the octets arrive, and what was
-//! cut is never taken for whole.
+//! Whole conversations in pieces, and cut off at every octet: the events are the same however the octets
+//! arrive, and what was cut is never taken for whole.
 
 use alula_h1::{Config, Connection, Leniency};
 use alula_testkit::{at_every_split, truncations};

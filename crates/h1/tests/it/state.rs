@@ -1,4 +1,5 @@
-//! What a driver asks a machine: whether to read, to wait, to close, to reset; and commands about streams that are gone.
+//! What a driver asks a machine: whether to read, to wait, to close, to reset; and commands about streams
+//! that are gone.
 
 use std::time::Duration;
 
@@ -60,7 +61,8 @@ fn content_is_awaited_until_its_end_is_here() {
     assert!(awaited(&end));
 }
 
-/// A message that lasts as long as the connection looks whole when the connection ends, unless that is by a reset.
+/// A message that lasts as long as the connection looks whole when the connection ends, unless that is by a
+/// reset.
 #[test]
 fn what_is_cut_unseen_is_said() {
     let mut end = server();
@@ -198,7 +200,8 @@ fn what_a_prepared_request_is_given_is_checked() {
     assert_eq!(sent, "PUT /b HTTP/1.1|host: a.example|x-own: value|content-length: 2|x-id: 7||ok");
 }
 
-/// Content that the driver sends by itself counts like content that goes through the output, and only where a length frames it.
+/// Content that the driver sends by itself counts like content that goes through the output, and only where a
+/// length frames it.
 #[test]
 fn content_beside_the_output_is_counted_within_its_length() {
     for (fields, length) in [(&[("content-length", "10")][..], Some(10)), (&[], None)] {

@@ -1,6 +1,6 @@
 //! An HTTP/2 connection without sockets or clocks.
 //!
-//! How the files share the work: `receive` turns bytes into frames; `blocks_in`, `data_in` and `control_in`
+//! The files share the work: `receive` turns bytes into frames; `blocks_in`, `data_in` and `control_in`
 //! say what the frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams
 //! and ends the connection; `output` hands out control frames and keeps time; `growth` makes receive windows
 //! larger; `priority_in` notes what is urgent and `turns` says who may send then. The state for that is in

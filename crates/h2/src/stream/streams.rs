@@ -6,7 +6,7 @@
 //! Rule 2: the identifier finds a stream only while it is not closed; the key finds it until its slot is
 //! freed.
 //! Rule 3: a slot keeps its buffers when it is freed, so streams allocate nothing once the slots are warm.
-//! That holds across connections which pass their slots on while none is in use.
+//! The buffers stay across connections which pass their slots on while none is in use.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

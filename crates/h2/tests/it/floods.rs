@@ -1,5 +1,6 @@
-//! One test per attack: legal or half-legal frames in numbers that nobody has a reason for. Each ends the connection with
-//! ENHANCE_YOUR_CALM after as many as the limit says, and not before; without the limit it would go on.
+//! One test per attack: legal or half-legal frames in numbers that nobody has a reason for. Each ends the
+//! connection with ENHANCE_YOUR_CALM after as many as the limit says, and not before; without the limit it
+//! would go on.
 
 use alula_h2::{Config, ConnectionError, ErrorCode, Notice, Violation};
 use alula_machine::{Limits, Time};
@@ -59,8 +60,8 @@ fn answer_the_latest(server: &mut End) {
     server.respond(stream, 204, &[], true).unwrap();
 }
 
-/// Plays so many rounds of one stream that is lost and some that end well; says how many streams were lost before the
-/// connection ended.
+/// Plays so many rounds of one stream that is lost and some that end well; says how many streams were lost
+/// before the connection ended.
 fn lost_beside_good(server: &mut End, rounds: usize, good: usize, lose: impl Fn(u32) -> Vec<u8>) -> usize {
     let mut ids = (1..).step_by(2);
     for round in 0..rounds {
@@ -78,7 +79,8 @@ fn lost_beside_good(server: &mut End, rounds: usize, good: usize, lose: impl Fn(
     rounds
 }
 
-/// Each finished request gave back the token that the reset beside it had cost: all of 10 000 resets were carried out.
+/// Each finished request gave back the token that the reset beside it had cost: all of 10 000 resets were
+/// carried out.
 #[test]
 fn resets_beside_requests_that_end_well() {
     let by_peer = |id| u32_frame(RST_STREAM, id, 8);
@@ -169,7 +171,8 @@ fn a_client_that_sends_no_more_once_it_is_answered_resets_nothing() {
     assert_eq!(server.error, None);
 }
 
-/// A server that sheds load by refusing requests is not misbehaving: the connection, with the requests that run on it, stays.
+/// A server that sheds load by refusing requests is not misbehaving: the connection, with the requests that
+/// run on it, stays.
 #[test]
 fn a_client_bears_any_number_of_refusals() {
     let limits = burst(20);
@@ -410,7 +413,8 @@ fn breaches_are_told_in_their_order() {
 
 #[test]
 fn a_flood_of_late_frames_costs_the_sender_only() {
-    // DATA that was on its way when we gave the stream up is not held against the peer, and its window comes back.
+    // DATA that was on its way when we gave the stream up is not held against the peer, and its window comes
+    // back.
     let mut server = server_of(burst(0));
     server.receive(&headers(0, 1, &request("POST", &[])));
     server.machine.reset(server.streams[0], ErrorCode::CANCEL);

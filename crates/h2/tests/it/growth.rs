@@ -1,5 +1,5 @@
-//! Receive windows that grow with what the path carries, on simulated time: a sender that sends as fast as windows and path
-//! allow, a path with a rate and a round trip, and a reader that takes what it takes.
+//! Receive windows that grow with what the path carries, on simulated time: a sender that sends as fast as
+//! windows and path allow, a path with a rate and a round trip, and a reader that takes what it takes.
 
 use std::collections::VecDeque;
 
@@ -149,7 +149,8 @@ impl Path {
         self.read - before
     }
 
-    /// What the sender may still send and what it has sent in vain: the windows of the stream and of the connection.
+    /// What the sender may still send and what it has sent in vain: the windows of the stream and of the
+    /// connection.
     fn window(&self) -> u64 {
         let on_the_way: usize = self.down.queue.iter().map(|(_, octets)| octets.len()).sum();
         self.sender.machine.send_capacity(self.sending) as u64 + on_the_way as u64 + self.unread
@@ -244,8 +245,9 @@ fn by_default_a_stream_grows_as_large_as_the_connection() {
 
 const ROLES: [Role; 2] = [Role::Client, Role::Server];
 
-/// 16 MiB allowed, 30 ms, and windows as they are by default: at first 256 KiB, in one burst. The answer to a PING came before
-/// any of the content that was allowed with it, so that nothing was measured and no window ever grew.
+/// 16 MiB allowed, 30 ms, and windows as they are by default: at first 256 KiB, in one burst. The answer to a
+/// PING came before any of the content that was allowed with it, so that nothing was measured and no window
+/// ever grew.
 #[test]
 fn windows_that_arrive_in_one_burst_grow() {
     for role in ROLES {
@@ -263,7 +265,8 @@ fn windows_that_arrive_in_one_burst_grow() {
     }
 }
 
-/// Readers whose pieces are never alike, on paths whose round trips are none of a whole number of milliseconds.
+/// Readers whose pieces are never alike, on paths whose round trips are none of a whole number of
+/// milliseconds.
 #[test]
 fn windows_grow_in_every_run() {
     for seed in 0..60 {

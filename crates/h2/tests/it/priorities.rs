@@ -9,8 +9,9 @@ use crate::support::{End, frame, frames, pair_with};
 
 const WINDOW_UPDATE: u8 = 8;
 
-/// A server that schedules, whose client has asked for these, each with the value of `priority` if it has one, and has
-/// windows of 1 MiB for each stream. Every response has begun, wants to send `octets`, and waits for the connection's window.
+/// A server that schedules, whose client has asked for these, each with the value of `priority` if it has
+/// one, and has windows of 1 MiB for each stream. Every response has begun, wants to send `octets`, and waits
+/// for the connection's window.
 struct Scene {
     server: End,
     streams: Vec<StreamKey>,
@@ -52,7 +53,8 @@ impl Scene {
         self.left[at] -= taken;
     }
 
-    /// The client gives so much; whoever is told sends what it has. Gives the streams that sent, with their octets.
+    /// The client gives so much; whoever is told sends what it has. Gives the streams that sent, with their
+    /// octets.
     fn give(&mut self, octets: u32) -> Vec<(u32, usize)> {
         self.server.machine.receive(&u32_frame(WINDOW_UPDATE, 0, octets), Time::ZERO).unwrap();
         let mut sent = Vec::new();

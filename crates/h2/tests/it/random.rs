@@ -1,5 +1,5 @@
-//! Random operations on a client and a server, with what must hold after each: windows balance, streams are counted right,
-//! every octet arrives once and in order, and refused commands change nothing.
+//! Random operations on a client and a server, with what must hold after each: windows balance, streams are
+//! counted right, every octet arrives once and in order, and refused commands change nothing.
 
 use std::collections::BTreeMap;
 

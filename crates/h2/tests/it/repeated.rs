@@ -1,4 +1,5 @@
-//! Sections that go again and again: they arrive as they are, they are as short as they can be, and the rules still hold.
+//! Sections that go again and again: they arrive as they are, they are as short as they can be, and the rules
+//! still hold.
 
 use alula_fields::FieldSection;
 use alula_h2::{Connection, RequestHead, SendError, Settings, Violation};

@@ -53,9 +53,9 @@ fn conversation() -> (Vec<u8>, Vec<u8>) {
     (up, down)
 }
 
-/// Events in their order, resets in theirs, and what was counted. Notices are asked for between inputs, so that their place
-/// among the events depends on the pieces, and of two GOAWAYs in one piece the last is told; which blocks are found whole
-/// depends on the pieces, too.
+/// Events in their order, resets in theirs, and what was counted. Notices are asked for between inputs, so
+/// that their place among the events depends on the pieces, and of two GOAWAYs in one piece the last is told;
+/// which blocks are found whole depends on the pieces, too.
 fn heard(end: &mut End) -> (Vec<String>, Vec<String>, Counters) {
     let (notices, events) = end
         .take_log()

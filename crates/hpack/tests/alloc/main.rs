@@ -168,7 +168,8 @@ fn remembering_blocks() {
     });
 }
 
-/// Values of 250,880 octets of English and 152,576 of Japanese, the second longer in Huffman code than without.
+/// Values of 250,880 octets of English and 152,576 of Japanese, the second longer in Huffman code than
+/// without.
 #[test]
 fn long_values() {
     let english =

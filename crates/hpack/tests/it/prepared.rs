@@ -139,8 +139,8 @@ fn a_prepared_field_becomes_an_entry_at_once_and_a_secret_never() {
     assert_eq!(blocks.next().unwrap(), later);
 }
 
-/// The second time literals came from the prepared octets, which nobody had told of the policy, and so were open to
-/// entries on the way.
+/// The second time literals came from the prepared octets, which nobody had told of the policy, and so were
+/// open to entries on the way.
 #[test]
 fn with_the_policy_never_every_time_is_like_the_first() {
     let parts = [Part::Field(Field::new(b":method", b"GET")), Part::Field(Field::new(b"x-a", b"1"))];

@@ -166,7 +166,8 @@ impl Connection {
     #[cold]
     pub(crate) fn peer_left(&mut self) {
         self.end(Error::client_left());
-        // An answer whose end is the close would look complete if the connection were not closed by a failure.
+        // An answer whose end is the close would look complete if the connection were not closed by a
+        // failure.
         self.machine.close(Reason::Cancelled);
     }
 

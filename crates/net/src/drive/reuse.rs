@@ -99,7 +99,8 @@ impl Conn {
         let mut connection = self.lock();
         for _ in 0..READS_MAX {
             connection = self.wait_for_reader(connection);
-            // A connection that closes, is still read by another thread or takes no more bytes is not fit for reuse.
+            // A connection that closes, is still read by another thread or takes no more bytes is not fit for
+            // reuse.
             if connection.life.is_closing() || connection.hand_over.in_turn() || !connection.wants_read() {
                 break;
             }

@@ -22,7 +22,8 @@ const CALLERS: usize = 10;
 const CALLS: usize = 8_000;
 /// One in so many calls is given up.
 const GIVEN_UP: usize = 10;
-/// A hand-over that is lost lasts two ticks of 50 ms, until the standby task takes over; then all callers are late.
+/// A hand-over that is lost lasts two ticks of 50 ms, until the standby task takes over; then all callers are
+/// late.
 const LATE: Duration = Duration::from_millis(90);
 /// A busy machine stops them all now and then as well.
 const LATE_MAX: usize = 3 * CALLERS;

@@ -1,5 +1,5 @@
-//! A request that is reset before the server has looked at it is not handled: its handler was begun and ran to its end, when
-//! both came with one read.
+//! A request that is reset before the server has looked at it is not handled: its handler was begun and ran
+//! to its end, when both came with one read.
 
 use std::{
     io::{Read, Write},
@@ -27,7 +27,8 @@ fn a_request_that_is_reset_at_once_is_not_handled() {
         let mut socket = TcpStream::connect(address).unwrap();
         let mut octets = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
         octets.extend(frame(SETTINGS, 0, 0, &[]));
-        // GET and http as the static table (RFC 7541 Appendix A) has them, with the ends of the head and of the stream.
+        // GET and http as the static table (RFC 7541 Appendix A) has them, with the ends of the head and of
+        // the stream.
         octets.extend(frame(HEADERS, 0x5, 1, &[0x82, 0x86, PATH_ROOT]));
         octets.extend(frame(RST_STREAM, 0, 1, &[0, 0, 0, 8]));
         octets.extend(frame(HEADERS, 0x5, 3, &[0x82, 0x86, PATH_INDEX]));

@@ -1,5 +1,5 @@
-//! A connection without streams is closed after `Limits::idle_timeout`, whatever else the peer sends on it. Over HTTP/2 it was
-//! never closed.
+//! A connection without streams is closed after `Limits::idle_timeout`, whatever else the peer sends on it.
+//! Over HTTP/2 it was never closed.
 
 use std::{
     io::{ErrorKind, Read, Write},

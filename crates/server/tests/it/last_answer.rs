@@ -1,5 +1,6 @@
-//! A server that stops ends a connection once its last answer is whole with the peer's socket, not once it was written to our
-//! own output: a full socket had no room for the rest, which was dropped, and the peer took half an answer for the end.
+//! A server that stops ends a connection once its last answer is whole with the peer's socket, not once it
+//! was written to our own output: a full socket had no room for the rest, which was dropped, and the peer
+//! took half an answer for the end.
 
 use std::{
     io::{Read, Write},
@@ -56,7 +57,8 @@ fn ask(address: SocketAddr) -> TcpStream {
     socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
     write_frame(&mut socket, SETTINGS, 0, 0, &LARGEST_STREAM_WINDOW);
     write_frame(&mut socket, WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0]);
-    // GET, http and / as the static table (RFC 7541 Appendix A) has them, with the ends of the head and of the stream.
+    // GET, http and / as the static table (RFC 7541 Appendix A) has them, with the ends of the head and of
+    // the stream.
     write_frame(&mut socket, HEADERS, 0x5, 1, &[0x82, 0x86, 0x84]);
     socket
 }

@@ -1,4 +1,5 @@
-//! A connection that rests gives the slot of its handler back, while whoever the handler has waited for may keep its waker.
+//! A connection that rests gives the slot of its handler back, while whoever the handler has waited for may
+//! keep its waker.
 
 use std::{
     io::{ErrorKind, Read, Write},

@@ -1,5 +1,5 @@
-//! An answer that comes before the content was sent is not lost to a reset: the server reads on for a while after it has closed
-//! its side. It did so for half a second, whatever the peer was about.
+//! An answer that comes before the content was sent is not lost to a reset: the server reads on for a while
+//! after it has closed its side. It did so for half a second, whatever the peer was about.
 
 use std::{
     io::{Read, Write},
@@ -13,7 +13,8 @@ use alula_machine::Limits;
 use alula_server::{Exchange, Server};
 
 const PIECE: usize = 16 * 1024;
-/// The time that the peer takes between two pieces of its content, and how many it sends before it reads the answer.
+/// The time that the peer takes between two pieces of its content, and how many it sends before it reads the
+/// answer.
 const PAUSE: Duration = Duration::from_millis(100);
 const PIECES: usize = 20;
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -11,7 +11,8 @@ use alula_server::{Exchange, Server, ServerBuilder};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-/// The preface, SETTINGS, and a request of GET, http and / as the static table has them (RFC 7541 Appendix A).
+/// The preface, SETTINGS, and a request of GET, http and / as the static table has them (RFC 7541 Appendix
+/// A).
 const REQUEST_OVER_HTTP2: &[u8] =
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x03\x01\x05\0\0\0\x01\x82\x86\x84";
 const PING: u8 = 6;

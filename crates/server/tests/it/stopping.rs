@@ -1,5 +1,5 @@
-//! A server that is told to stop still serves those who had connected before: they wait in the backlog, or have sent a request
-//! that was not read yet, and were met with a reset.
+//! A server that is told to stop still serves those who had connected before: they wait in the backlog, or
+//! have sent a request that was not read yet, and were met with a reset.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -13,7 +13,8 @@ use alula_fields::Status;
 use alula_server::{Exchange, Server, Stop};
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-/// The preface, SETTINGS, and a request of GET, http and / as the static table has them (RFC 7541 Appendix A).
+/// The preface, SETTINGS, and a request of GET, http and / as the static table has them (RFC 7541 Appendix
+/// A).
 const REQUEST_OVER_HTTP2: &[u8] =
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x03\x01\x05\0\0\0\x01\x82\x86\x84";
 /// Kind and first octet of the HEADERS of an answer of 200.
@@ -69,7 +70,8 @@ fn a_connection_without_a_request_holds_the_stop_up_for_a_second() {
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
 }
 
-/// A head that is not whole has no machine yet when the server is told to stop: it gets one then, which lets its peer finish.
+/// A head that is not whole has no machine yet when the server is told to stop: it gets one then, which lets
+/// its peer finish.
 #[test]
 fn a_request_that_has_begun_is_waited_for() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

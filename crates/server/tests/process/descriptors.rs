@@ -1,5 +1,5 @@
-//! A server that runs out of descriptors goes on: idle connections make room for newcomers, and it hears of its stop meanwhile.
-//! Newcomers waited until others left by themselves.
+//! A server that runs out of descriptors goes on: idle connections make room for newcomers, and it hears of
+//! its stop meanwhile. Newcomers waited until others left by themselves.
 
 use std::{
     fs::File,

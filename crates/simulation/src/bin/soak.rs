@@ -1,8 +1,8 @@
 //! Millions of requests over loopback: `alula-soak [--requests N]`.
 //!
-//! A server and clients of Alula in one process, a hundred calls in flight over a few connections. One call in a hundred is
-//! given up, one in a hundred reads late, with windows so small that the server has to wait for it. Every answer is compared
-//! octet by octet; in the end memory and descriptors must be as they were.
+//! A server and clients of Alula in one process, a hundred calls in flight over a few connections. One call
+//! in a hundred is given up, one in a hundred reads late, with windows so small that the server has to wait
+//! for it. Every answer is compared octet by octet; in the end memory and descriptors must be as they were.
 #![forbid(unsafe_code)]
 
 use std::{
@@ -42,7 +42,8 @@ const LATE_BY: Duration = Duration::from_millis(5);
 /// No call takes that long.
 const FOREVER: Duration = Duration::from_secs(60);
 const TOLD_EVERY: Duration = Duration::from_secs(5);
-/// How much more memory the last quarter may hold than the second, at the most of either: what is in flight varies.
+/// How much more memory the last quarter may hold than the second, at the most of either: what is in flight
+/// varies.
 const GROWTH_OCTETS_MAX: u64 = 4 * 1024 * 1024;
 /// How many more descriptors: none is opened for a request.
 const GROWTH_DESCRIPTORS_MAX: u64 = 2;

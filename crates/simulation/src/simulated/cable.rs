@@ -1,6 +1,7 @@
 //! One connection of the simulated network: two directions with octets under way, and what befalls them.
 //!
-//! Rule 1: a waker is woken once something has changed for it, and it is gone then, as with the reactor of tokio.
+//! Rule 1: a waker is woken once something has changed for it, and it is gone then, as with the reactor of
+//! tokio.
 //! Rule 2: wakers wake after the lock is released.
 
 use std::{
@@ -187,8 +188,8 @@ impl Cable {
         true
     }
 
-    /// Both ends are told that it is broken. Octets that had arrived may be lost with it; if the network had held them back until
-    /// the other end went, the loss is the network's doing.
+    /// Both ends are told that it is broken. Octets that had arrived may be lost with it; if the network had
+    /// held them back until the other end went, the loss is the network's doing.
     fn reset(&self, state: &mut State, woken: &mut Vec<Waker>) {
         let loses = !self.weather.keeps_what_arrived && state.ways.iter().any(|way| !way.arrived.is_empty());
         state.is_hurt |= loses && state.has_paused;
@@ -265,7 +266,8 @@ impl Way {
     }
 }
 
-/// One end of a connection: the client's is 0, the server's 1. It writes the way of its number and reads the other.
+/// One end of a connection: the client's is 0, the server's 1. It writes the way of its number and reads the
+/// other.
 pub(super) struct End {
     pub(super) cable: Arc<Cable>,
     post: Arc<Post>,
@@ -328,8 +330,8 @@ impl Link for End {
         let (weather, index) = (&self.cable.weather, self.reading());
         let mut state = lock(&self.cable.state);
         let state = &mut *state;
-        // Without a waker it is the system that is asked, which knows. There may be several tables of the functions of a waker that
-        // does nothing, so that only its data tells.
+        // Without a waker it is the system that is asked, which knows. There may be several tables of the
+        // functions of a waker that does nothing, so that only its data tells.
         let has_waker = !cx.waker().data().is_null();
         if weather.is_choppy && has_waker && state.rng.one_in(BUDGET_ENDS) {
             cx.waker().wake_by_ref();

@@ -18,7 +18,8 @@ use crate::content::{Expected, content};
 
 /// The time that a call may take where the network may fall silent and nobody asks whether the peer is there.
 const DEADLINE: Duration = Duration::from_secs(5);
-/// How much later than its deadline a call may fail: the clock counts milliseconds, and others may have their turn first.
+/// How much later than its deadline a call may fail: the clock counts milliseconds, and others may have their
+/// turn first.
 const DEADLINE_SLACK: Duration = Duration::from_millis(5);
 /// Pieces before which a caller that is slow waits.
 const PAUSES_MAX: usize = 5;
@@ -86,7 +87,8 @@ impl Party {
         }
     }
 
-    /// Sends the content while the answer is read. An answer may come before the content ends, which then is not needed.
+    /// Sends the content while the answer is read. An answer may come before the content ends, which then is
+    /// not needed.
     async fn send_and_read(&self, script: &Script, call: Call<'_>) -> Result<(), Error> {
         let Upload::Pieces(octets, pieces) = script.upload else { return Ok(()) };
         let (writer, pending) = call.open().await?;
@@ -173,7 +175,8 @@ impl Party {
         self.world.setting.version == Version::Http1
     }
 
-    /// Returns true if the server may have ended the connection while the request was on its way: then it has not handled it.
+    /// Returns true if the server may have ended the connection while the request was on its way: then it has
+    /// not handled it.
     fn met_an_end(&self, number: u32) -> bool {
         let server = self.setting().server;
         let ends = self.world.has_stopped(server) || self.world.ends_idle_ones(server);
@@ -187,8 +190,8 @@ impl Party {
                 !script.is_prompt()
                     || script.deadline.is_some_and(|deadline| took <= deadline + DEADLINE_SLACK)
             }
-            // A server may take fewer streams than a client opens before it hears of that; the request may have been sent before,
-            // on a connection that was hurt.
+            // A server may take fewer streams than a client opens before it hears of that; the request may
+            // have been sent before, on a connection that was hurt.
             Cause::Reset(ErrorCode::REFUSED_STREAM) => {
                 is_safe || (script.is_idempotent() && self.world.wires.has_hurt(self.index))
             }

@@ -1,7 +1,7 @@
 //! What happens in a run: told while it happens, summed up at the end.
 //!
-//! Each actor has a course of its own, and the courses together are that of the run: so it does not matter in which order
-//! things happen that have nothing to do with each other.
+//! Each actor has a course of its own, and the courses together are that of the run: so it does not matter in
+//! which order things happen that have nothing to do with each other.
 
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
 //! The simulated network: who listens, and how connections come about.
 //!
-//! A host is named for the client that asks for it, `client-3`, so that the network knows whose connection it opens; which
-//! server is meant, the port says.
+//! A host is named for the client that asks for it, `client-3`, so that the network knows whose connection it
+//! opens; which server is meant, the port says.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -70,7 +70,8 @@ impl Wires {
         lines.was_refused || lines.cables.iter().any(|cable| cable.is_hurt())
     }
 
-    /// Returns true if a connection of this client was not taken, as happens to those in the queue of a listener that closes.
+    /// Returns true if a connection of this client was not taken, as happens to those in the queue of a
+    /// listener that closes.
     pub(super) fn was_not_taken(&self, client: u32) -> bool {
         lock(&self.clients)
             .get(&client)

@@ -90,7 +90,8 @@ fn is_one_lost(books: &PoolBooks) -> bool {
     books.members.iter().any(|conn| conn.is_free() && !is_in(conn, &books.free))
 }
 
-/// Returns true if there may be more connections than there are, and somebody waits for whom none is being opened.
+/// Returns true if there may be more connections than there are, and somebody waits for whom none is being
+/// opened.
 fn waits_in_vain(books: &PoolBooks, most: usize) -> bool {
     let opening = books.open.saturating_sub(books.members.len());
     books.open < most && books.waiting > opening

@@ -26,16 +26,17 @@ use super::{
 const FOREVER: Duration = Duration::from_secs(4 * 3_600);
 /// The time that everything may rest before the books are compared.
 const REST: Duration = Duration::from_secs(3);
-/// How often that is waited for, while content that nobody wants any more is still on its way over a slow line.
+/// How often that is waited for, while content that nobody wants any more is still on its way over a slow
+/// line.
 const RESTS_MAX: usize = 1_000;
-/// So long nothing is heard until a client asks, if it does; and so long it waits for an answer, which may be queued behind
-/// content on a slow line.
+/// So long nothing is heard until a client asks, if it does; and so long it waits for an answer, which may be
+/// queued behind content on a slow line.
 const ASKS_AFTER: Duration = Duration::from_secs(2);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(600);
 /// How often a client sends a request at the most.
 const TRIES_MAX: u32 = 3;
-/// The time that tasks may take to end once nobody needs them, in seconds: a connection of HTTP/1.1 reads what is left of an answer
-/// that nobody wants for as long as `Limits::idle_timeout`.
+/// The time that tasks may take to end once nobody needs them, in seconds: a connection of HTTP/1.1 reads
+/// what is left of an answer that nobody wants for as long as `Limits::idle_timeout`.
 const TASKS_END: usize = 90;
 
 /// What came of a run.
@@ -81,7 +82,8 @@ thread_local! {
     static IS_WARM: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes a run, of the version that the seed decides unless one is named; `tells` prints what happens in it, and leaves memory unchecked, which printing takes as well.
+/// Makes a run, of the version that the seed decides unless one is named; `tells` prints what happens in it,
+/// and leaves memory unchecked, which printing takes as well.
 ///
 /// # Panics
 /// When there is no runtime to be had.
@@ -250,7 +252,8 @@ async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandl
     Ok((serving, stop))
 }
 
-/// Returns true if octets are still under way on this connection or wait for room, since it is slow, or a handler still thinks.
+/// Returns true if octets are still under way on this connection or wait for room, since it is slow, or a
+/// handler still thinks.
 fn is_sending(cable: &Cable) -> bool {
     let users = lock(&cable.users).clone().map(|user| user.upgrade());
     let [Some(client), Some(server)] = users else { return false };
@@ -277,12 +280,13 @@ fn rests(world: &World, cable: &Cable) -> bool {
     true
 }
 
-/// No request is handled twice, but one that is idempotent of a client whose connections were hurt; and none that was said not to
-/// be.
+/// No request is handled twice, but one that is idempotent of a client whose connections were hurt; and none
+/// that was said not to be.
 fn check_calls(world: &World) {
     for (number, call) in &*lock(&world.calls) {
         let script = world.script(*number);
-        // Over HTTP/1.1 half of an answer ends the connection, which may look like one that ended before the request came.
+        // Over HTTP/1.1 half of an answer ends the connection, which may look like one that ended before the
+        // request came.
         let is_cut = world.setting.version == Version::Http1 && script.answer == Answer::Half;
         let may_repeat = script.is_idempotent() && (is_cut || world.wires.has_hurt(call.client));
         if call.handled > if may_repeat { TRIES_MAX } else { 1 } {

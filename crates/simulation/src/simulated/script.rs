@@ -88,7 +88,8 @@ impl Script {
         let answer = Answer::of(rng, upload);
         let mut octets = octets(rng, small);
         if answer == Answer::Early && matches!(upload, Upload::Whole(_)) {
-            // Such a caller reads nothing before all is sent, and such a server reads nothing before its answer is sent.
+            // Such a caller reads nothing before all is sent, and such a server reads nothing before its
+            // answer is sent.
             octets = 0;
         }
         let mut script = Self {

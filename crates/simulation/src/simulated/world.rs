@@ -36,8 +36,8 @@ pub(super) struct Setting {
 #[derive(Clone, Debug)]
 pub(super) struct ClientSetting {
     pub(super) limits: Limits,
-    /// True if it asks silent peers by PING, which HTTP/2 alone has; else each call has a deadline, where the network may fall
-    /// silent.
+    /// True if it asks silent peers by PING, which HTTP/2 alone has; else each call has a deadline, where the
+    /// network may fall silent.
     pub(super) asks: bool,
     pub(super) pool: PoolSetting,
     /// The numbers of the calls that each of its callers makes.
@@ -103,7 +103,8 @@ impl PoolSetting {
     }
 }
 
-/// The times that servers keep connections without requests. Shorter ones end while the next request is on its way.
+/// The times that servers keep connections without requests. Shorter ones end while the next request is on
+/// its way.
 const IDLE_TIMEOUTS_MS: [u64; 6] = [20, 200, 75_000, 75_000, 75_000, 75_000];
 
 fn limits(rng: &mut Rng, is_small: bool) -> Limits {

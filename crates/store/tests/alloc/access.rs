@@ -1,7 +1,8 @@
-//! A request with credentials that were found right before allocates nothing over HTTP, on both versions; over TLS neither that nor one that
-//! is known by its certificate allocates anything beside what rustls does.
+//! A request with credentials that were found right before allocates nothing over HTTP, on both versions;
+//! over TLS neither that nor one that is known by its certificate allocates anything beside what rustls does.
 //!
-//! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more is what N requests cost.
+//! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more
+//! is what N requests cost.
 
 use std::{future::Future, sync::mpsc, thread};
 

@@ -1,4 +1,5 @@
-//! Memory and allocations of the store: each test runs in a process of its own, whose allocations are counted.
+//! Memory and allocations of the store: each test runs in a process of its own, whose allocations are
+//! counted.
 #![deny(dead_code)]
 #![forbid(unsafe_code)]
 

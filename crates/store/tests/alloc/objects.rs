@@ -1,8 +1,9 @@
-//! Reads and writes of objects allocate nothing over HTTP once warm, on both versions: an object with two fields of metadata, siblings in
-//! both forms, what is missing, what has not changed, and a write with eight indexes up to the call of the engine.
+//! Reads and writes of objects allocate nothing over HTTP once warm, on both versions: an object with two
+//! fields of metadata, siblings in both forms, what is missing, what has not changed, and a write with eight
+//! indexes up to the call of the engine.
 //!
-//! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more is what N requests
-//! cost.
+//! Client and server have a thread each. A run of N requests is repeated with 2N; what the second made more
+//! is what N requests cost.
 
 use std::{future::Future, sync::mpsc, thread};
 

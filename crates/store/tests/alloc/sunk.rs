@@ -1,4 +1,5 @@
-//! The engine of memory, which drops what is written to the bucket `none`: what such a write costs is what it costs without the engine.
+//! The engine of memory, which drops what is written to the bucket `none`: what such a write costs is what it
+//! costs without the engine.
 
 use alula_store::engine::{
     Decide, Engine, EngineError, Memory, MemorySnapshot, ObjectName, ReadTerms, WriteTerms, Written,

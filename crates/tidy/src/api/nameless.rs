@@ -1,9 +1,9 @@
 //! Types and traits that signatures show and that cannot be named.
 //!
-//! Theory of operation: `walk` says which items have a path in the facade; here the signatures of these items and of the
-//! impls that concern them are searched for paths, and each path is followed to where it leads. An item of ours that
-//! has no path in the facade is a finding, and so is a name that leads nowhere, lest a shape that
-//! is not understood pass for a good one. What is hidden from documentation is no signature.
+//! Theory of operation: `walk` says which items have a path in the facade; here the signatures of these items
+//! and of the impls that concern them are searched for paths, and each path is followed to where it leads. An
+//! item of ours that has no path in the facade is a finding, and so is a name that leads nowhere, lest a
+//! shape that is not understood pass for a good one. What is hidden from documentation is no signature.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use super::names::{Target, item_name};
 use super::sources::{Crates, ModulePath};
 use super::walk::{Paths, segments, type_path};
 
-/// Crates that are not ours whose types may stand in public signatures: users name them by these crates, whose versions are a part of
-/// our API. Those of a feature are used by the ones who switch it on.
+/// Crates that are not ours whose types may stand in public signatures: users name them by these crates,
+/// whose versions are a part of our API. Those of a feature are used by the ones who switch it on.
 const OUTSIDE: &[&str] = &[
     "alloc",
     "core",
@@ -31,7 +31,8 @@ const OUTSIDE: &[&str] = &[
     "tower_service",
 ];
 
-/// The modules of supertraits that keep everybody else from implementing a trait: they are out of reach on purpose.
+/// The modules of supertraits that keep everybody else from implementing a trait: they are out of reach on
+/// purpose.
 const SEALED: &str = "sealed";
 
 /// Names that need no `use`.

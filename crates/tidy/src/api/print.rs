@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use syn::{Attribute, Expr, Fields, ImplItem, Item, ItemImpl, Meta, TraitItem, Visibility};
 
-/// Returns true if the item is `pub`, and neither hidden from documentation nor a kind that is handled elsewhere.
+/// Returns true if the item is `pub`, and neither hidden from documentation nor a kind that is handled
+/// elsewhere.
 pub(super) fn is_public(item: &Item) -> bool {
     let visibility = match item {
         Item::Const(item) => &item.vis,

@@ -42,8 +42,8 @@ impl Crates {
         Ok(crates)
     }
 
-    /// The same without one of the crates, and without what is compiled only where one of these features is on. All others are taken
-    /// to be on.
+    /// The same without one of the crates, and without what is compiled only where one of these features is
+    /// on. All others are taken to be on.
     pub(super) fn without(&self, name: &str, off: &[&str]) -> Self {
         let is_kept = |item: &&Item| {
             let mut conditions = attributes(item).iter().filter(|attribute| attribute.path().is_ident("cfg"));

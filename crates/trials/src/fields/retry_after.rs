@@ -1,4 +1,5 @@
-//! The field `retry-after`: seconds against a number that does not overflow, dates against a calendar that counts the days.
+//! The field `retry-after`: seconds against a number that does not overflow, dates against a calendar that
+//! counts the days.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,5 @@
-//! Any octets from a server of HTTP/1.1, to a client that asks again whenever it can: whole, in pieces, and one by one.
+//! Any octets from a server of HTTP/1.1, to a client that asks again whenever it can: whole, in pieces, and
+//! one by one.
 
 use alula_testkit::{Rng, byte_by_byte, random_split, whole};
 

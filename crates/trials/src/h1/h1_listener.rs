@@ -1,5 +1,5 @@
-//! A driver that hears what an HTTP/1.1 machine makes of octets, writes all of it down, and answers in a way that does not
-//! depend on the pieces the octets came in.
+//! A driver that hears what an HTTP/1.1 machine makes of octets, writes all of it down, and answers in a way
+//! that does not depend on the pieces the octets came in.
 
 use std::time::Duration;
 
@@ -157,7 +157,8 @@ impl Listener {
         assert!(asked.is_ok() || self.machine.is_closed(), "an idle connection takes a request: {asked:?}");
     }
 
-    /// Some requests are answered at once, the others when they are whole; some of the first are given up then.
+    /// Some requests are answered at once, the others when they are whole; some of the first are given up
+    /// then.
     fn answer(&mut self, stream: StreamKey, end: bool) {
         let is_early = self.manner.habit >> (self.heads % 4) & 1 == 1;
         match (self.manner.is_client, is_early || end) {

@@ -1,5 +1,5 @@
-//! Operations on a client and a server of HTTP/1.1 with a pipe between them that cuts, and may be damaged. As long as it is
-//! not, all that was sent arrives, once and in order, and nobody breaks a rule.
+//! Operations on a client and a server of HTTP/1.1 with a pipe between them that cuts, and may be damaged. As
+//! long as it is not, all that was sent arrives, once and in order, and nobody breaks a rule.
 
 use std::time::Duration;
 

@@ -18,7 +18,8 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut 
 
 /// What a peer says: its preface, if it is a good one, and then frames, or any octets.
 ///
-/// The first octet of the input chooses. Raw octets keep lengths as they are, so that those are tried as well.
+/// The first octet of the input chooses. Raw octets keep lengths as they are, so that those are tried as
+/// well.
 pub(crate) fn conversation(input: &mut Input<'_>, from_client: bool) -> Vec<u8> {
     let (is_raw, has_preface) = (input.flag(), !input.flag());
     let mut octets = Vec::new();

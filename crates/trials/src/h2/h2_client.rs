@@ -1,5 +1,5 @@
-//! Any octets from a server, to a client that has asked for something: whole, in pieces, and by a driver that gives
-//! everything back at once.
+//! Any octets from a server, to a client that has asked for something: whole, in pieces, and by a driver that
+//! gives everything back at once.
 
 use alula_testkit::{Rng, byte_by_byte, random_split, whole};
 

@@ -159,7 +159,8 @@ impl Trial {
         }
     }
 
-    /// Gives a command: refused, it has changed nothing; of a connection that has ended, every one is refused.
+    /// Gives a command: refused, it has changed nothing; of a connection that has ended, every one is
+    /// refused.
     fn command<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, SendError>) -> Option<T> {
         let before = self.snapshot();
         match run(self) {

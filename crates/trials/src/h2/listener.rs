@@ -1,8 +1,9 @@
-//! A driver that hears what a machine makes of octets, writes all of it down, and answers in a way that does not depend on
-//! the pieces the octets came in.
+//! A driver that hears what a machine makes of octets, writes all of it down, and answers in a way that does
+//! not depend on the pieces the octets came in.
 //!
-//! Rule: what depends on the pieces must not change what comes after. So notices are asked for at the end, and nothing is
-//! given back or transmitted before; an eager listener does all that, and is good for invariants only.
+//! Rule: what depends on the pieces must not change what comes after. So notices are asked for at the end,
+//! and nothing is given back or transmitted before; an eager listener does all that, and is good for
+//! invariants only.
 
 use alula_driven::{Content, Hearer, feed, take_head, take_trailers};
 use alula_fields::{FieldSection, Status};
@@ -115,12 +116,13 @@ impl Listener {
         Heard { events: self.events, notices: self.notices, error, counters, output }
     }
 
-    /// A peer cannot make a machine say or hold more than its limits allow, however much it sends without reading.
+    /// A peer cannot make a machine say or hold more than its limits allow, however much it sends without
+    /// reading.
     fn check_bounds(&mut self, said: usize, input: usize) {
         let limits = &self.limits;
         let (acks, glitches) = (limits.queued_acks as usize, limits.glitch_burst as usize);
-        // PING answers have 17 octets, RST_STREAM and WINDOW_UPDATE have 13, an answer has head and content, and GOAWAY
-        // says which rule was broken. Each request that ends well gives a token back.
+        // PING answers have 17 octets, RST_STREAM and WINDOW_UPDATE have 13, an answer has head and content,
+        // and GOAWAY says which rule was broken. Each request that ends well gives a token back.
         let said_max = 17 * acks + 13 * (glitches + 1) + (13 + 40) * self.heads + 13 * input / 256 + 300;
         assert!(said <= said_max, "{said} octets said, {said_max} at most");
         let streams = limits.streams as usize + ASKED;

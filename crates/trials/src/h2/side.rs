@@ -37,7 +37,8 @@ pub(crate) struct Side {
     pub(crate) received: BTreeMap<u32, usize>,
     /// Octets sent on streams whose half here has ended, by identifier.
     pub(crate) sent: BTreeMap<u32, usize>,
-    /// True if the peer may have been made to say anything: then it may break every rule, and content may be any.
+    /// True if the peer may have been made to say anything: then it may break every rule, and content may be
+    /// any.
     pub(crate) is_damaged: bool,
     trailers: FieldSection,
 }

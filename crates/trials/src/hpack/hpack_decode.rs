@@ -1,5 +1,5 @@
-//! Any octets as blocks for a decoder: in one piece, in random pieces, octet by octet, and by a naive decoder. All
-//! must agree on every field, on the table, and on which error it is.
+//! Any octets as blocks for a decoder: in one piece, in random pieces, octet by octet, and by a naive
+//! decoder. All must agree on every field, on the table, and on which error it is.
 
 use alula_fields::{FieldSection, Head, KnownName};
 use alula_hpack::{Class, Collect, DecodeError, Decoded, Decoder, DecoderLimits, ListLimits, Memo, Visitor};
@@ -110,8 +110,8 @@ fn entries(decoder: &Decoder) -> Vec<(Vec<u8>, Vec<u8>)> {
     decoder.table().entries().map(|(name, value)| (name.to_vec(), value.to_vec())).collect()
 }
 
-/// Table limits here are below 5000 octets. A field that waits has two strings; the shortest code word has five bits, and
-/// the memory of a list that grows is at most twice what is in it.
+/// Table limits here are below 5000 octets. A field that waits has two strings; the shortest code word has
+/// five bits, and the memory of a list that grows is at most twice what is in it.
 fn memory_bytes_max(limits: &DecoderLimits) -> usize {
     5 * 5000
         + 2 * (2 * limits.string_bytes as usize + 64)

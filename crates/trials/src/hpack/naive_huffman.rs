@@ -16,7 +16,8 @@ pub(crate) fn encode(plain: &[u8]) -> Vec<u8> {
     let config = EncoderConfig { huffman: Huffman::Always, ..EncoderConfig::default() };
     let mut out = OutBuf::new();
     Encoder::new(config).encode([Field::new(b"", plain).with(Indexing::Without)], &mut out);
-    // The octet of the form, the empty name, and the length of the value, an integer with a prefix of seven bits.
+    // The octet of the form, the empty name, and the length of the value, an integer with a prefix of seven
+    // bits.
     let value = &out.unsent()[2..];
     let length_octets = match value[0] & 0x7f {
         0x7f => 2 + value[1..].iter().take_while(|&&octet| octet >= 0x80).count(),
@@ -35,8 +36,8 @@ enum Node {
 }
 
 impl Tree {
-    /// The tree of the code words, which an encoder gives away: eight times the same octet take as many octets as its
-    /// code word has bits, and begin with it.
+    /// The tree of the code words, which an encoder gives away: eight times the same octet take as many
+    /// octets as its code word has bits, and begin with it.
     fn new() -> Self {
         let mut tree = Self(vec![Node::Inner([1, 2]), Node::Nothing, Node::Nothing]);
         for octet in 0..=255 {

@@ -1,4 +1,5 @@
-//! Fields of objects: what a request stores is read again as it was kept, and its links come back from the field that shows them.
+//! Fields of objects: what a request stores is read again as it was kept, and its links come back from the
+//! field that shows them.
 
 use alula_fields::FieldSection;
 use alula_store::fuzzing::{attributes, link_field};

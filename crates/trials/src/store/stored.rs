@@ -1,4 +1,5 @@
-//! Records, contexts and states, as the store reads them of its disk and its clients: any octets are refused, or are in the one form that is written.
+//! Records, contexts and states, as the store reads them of its disk and its clients: any octets are refused,
+//! or are in the one form that is written.
 
 use alula_store::model::types::State;
 use alula_store::model::{Context, Record, Vtag};

@@ -1,5 +1,5 @@
-//! Content in codings, whole and in pieces, by a new decoder and by one that was used: what comes out is the same, and never more
-//! than is allowed.
+//! Content in codings, whole and in pieces, by a new decoder and by one that was used: what comes out is the
+//! same, and never more than is allowed.
 
 use std::sync::Arc;
 

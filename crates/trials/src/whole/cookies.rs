@@ -1,4 +1,5 @@
-//! A jar that hostile sites and files fill: what it says is a field, reaches only who may have it, and survives its file.
+//! A jar that hostile sites and files fill: what it says is a field, reaches only who may have it, and
+//! survives its file.
 
 use alula_client::{Jar, NetscapeImport, SkippedLine};
 use alula_fields::octets;
@@ -56,7 +57,8 @@ fn stays_with(site: &str, jar: &Jar, text: &str) {
     }
 }
 
-/// What is written to a file is read from it again; the seconds that cookies have left may have changed meanwhile.
+/// What is written to a file is read from it again; the seconds that cookies have left may have changed
+/// meanwhile.
 fn survives(jar: &Jar) {
     let file = jar.to_netscape();
     let cookies = file.lines().skip(1).count();

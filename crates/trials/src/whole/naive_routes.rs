@@ -1,4 +1,5 @@
-//! A router that cuts every path into a list, compares it with every pattern, and takes the first by precedence.
+//! A router that cuts every path into a list, compares it with every pattern, and takes the first by
+//! precedence.
 
 use std::ops::Range;
 
@@ -106,7 +107,8 @@ fn is_refused(octets: &[u8], rules: Rules) -> bool {
         || rules.refuses_empty && all[..all.len() - 1].iter().any(Range::is_empty)
 }
 
-/// How early a pattern goes: for each of its segments 0 for a literal, 1 for a capture, 3 for the rest; 2 for its end.
+/// How early a pattern goes: for each of its segments 0 for a literal, 1 for a capture, 3 for the rest; 2 for
+/// its end.
 type Rank = Vec<u8>;
 
 fn matches(pattern: &str, path: &Path<'_>, ignores_slash: bool) -> Option<(Rank, Vec<Range<usize>>)> {

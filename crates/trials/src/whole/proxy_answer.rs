@@ -1,4 +1,5 @@
-//! What a proxy answers: SOCKS against a reader that has all of the answer at once, HTTP against itself in other pieces.
+//! What a proxy answers: SOCKS against a reader that has all of the answer at once, HTTP against itself in
+//! other pieces.
 
 use alula_client::fuzzing;
 

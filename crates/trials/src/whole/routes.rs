@@ -149,7 +149,8 @@ fn redirects_home(table: &CompiledRoutes, options: Segments, path: &[u8]) {
     );
 }
 
-/// Decoding agrees with a crate that does little else, but for malformed escapes, which that leaves as they are.
+/// Decoding agrees with a crate that does little else, but for malformed escapes, which that leaves as they
+/// are.
 fn decoded(raw: &[u8], options: Segments) {
     let plain = options.plus_sign(PlusSign::Literal);
     let is_good =

@@ -1,7 +1,8 @@
-//! Any octets from a client to a whole server in memory: its loops, its limits and its handlers, on simulated time.
+//! Any octets from a client to a whole server in memory: its loops, its limits and its handlers, on simulated
+//! time.
 //!
-//! The connection has to end by itself, whatever its peer does or leaves undone; nothing may be held afterwards, and no task may be
-//! woken without end.
+//! The connection has to end by itself, whatever its peer does or leaves undone; nothing may be held
+//! afterwards, and no task may be woken without end.
 
 use std::{
     future::poll_fn,

@@ -1,4 +1,5 @@
-//! Tests of the trials: over their corpus, over mutations of it, and over the worst inputs of the store's parsers.
+//! Tests of the trials: over their corpus, over mutations of it, and over the worst inputs of the store's
+//! parsers.
 
 mod corpus;
 mod support;

@@ -10,7 +10,8 @@ pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
-/// Runs a body over its corpus, over so many mutations of it, and over noise for a tenth as often; the same every time.
+/// Runs a body over its corpus, over so many mutations of it, and over noise for a tenth as often; the same
+/// every time.
 pub(crate) fn run(target: &str, body: fn(&[u8]), mutations: usize) {
     let seeds = seeds(target);
     seeds.iter().for_each(|(name, octets)| run_one(name, body, octets));

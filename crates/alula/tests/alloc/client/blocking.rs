@@ -1,6 +1,7 @@
 //! A request of a blocking client allocates nothing once warm, anywhere in the process, and starts no thread.
 //!
-//! As in `requests.rs`: a run of N requests is repeated with 2N; what the second made more is what N requests cost.
+//! As in `requests.rs`: a run of N requests is repeated with 2N; what the second made more is what N requests
+//! cost.
 
 use std::io::Write;
 

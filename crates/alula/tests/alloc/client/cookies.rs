@@ -8,7 +8,8 @@ use crate::support::{DATE, cost, on_a_thread, serve};
 
 const WARM_UP: usize = 4_000;
 const REQUESTS: usize = 200;
-/// The text of the URL, three for parsing it, and the list of the cookies; the documentation of `cookies` says as much.
+/// The text of the URL, three for parsing it, and the list of the cookies; the documentation of `cookies`
+/// says as much.
 const ALLOCATIONS: f64 = 5.0;
 
 pub(crate) fn twenty_cookies_cost_a_few_allocations() {

@@ -1,8 +1,10 @@
-//! The ledger's account of memory beside the allocator's, while the exchanges of the allocation tests are under way.
+//! The ledger's account of memory beside the allocator's, while the exchanges of the allocation tests are
+//! under way.
 //!
-//! Each row has a server and a client of its own, on a thread each. After three rounds all requests of a fourth are with their handlers, or all
-//! answers are with their callers: then both sides are asked for what the heap holds more than before the first connection, and
-//! for what their ledgers know of. The two may differ by a twentieth, beside the memory that a thread keeps for its next connections: buffers to read
+//! Each row has a server and a client of its own, on a thread each. After three rounds all requests of a
+//! fourth are with their handlers, or all answers are with their callers: then both sides are asked for what
+//! the heap holds more than before the first connection, and for what their ledgers know of. The two may
+//! differ by a twentieth, beside the memory that a thread keeps for its next connections: buffers to read
 //! into, heads and kits, which is measured when all connections have ended.
 
 use std::{
@@ -25,10 +27,12 @@ const ROUNDS: usize = 4;
 
 static CONTENT: [u8; 102_400] = [b'c'; 102_400];
 
-/// The octets that differ without being of interest: lists that grow for a runtime or a pool, and not for a connection.
+/// The octets that differ without being of interest: lists that grow for a runtime or a pool, and not for a
+/// connection.
 const SLACK: i64 = 8 * 1024;
 
-/// Buffers of 64 KiB that a thread keeps to lend, none or all of which are with connections when one looks (`net/src/connection/memory/read_buffers.rs`).
+/// Buffers of 64 KiB that a thread keeps to lend, none or all of which are with connections when one looks
+/// (`net/src/connection/memory/read_buffers.rs`).
 const LENT: i64 = 4 * 64 * 1024;
 
 /// The time for which nothing changes once all tasks have come to rest.

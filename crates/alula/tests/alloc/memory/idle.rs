@@ -1,8 +1,9 @@
-//! The memory of connections that wait: of a server's that was used, by one request or by several at once, of a client's that was used
-//! once, and of one that is half open. On the heap, in the ledger, and when a server's is used again.
+//! The memory of connections that wait: of a server's that was used, by one request or by several at once, of
+//! a client's that was used once, and of one that is half open. On the heap, in the ledger, and when a
+//! server's is used again.
 //!
-//! The server has a thread of its own, so that what the allocator counts there is the server's. It is asked for its figures by
-//! a task on that thread, which runs after the connections' tasks have come to rest.
+//! The server has a thread of its own, so that what the allocator counts there is the server's. It is asked
+//! for its figures by a task on that thread, which runs after the connections' tasks have come to rest.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -23,7 +24,8 @@ use tokio::{
 
 use crate::support::on_a_thread;
 
-/// Connections of each kind. So many that what the shelves of a thread hold, which depends on the order of events, hardly counts.
+/// Connections of each kind. So many that what the shelves of a thread hold, which depends on the order of
+/// events, hardly counts.
 const CONNECTIONS: usize = 192;
 
 /// The allocations of rustls for a record that comes and one that goes.
@@ -51,16 +53,19 @@ const CHARGED_MIN: i64 = 1024;
 /// The label of the thread of clients.
 const CLIENTS: Side = Side::other(5).unwrap();
 
-/// The most that one in clear text holds which had several streams at once: what repeats is remembered, and in HPACK's tables.
+/// The most that one in clear text holds which had several streams at once: what repeats is remembered, and
+/// in HPACK's tables.
 const STREAMS_MAX: i64 = 12 * 1024;
 
-/// The allocations of one that is asked for the same by several streams after it has rested: what repeats is remembered anew.
+/// The allocations of one that is asked for the same by several streams after it has rested: what repeats is
+/// remembered anew.
 const REPEATING_ALLOCATIONS: u64 = 20;
 
 /// The requests that are under way at once on a connection with several streams.
 const STREAMS: usize = 10;
 
-/// Requests for this are answered when as many have come, so that a connection needs the memory of all at once.
+/// Requests for this are answered when as many have come, so that a connection needs the memory of all at
+/// once.
 const TOGETHER: &str = "/together";
 static ALL: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(STREAMS));
 
@@ -199,7 +204,8 @@ impl Kind {
         }
     }
 
-    /// Returns true if as many connections as keep their memory may allocate so often when they wake together.
+    /// Returns true if as many connections as keep their memory may allocate so often when they wake
+    /// together.
     fn allows(self, allocations: u64) -> bool {
         match self {
             Self { streams: 2.., .. } => allocations <= REPEATING_ALLOCATIONS * FEW as u64,
@@ -233,11 +239,11 @@ impl Background {
         told.recv().unwrap()
     }
 
-    /// Returns what one connection adds once there are so many of its kind already that each gives back what its next request needs; all of
-    /// them stay open.
+    /// Returns what one connection adds once there are so many of its kind already that each gives back what
+    /// its next request needs; all of them stay open.
     async fn per_connection(&self, kind: Kind, clients: &mut Vec<Client>) -> Figures {
-        // The first of them leave what their next request needs to the thread when they rest, and it is charged no more. Those that had
-        // several streams fill the shelf of heads as well.
+        // The first of them leave what their next request needs to the thread when they rest, and it is
+        // charged no more. Those that had several streams fill the shelf of heads as well.
         for _ in 0..kind.streams.min(2) {
             for _ in 0..=FEW {
                 clients.push(self.connect(kind).await);
@@ -271,7 +277,8 @@ impl Background {
         sockets
     }
 
-    /// Uses connections again that have given back all they can, all at once. Returns the allocations of the server.
+    /// Uses connections again that have given back all they can, all at once. Returns the allocations of the
+    /// server.
     async fn wake(&self, kind: Kind, clients: &[Client]) -> u64 {
         let before = self.figures().await;
         let calls = clients.iter().flat_map(|client| std::iter::repeat_n(client, kind.streams));
@@ -312,7 +319,8 @@ impl Background {
     }
 }
 
-/// Waits until all connections have given back all they can: nothing changes any more in what the ledgers know.
+/// Waits until all connections have given back all they can: nothing changes any more in what the ledgers
+/// know.
 async fn rested(servers: &[Background]) {
     let (mut held, mut looks) = (0, 0);
     while looks < LOOKS {

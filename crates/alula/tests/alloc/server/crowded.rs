@@ -1,8 +1,9 @@
-//! A thousand requests in flight on one connection of HTTP/2, whose handlers all wait for each other, allocate nothing on the server
-//! once warm: one handler for all requests, a router, and exchanges that are split.
+//! A thousand requests in flight on one connection of HTTP/2, whose handlers all wait for each other,
+//! allocate nothing on the server once warm: one handler for all requests, a router, and exchanges that are
+//! split.
 //!
-//! A round is a thousand requests that are under way together. One round is measured, then two; what the two made more is what a round
-//! costs.
+//! A round is a thousand requests that are under way together. One round is measured, then two; what the two
+//! made more is what a round costs.
 
 use std::sync::Arc;
 

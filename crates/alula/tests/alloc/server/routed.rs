@@ -1,4 +1,5 @@
-//! Routed requests allocate nothing once warm, over both versions: with captures, layers and a time limit, and after a split.
+//! Routed requests allocate nothing once warm, over both versions: with captures, layers and a time limit,
+//! and after a split.
 
 use std::time::Duration;
 

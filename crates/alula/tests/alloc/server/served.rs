@@ -1,8 +1,8 @@
-//! A request costs a server no allocation once warm, in whatever manner it is routed, read and answered: over both
-//! versions, on a runtime of one thread and on one of two.
+//! A request costs a server no allocation once warm, in whatever manner it is routed, read and answered: over
+//! both versions, on a runtime of one thread and on one of two.
 //!
-//! The client has a thread of its own. A run of N requests is repeated with 2N; what the second made more on all threads of the server
-//! is what N requests cost.
+//! The client has a thread of its own. A run of N requests is repeated with 2N; what the second made more on
+//! all threads of the server is what N requests cost.
 
 use std::{sync::mpsc, thread};
 

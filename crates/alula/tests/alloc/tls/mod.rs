@@ -1,8 +1,8 @@
-//! Over TLS a warm request allocates what rustls does, and nothing beside: client and server are held against two bare
-//! rustls sessions that move records as long, in the same order.
+//! Over TLS a warm request allocates what rustls does, and nothing beside: client and server are held against
+//! two bare rustls sessions that move records as long, in the same order.
 //!
-//! A relay between the two writes the records down. Requests go one after the other, so that what is in a record does not
-//! hang on who was faster.
+//! A relay between the two writes the records down. Requests go one after the other, so that what is in a
+//! record does not hang on who was faster.
 
 mod bare;
 mod relay;

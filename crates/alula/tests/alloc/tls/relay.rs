@@ -1,4 +1,5 @@
-//! A relay between client and server that writes down how long the TLS records are that go through it (RFC 8446 §5.1).
+//! A relay between client and server that writes down how long the TLS records are that go through it (RFC
+//! 8446 §5.1).
 
 use std::{
     io::{self, Read as _, Write as _},

@@ -1,4 +1,5 @@
-//! Alula in the types of others: requests of the `http` crate, services of `tower`, a router of axum as handler.
+//! Alula in the types of others: requests of the `http` crate, services of `tower`, a router of axum as
+//! handler.
 
 use std::{convert::Infallible, net::SocketAddr, pin::Pin, task::Poll, time::Duration};
 
@@ -146,7 +147,8 @@ async fn both_directions_go_on_at_once() {
     }
 }
 
-/// The service begins its answer before it reads the content, which the client keeps back until it is asked for it.
+/// The service begins its answer before it reads the content, which the client keeps back until it is asked
+/// for it.
 #[tokio::test]
 async fn an_answer_that_is_begun_at_once_asks_for_the_content() {
     let address = start().await;
@@ -255,7 +257,8 @@ async fn what_cannot_be_sent_or_answered_is_told() {
     }
 }
 
-/// There are more fields than a `HeaderMap` holds: a service that saw none of them would take the request for another.
+/// There are more fields than a `HeaderMap` holds: a service that saw none of them would take the request for
+/// another.
 #[tokio::test]
 async fn fields_that_no_map_takes_are_refused_and_not_dropped() {
     let limits = Limits {

@@ -70,7 +70,8 @@ async fn answers_in_place_of_a_handler_have_one_date() {
     }
 }
 
-/// Requests that the machine of HTTP/1.1 refuses by itself: a request that is malformed, one that is too long, and one that does not come.
+/// Requests that the machine of HTTP/1.1 refuses by itself: a request that is malformed, one that is too
+/// long, and one that does not come.
 #[tokio::test(start_paused = true)]
 async fn refusals_of_http1_have_one_date() {
     let long = format!("GET / HTTP/1.1\r\nHost: a\r\nA: {}\r\n\r\n", "a".repeat(40_000));

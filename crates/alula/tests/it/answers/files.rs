@@ -174,7 +174,8 @@ async fn what_is_no_file_is_not_sent() {
     }
 }
 
-/// Each answer took two threads for blocking work, one to open the file and one to read it: 47 µs of CPU beside hyper's 26.
+/// Each answer took two threads for blocking work, one to open the file and one to read it: 47 µs of CPU
+/// beside hyper's 26.
 #[test]
 fn a_small_file_takes_at_most_one_thread() {
     let started = Arc::new(AtomicUsize::new(0));

@@ -1,4 +1,5 @@
-//! Filters: what they see of answers, what they make of heads and content, in every form of answer, over both versions.
+//! Filters: what they see of answers, what they make of heads and content, in every form of answer, over both
+//! versions.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The files of a folder as a handler, over both versions, and what is not served of it; content that is written within a limit.
+//! The files of a folder as a handler, over both versions, and what is not served of it; content that is
+//! written within a limit.
 
 use std::{fs, io, path::PathBuf};
 

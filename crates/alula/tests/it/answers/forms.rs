@@ -1,5 +1,5 @@
-//! The forms of answers: text, JSON, redirections, pieces, readers, event streams, conditions and interim fields, over both versions,
-//! to GET and to HEAD, which states what GET would and sends none.
+//! The forms of answers: text, JSON, redirections, pieces, readers, event streams, conditions and interim
+//! fields, over both versions, to GET and to HEAD, which states what GET would and sends none.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,4 +1,5 @@
-//! Hooks: what they see of requests, what they add, and that an answer of theirs is sent in place of a handler's.
+//! Hooks: what they see of requests, what they add, and that an answer of theirs is sent in place of a
+//! handler's.
 
 use std::{
     sync::{Arc, Mutex},

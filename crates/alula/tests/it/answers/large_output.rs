@@ -1,8 +1,8 @@
-//! Output that waits for a socket is bounded by `Limits::output_soft_bytes`, however large the peer's windows are, and is
-//! produced as it drains: in both versions, in both roles, and for many streams in equal shares.
+//! Output that waits for a socket is bounded by `Limits::output_soft_bytes`, however large the peer's windows
+//! are, and is produced as it drains: in both versions, in both roles, and for many streams in equal shares.
 //!
-//! An answer of 64 MiB to a peer with windows of 32 MiB was copied into the output as a whole window. The account of the
-//! connection's memory then closed a connection whose peer had done nothing wrong.
+//! An answer of 64 MiB to a peer with windows of 32 MiB was copied into the output as a whole window. The
+//! account of the connection's memory then closed a connection whose peer had done nothing wrong.
 
 use std::{
     sync::{

@@ -33,7 +33,8 @@ async fn read(mut response: Response, mine: &AtomicUsize, other: &AtomicUsize) -
     other.load(Ordering::Relaxed)
 }
 
-/// Two responses at once with these priorities: for each, how much of the other had arrived when it was whole.
+/// Two responses at once with these priorities: for each, how much of the other had arrived when it was
+/// whole.
 async fn race(first: &str, second: &str, then_of_second: Option<Priority>) -> (usize, usize) {
     let gate = Arc::new(Semaphore::new(0));
     let server = Server::bind("127.0.0.1:0").await.unwrap();

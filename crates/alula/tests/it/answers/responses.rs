@@ -1,4 +1,5 @@
-//! What a response tells, how its content is read, and that a cut never looks like an end, however it is read.
+//! What a response tells, how its content is read, and that a cut never looks like an end, however it is
+//! read.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,5 +1,5 @@
-//! Large files that go from the system's memory to the socket: the same octets as where they are read, whatever becomes of the peer and of
-//! the file meanwhile.
+//! Large files that go from the system's memory to the socket: the same octets as where they are read,
+//! whatever becomes of the peer and of the file meanwhile.
 #![cfg(target_os = "linux")]
 
 use std::{fs, io::Write as _, path::PathBuf, time::Duration};
@@ -102,7 +102,8 @@ async fn read_content(socket: &mut TcpStream, mut content: Vec<u8>, length: usiz
     content
 }
 
-/// Octets that system calls of this thread have written to anything, `sendfile` among them; what goes by `send` does not count.
+/// Octets that system calls of this thread have written to anything, `sendfile` among them; what goes by
+/// `send` does not count.
 fn written_by_this_thread() -> u64 {
     let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
     counts.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap().parse().unwrap()
@@ -298,7 +299,8 @@ async fn many_at_once_share_what_there_is() {
     }
 }
 
-/// Answers with octets of a file where they are taken, else with the word `none`, and with a list of how many were taken.
+/// Answers with octets of a file where they are taken, else with the word `none`, and with a list of how many
+/// were taken.
 async fn tell_what_is_taken(exchange: Exchange, path: PathBuf) -> Result<Sent, Error> {
     let is_stated = exchange.request().path() == "/stated";
     let reply = exchange.respond(Status::OK);

@@ -1,5 +1,6 @@
-//! Twenty-eight lines as a user of reqwest types them. Twenty-one compile. Beside each of the others stands the call that does, with what
-//! rustc 1.95 says of the guess: two it answers with our name, and all seven are aliases in the documentation, whose search leads to it.
+//! Twenty-eight lines as a user of reqwest types them. Twenty-one compile. Beside each of the others stands
+//! the call that does, with what rustc 1.95 says of the guess: two it answers with our name, and all seven
+//! are aliases in the documentation, whose search leads to it.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -59,7 +60,8 @@ async fn responses(response: impl Fn() -> Response) -> Result<BodyStream, Error>
     Ok(response().bytes_stream())
 }
 
-/// The guesses that do not compile, and the methods that have them as aliases, with their files in `crates/client/src`.
+/// The guesses that do not compile, and the methods that have them as aliases, with their files in
+/// `crates/client/src`.
 const ALIASES: [(&str, &str, &str); 7] = [
     ("default_headers", "headers", "builder/policy.rs"),
     ("pool_idle_timeout", "keep_idle", "builder/pool.rs"),

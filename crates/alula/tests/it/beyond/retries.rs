@@ -91,8 +91,8 @@ async fn a_failing_origin_gets_no_storm() {
         for _ in 0..30 {
             assert_eq!(send(client.get(&url)).await.unwrap().status().as_u16(), 503);
         }
-        // Eleven calls until the ten retries that may be made at once are spent, with the one that the calls bring; then
-        // every tenth call has one.
+        // Eleven calls until the ten retries that may be made at once are spent, with the one that the calls
+        // bring; then every tenth call has one.
         assert_eq!(site.take_lines().len(), 30 + 11 + 1);
     }
 }

@@ -226,7 +226,8 @@ fn threads_that_share_a_client_drive_in_turn() {
     }
 }
 
-/// A request from a thread of its own, which has reached its handler and waits there; and its answer, in time.
+/// A request from a thread of its own, which has reached its handler and waits there; and its answer, in
+/// time.
 fn ask_and_hold(client: &Client, server: &Running, number: usize) -> mpsc::Receiver<String> {
     let (client, url) = (client.clone(), server.url(&format!("/held?{number}")));
     let (tell, told) = mpsc::channel();

@@ -1,8 +1,10 @@
-//! One client on many runtimes: its calls use connections of their own runtime alone, whatever becomes of the others.
+//! One client on many runtimes: its calls use connections of their own runtime alone, whatever becomes of the
+//! others.
 //!
-//! A client in a `static` was used by many tests, each with a runtime of its own. Some failed now and then: their calls were
-//! sent on connections whose runtime had just ended, or waited for one that another runtime was opening and were cancelled with it.
-//! A call waited for ever for a connection of a runtime that nobody drove.
+//! A client in a `static` was used by many tests, each with a runtime of its own. Some failed now and then:
+//! their calls were sent on connections whose runtime had just ended, or waited for one that another runtime
+//! was opening and were cancelled with it. A call waited for ever for a connection of a runtime that nobody
+//! drove.
 
 use std::{
     future::{Future, poll_fn},

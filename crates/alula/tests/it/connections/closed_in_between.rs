@@ -1,5 +1,6 @@
-//! A server that closes a connection while the next request is on its way: it says nothing, so that nobody knows whether
-//! it has acted on the request. What is idempotent is sent again (RFC 9112 §9.3.1), over either version.
+//! A server that closes a connection while the next request is on its way: it says nothing, so that nobody
+//! knows whether it has acted on the request. What is idempotent is sent again (RFC 9112 §9.3.1), over either
+//! version.
 
 use std::time::Duration;
 
@@ -63,7 +64,8 @@ fn is_unanswered(error: &Error, is_reused: bool) -> bool {
     }
 }
 
-/// For each: the method, how many requests each connection answers, how the requests end, and how many heads came in all.
+/// For each: the method, how many requests each connection answers, how the requests end, and how many heads
+/// came in all.
 #[tokio::test]
 async fn what_is_idempotent_is_sent_again_where_the_connection_had_been_used() {
     const CASES: [(&str, &[usize], [bool; 2], usize); 5] = [

@@ -1,7 +1,8 @@
-//! What a client does on a connection that calls wait on and nothing is heard from: it asks by PING, and gives up when
-//! nobody answers.
+//! What a client does on a connection that calls wait on and nothing is heard from: it asks by PING, and
+//! gives up when nobody answers.
 //!
-//! Durations are real, as the connection's clock is: tests wait for what the peer sees and never for time to pass.
+//! Durations are real, as the connection's clock is: tests wait for what the peer sees and never for time to
+//! pass.
 
 use std::{net::SocketAddr, time::Duration};
 

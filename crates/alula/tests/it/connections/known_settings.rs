@@ -34,7 +34,8 @@ async fn tell_and_go(socket: &mut TcpStream, settings: &[u8]) {
     socket.write_all(&[ok(stream), goaway].concat()).await.unwrap();
 }
 
-/// Says what it allows once so many requests are there; answers all. Gives how many came before the client knew.
+/// Says what it allows once so many requests are there; answers all. Gives how many came before the client
+/// knew.
 async fn tell_late(socket: &mut TcpStream) -> u32 {
     read_magic(socket).await;
     let (mut requests, mut before) = (0, None);

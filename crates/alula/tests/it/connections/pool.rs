@@ -1,7 +1,7 @@
 //! The client's connections: how many are opened, how long they are kept, and who waits for them.
 //!
-//! A door before the server counts the connections that come, and those that are there. Tests wait for its counts and for
-//! requests to arrive, never for time to pass.
+//! A door before the server counts the connections that come, and those that are there. Tests wait for its
+//! counts and for requests to arrive, never for time to pass.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -265,8 +265,8 @@ async fn origins_beyond_what_is_remembered_take_their_connections_along() {
     assert_eq!(*second.came.borrow(), 1);
 }
 
-/// A server that answers the first request on each connection and says nothing of closing it then. It reports once the client
-/// has closed its side as well.
+/// A server that answers the first request on each connection and says nothing of closing it then. It reports
+/// once the client has closed its side as well.
 async fn serve_once_each(http2: bool, closed: watch::Sender<usize>, listener: TcpListener) {
     loop {
         let (mut socket, _) = listener.accept().await.unwrap();

@@ -4,7 +4,8 @@ use std::{fs, net::TcpListener, time::Duration};
 
 use alula::{Client, Exchange, Server, Status};
 
-/// The state of an established connection, and the kind of its timer if that is for keep-alive, in `/proc/net/tcp`.
+/// The state of an established connection, and the kind of its timer if that is for keep-alive, in
+/// `/proc/net/tcp`.
 const ESTABLISHED: &str = "01";
 const KEEP_ALIVE: &str = "02";
 /// No test takes that long.

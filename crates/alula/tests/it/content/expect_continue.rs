@@ -1,4 +1,5 @@
-//! `expect: 100-continue` (RFC 9110 §10.1.1) between client and server, over both versions, and against peers written by hand.
+//! `expect: 100-continue` (RFC 9110 §10.1.1) between client and server, over both versions, and against peers
+//! written by hand.
 
 use std::{io::Write as _, net::SocketAddr, time::Duration};
 
@@ -14,8 +15,9 @@ const FOREVER: Duration = Duration::from_secs(20);
 /// Content that fits no buffer of a head.
 const OCTETS: usize = 100_000;
 
-/// Answers `/echo` with the content, begun before any of it is read; `/whole` with 200 at once, while it reads the content; `/refused`
-/// with 403, whose content does not end until that of the request is read, which fails; anything else with 204 unread.
+/// Answers `/echo` with the content, begun before any of it is read; `/whole` with 200 at once, while it
+/// reads the content; `/refused` with 403, whose content does not end until that of the request is read,
+/// which fails; anything else with 204 unread.
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     let (request, mut body, responder) = exchange.split();
     match request.path() {
@@ -157,8 +159,8 @@ async fn a_server_asks_before_it_accepts_and_not_for_what_it_will_not_read() {
     assert!(text.starts_with("HTTP/1.1 403 ") && text.contains("Connection: close\r\n"), "{text}");
 }
 
-/// A server by hand that answers each head with the first text, and with the second once the content has come. It tells how many octets
-/// of content came.
+/// A server by hand that answers each head with the first text, and with the second once the content has
+/// come. It tells how many octets of content came.
 async fn by_hand(first: &'static str, second: &'static str) -> (String, mpsc::Receiver<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

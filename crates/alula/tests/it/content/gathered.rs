@@ -1,5 +1,5 @@
-//! Content gathered up to a limit, on clients and servers, and content in pieces that are kept: what is copied, what is charged and
-//! for how long, and what becomes of trailers and of content that is cut.
+//! Content gathered up to a limit, on clients and servers, and content in pieces that are kept: what is
+//! copied, what is charged and for how long, and what becomes of trailers and of content that is cut.
 
 use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
 

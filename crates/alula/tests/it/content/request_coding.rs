@@ -1,4 +1,5 @@
-//! Routes that decode the content of requests, over both versions: what their handlers see, and what is refused.
+//! Routes that decode the content of requests, over both versions: what their handlers see, and what is
+//! refused.
 #![cfg(all(feature = "gzip", feature = "brotli", feature = "zstd"))]
 
 use std::{future::Future, io::Write as _, time::Duration};

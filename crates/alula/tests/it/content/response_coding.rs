@@ -1,4 +1,5 @@
-//! Content in a coding is decoded on its way in, over either version, and never ends well unless all of it came.
+//! Content in a coding is decoded on its way in, over either version, and never ends well unless all of it
+//! came.
 #![cfg(feature = "gzip")]
 
 use std::{io::Write as _, sync::LazyLock, time::Duration};

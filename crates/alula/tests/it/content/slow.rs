@@ -1,5 +1,6 @@
-//! Peers that are not hurried: content that nobody waits for, content that our own windows keep back, tunnels, and answers after which
-//! the handler allows a slow peer. `crates/conformance/tests/attacks/slow.rs` and `http1.rs` play those that are.
+//! Peers that are not hurried: content that nobody waits for, content that our own windows keep back,
+//! tunnels, and answers after which the handler allows a slow peer.
+//! `crates/conformance/tests/attacks/slow.rs` and `http1.rs` play those that are.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -68,7 +69,8 @@ async fn content_that_nobody_waits_for_may_take_its_time() {
     }
 }
 
-/// A process that was held up, here by a handler that blocks its thread, has not read what its peers sent meanwhile.
+/// A process that was held up, here by a handler that blocks its thread, has not read what its peers sent
+/// meanwhile.
 #[tokio::test]
 async fn nobody_is_judged_by_a_process_that_was_held_up() {
     let address = start(async |mut exchange: Exchange| {
@@ -96,8 +98,8 @@ async fn nobody_is_judged_by_a_process_that_was_held_up() {
     assert_eq!(within(pending.response()).await.unwrap().status(), Status::NO_CONTENT);
 }
 
-/// One stream's content fills the window of the connection, and its handler does not read it: the content of the other stream cannot
-/// come, which is not its peer's fault.
+/// One stream's content fills the window of the connection, and its handler does not read it: the content of
+/// the other stream cannot come, which is not its peer's fault.
 #[tokio::test]
 async fn content_that_our_window_keeps_back_is_not_missed() {
     static GO_ON: Notify = Notify::const_new();

@@ -1,5 +1,5 @@
-//! Answers of HTTP/1.1 to requests whose content nobody reads: they say whether their connection ends with them, for a client that
-//! has all of its content on the way would else send the next request into it.
+//! Answers of HTTP/1.1 to requests whose content nobody reads: they say whether their connection ends with
+//! them, for a client that has all of its content on the way would else send the next request into it.
 
 use std::time::Duration;
 

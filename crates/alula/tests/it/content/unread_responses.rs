@@ -1,7 +1,9 @@
-//! Responses that a program holds and does not read: what they take from the calls beside them, and that no call waits for ever.
+//! Responses that a program holds and does not read: what they take from the calls beside them, and that no
+//! call waits for ever.
 //!
-//! A hundred of them over HTTP/1.1 took all connections that a client has to an origin, and every other call waited without end.
-//! Four of them over HTTP/2 took the whole window of the connection, with the same effect.
+//! A hundred of them over HTTP/1.1 took all connections that a client has to an origin, and every other call
+//! waited without end. Four of them over HTTP/2 took the whole window of the connection, with the same
+//! effect.
 
 use std::{future::Future, sync::LazyLock, time::Duration};
 

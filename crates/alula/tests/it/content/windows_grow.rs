@@ -1,5 +1,5 @@
-//! Receive windows grow over a path that delays, in both roles: a relay moves what has come in one direction at a time, so that
-//! each of its rounds is a round trip, whatever else the machine does.
+//! Receive windows grow over a path that delays, in both roles: a relay moves what has come in one direction
+//! at a time, so that each of its rounds is a round trip, whatever else the machine does.
 
 use std::{
     sync::{

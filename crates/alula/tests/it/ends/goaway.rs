@@ -1,5 +1,5 @@
-//! GOAWAY as a server's first frame (RFC 9113 §6.8): its code and its debug data reach the caller, and what it says was not acted on is
-//! sent again.
+//! GOAWAY as a server's first frame (RFC 9113 §6.8): its code and its debug data reach the caller, and what
+//! it says was not acted on is sent again.
 
 use std::io::Read as _;
 
@@ -21,7 +21,8 @@ pub(crate) fn no_content(stream: u32) -> Vec<u8> {
     [&[0, 0, 1, 1, 5][..], &stream.to_be_bytes(), &[0x89]].concat()
 }
 
-/// Reads the preface and then frames, up to one that ends a stream, which it gives. Says SETTINGS first, if so.
+/// Reads the preface and then frames, up to one that ends a stream, which it gives. Says SETTINGS first, if
+/// so.
 pub(crate) fn read_request(wire: &mut Wire, says_settings: bool) -> u32 {
     wire.read_exact(&mut [0; 24]).unwrap();
     if says_settings {

@@ -1,5 +1,5 @@
-//! A client that goes says so, by whatever it goes, before its sockets are closed: GOAWAY over HTTP/2 (RFC 9113 §6.8), the end of
-//! TLS (RFC 8446 §6.1), then FIN.
+//! A client that goes says so, by whatever it goes, before its sockets are closed: GOAWAY over HTTP/2 (RFC
+//! 9113 §6.8), the end of TLS (RFC 8446 §6.1), then FIN.
 
 use std::{
     io::Read as _,
@@ -25,7 +25,8 @@ enum Leaving {
     Blocking,
 }
 
-/// Answers one request, and tells what came until the client closed; an error if that was before TLS had ended.
+/// Answers one request, and tells what came until the client closed; an error if that was before TLS had
+/// ended.
 fn origin(with_tls: bool, http2: bool) -> (String, Receiver<std::io::Result<Vec<u8>>>) {
     let (tell, told) = channel();
     let protocol: &[u8] = if http2 { b"h2" } else { b"http/1.1" };

@@ -1,5 +1,5 @@
-//! The ends of connections: TLS that is cut, connections that ended or were written to while nobody read, resets, and GOAWAY
-//! as the first frame; and clients that leave a server.
+//! The ends of connections: TLS that is cut, connections that ended or were written to while nobody read,
+//! resets, and GOAWAY as the first frame; and clients that leave a server.
 
 mod answered_whole;
 mod dropped_half;

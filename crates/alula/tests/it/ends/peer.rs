@@ -1,4 +1,5 @@
-//! A server of octets by hand, on threads of its own, in clear text or over TLS, that says exactly how a connection ends.
+//! A server of octets by hand, on threads of its own, in clear text or over TLS, that says exactly how a
+//! connection ends.
 
 use std::{
     io::{self, Read, Write},

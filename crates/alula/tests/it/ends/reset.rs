@@ -1,4 +1,5 @@
-//! A TCP reset is told as what it is, with the error of the operating system, and is neither a clean close nor a breach.
+//! A TCP reset is told as what it is, with the error of the operating system, and is neither a clean close
+//! nor a breach.
 
 use std::{
     error::Error as _,
@@ -90,7 +91,8 @@ async fn a_reset_that_a_write_was_told_of_is_no_clean_end() {
     assert_eq!(counted(&client), []);
 }
 
-/// Answers the first request of the first connection, and resets it when the second comes; others are answered.
+/// Answers the first request of the first connection, and resets it when the second comes; others are
+/// answered.
 fn resets_the_second(http2: bool) -> String {
     listen(false, b"h2", move |number, mut wire| {
         for round in 0..2 {

@@ -1,4 +1,5 @@
-//! What comes on a connection between two requests while nobody reads it: it is looked at before the connection is used again.
+//! What comes on a connection between two requests while nobody reads it: it is looked at before the
+//! connection is used again.
 
 use std::{
     io::Read as _,
@@ -31,7 +32,8 @@ enum Between {
     UpdatesKeys,
 }
 
-/// A server that answers each request with the number of its connection. When it is told to, the first one does something.
+/// A server that answers each request with the number of its connection. When it is told to, the first one
+/// does something.
 struct Peer {
     url: String,
     go: Sender<()>,

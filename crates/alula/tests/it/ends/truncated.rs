@@ -1,5 +1,5 @@
-//! TLS that ends without close_notify (RFC 9112 §9.8): content and tunnels that last until the close are cut then, and all else
-//! is whole.
+//! TLS that ends without close_notify (RFC 9112 §9.8): content and tunnels that last until the close are cut
+//! then, and all else is whole.
 
 use std::{
     io::{Read as _, Write as _},

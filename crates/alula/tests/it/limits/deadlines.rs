@@ -1,6 +1,7 @@
 //! How long the parts of a call may take, which part an error names, and what a call notes of its parts.
 //!
-//! Peers are a few lines by hand that stop where a test wants them to. Durations are real, as the connection's clock is.
+//! Peers are a few lines by hand that stop where a test wants them to. Durations are real, as the
+//! connection's clock is.
 
 use std::{io, time::Duration};
 

@@ -1,4 +1,5 @@
-//! A server refuses new requests while it holds more memory than new ones may find, over real sockets and both versions.
+//! A server refuses new requests while it holds more memory than new ones may find, over real sockets and
+//! both versions.
 
 use std::{
     sync::{
@@ -57,7 +58,8 @@ async fn serve(limits: Limits) -> Served {
 }
 
 impl Served {
-    /// Reserves whatever is left, beside what is reserved already: connections may have given some of their memory back.
+    /// Reserves whatever is left, beside what is reserved already: connections may have given some of their
+    /// memory back.
     fn fill(&self, limits: &Limits, reserved: &mut Vec<Reservation>) {
         let left = limits.process_memory_soft_bytes().saturating_sub(self.ledger.memory_held());
         if left > 0 {

@@ -1,5 +1,6 @@
-//! A handler sees control data that it can rely on: a method that only looks like HEAD is another method (RFC 9110 §9.1),
-//! the scheme is that of the connection and no claim of the peer, and the authority is there however it was sent.
+//! A handler sees control data that it can rely on: a method that only looks like HEAD is another method (RFC
+//! 9110 §9.1), the scheme is that of the connection and no claim of the peer, and the authority is there
+//! however it was sent.
 
 use std::{
     io::{Read as _, Write as _},
@@ -89,7 +90,8 @@ fn get<'a>(scheme: &'a str, authority: &'a str, fields: &'a FieldSection) -> Req
     RequestHead { method: "GET", scheme, authority, path: "/", protocol: None, fields }
 }
 
-/// `head` was answered 500: the reply held it for HEAD and left the content out, and the machine waited for it.
+/// `head` was answered 500: the reply held it for HEAD and left the content out, and the machine waited for
+/// it.
 #[test]
 fn methods_are_case_sensitive() {
     let server = serve(|server| server);
@@ -191,8 +193,8 @@ async fn a_trusted_proxy_says_what_its_client_asked_for() {
     }
 }
 
-/// Over HTTP/2 only `:authority` was shown, though HTTP/2 lets a request that comes from HTTP/1.1 have `host` in its
-/// place (RFC 9113 §8.3.1).
+/// Over HTTP/2 only `:authority` was shown, though HTTP/2 lets a request that comes from HTTP/1.1 have `host`
+/// in its place (RFC 9113 §8.3.1).
 #[test]
 fn the_authority_may_be_said_by_host() {
     let server = serve(|server| server);

@@ -1,5 +1,5 @@
-//! A body that RST_STREAM cuts short is an error for its reader, whatever the code; NO_ERROR after the whole response is none
-//! (RFC 9113 §8.1). The server is a few frames by hand.
+//! A body that RST_STREAM cuts short is an error for its reader, whatever the code; NO_ERROR after the whole
+//! response is none (RFC 9113 §8.1). The server is a few frames by hand.
 
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ fn goaway(code: u8) -> [u8; 17] {
     [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, code]
 }
 
-/// Answers the first request with these frames, and gives what the client reads, or its error. The server has sent all.
+/// Answers the first request with these frames, and gives what the client reads, or its error. The server has
+/// sent all.
 async fn read(content: &[u8], frames: &[&[u8]]) -> Result<Vec<u8>, Error> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -1,4 +1,5 @@
-//! A client and a server come to a key agreement that a quantum computer does not break, unless told otherwise.
+//! A client and a server come to a key agreement that a quantum computer does not break, unless told
+//! otherwise.
 
 use alula::{Client, Error, Exchange, Identity, Sent, Server, Status};
 

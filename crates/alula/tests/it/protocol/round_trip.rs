@@ -311,8 +311,8 @@ async fn heads_that_are_too_large_end_one_stream_only() {
     .await;
 }
 
-/// A future that was polled once and is then held without being polled must not hold up others: it may be the one
-/// that was to read for all.
+/// A future that was polled once and is then held without being polled must not hold up others: it may be the
+/// one that was to read for all.
 #[tokio::test]
 async fn a_call_that_is_held_unpolled_holds_nobody_up() {
     both(async |server| {

@@ -1,4 +1,5 @@
-//! Access logs: their formats, what a peer cannot write into them, files that are opened again, disks that are slow.
+//! Access logs: their formats, what a peer cannot write into them, files that are opened again, disks that
+//! are slow.
 
 use std::{
     io::{self, Write},
@@ -321,7 +322,8 @@ impl Write for Full {
     }
 }
 
-/// A disk was full in the middle of a line: the next line was joined to that one, and all lines of the write were taken for lost.
+/// A disk was full in the middle of a line: the next line was joined to that one, and all lines of the write
+/// were taken for lost.
 #[tokio::test]
 async fn a_full_disk_joins_no_lines() {
     for is_json in [false, true] {
@@ -362,7 +364,8 @@ impl Write for Stuck {
     }
 }
 
-/// A disk that takes nothing delays nobody; the lines that are lost are counted, and told of once it takes some again.
+/// A disk that takes nothing delays nobody; the lines that are lost are counted, and told of once it takes
+/// some again.
 #[tokio::test]
 async fn a_slow_disk_delays_no_request() {
     let (let_go, stuck) = channel();

@@ -1,4 +1,5 @@
-//! Basic and bearer authentication: who passes, what the others are told, and that nobody writes a user's name but the layer.
+//! Basic and bearer authentication: who passes, what the others are told, and that nobody writes a user's
+//! name but the layer.
 
 use alula::{BasicAuth, BearerAuth, Exchange, Router, Status, routing::get};
 

@@ -1,4 +1,5 @@
-//! Clients behind trusted proxies: their address for handlers, hooks and limits, and what nobody else can claim.
+//! Clients behind trusted proxies: their address for handlers, hooks and limits, and what nobody else can
+//! claim.
 
 use std::{
     sync::{Arc, Mutex},

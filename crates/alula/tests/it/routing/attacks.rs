@@ -1,4 +1,5 @@
-//! Attacks on a router as a whole: what panics and peers that give up must not do to those who see requests begin and end.
+//! Attacks on a router as a whole: what panics and peers that give up must not do to those who see requests
+//! begin and end.
 
 use std::{
     future::Ready,
@@ -85,8 +86,8 @@ fn server(routes: Router, http2: bool) -> TestServer {
     if http2 { server.http2() } else { server }
 }
 
-/// A panic before the future is made left the route of the slot's request before, and a hook that panicked kept the others from
-/// seeing the beginning, or the end.
+/// A panic before the future is made left the route of the slot's request before, and a hook that panicked
+/// kept the others from seeing the beginning, or the end.
 #[tokio::test]
 async fn panics_hide_no_beginning_no_end_and_no_route() {
     for http2 in [false, true] {
@@ -118,8 +119,8 @@ async fn panics_hide_no_beginning_no_end_and_no_route() {
     }
 }
 
-/// Requests that were given up, before they were looked at or while a detached handler went on, left what was kept of them on the
-/// connection; with 1 024 of them there, the log saw no status of any other request.
+/// Requests that were given up, before they were looked at or while a detached handler went on, left what was
+/// kept of them on the connection; with 1 024 of them there, the log saw no status of any other request.
 #[tokio::test]
 async fn streams_that_are_reset_do_not_hide_those_that_follow() {
     const AT_ONCE: usize = 40;
@@ -191,8 +192,8 @@ impl Drop for PanicsAtEnd {
     }
 }
 
-/// The futures of a connection that broke were dropped together if no hook saw them end: one panic ended its task, and a second
-/// one the process.
+/// The futures of a connection that broke were dropped together if no hook saw them end: one panic ended its
+/// task, and a second one the process.
 #[tokio::test]
 async fn destructors_that_panic_when_a_connection_breaks_end_nothing_else() {
     let begun = Arc::new(AtomicI64::new(0));
@@ -235,7 +236,8 @@ impl Hook for PanicsAtHead {
     }
 }
 
-/// The 500 in place of a head that could not be sent had no field of a hook: they were spent on the head that did not leave.
+/// The 500 in place of a head that could not be sent had no field of a hook: they were spent on the head that
+/// did not leave.
 #[tokio::test]
 async fn fields_of_hooks_stay_when_a_head_cannot_be_sent() {
     let with = |name: &'static str, value: &'static str| {

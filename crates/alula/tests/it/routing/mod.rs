@@ -1,4 +1,5 @@
-//! Routers: which handler answers, what it sees, and what becomes of its result. One application, asked over both versions.
+//! Routers: which handler answers, what it sees, and what becomes of its result. One application, asked over
+//! both versions.
 
 mod attacks;
 mod covered;
@@ -32,7 +33,8 @@ const ROWS: &[(&str, &str, u16, &str)] = &[
     ("GET", "/lists", 200, "all"),
     ("HEAD", "/lists", 200, ""),
     ("POST", "/lists", 201, "made"),
-    // Another method of a known path (RFC 9110 §15.5.6), one that HTTP does not know (§15.6.2), an unknown path (§15.5.5).
+    // Another method of a known path (RFC 9110 §15.5.6), one that HTTP does not know (§15.6.2), an unknown
+    // path (§15.5.5).
     ("DELETE", "/lists", 405, "405 Method Not Allowed"),
     ("OPTIONS", "/lists", 405, "405 Method Not Allowed"),
     ("BREW", "/lists", 501, "501 Not Implemented"),
@@ -292,7 +294,8 @@ async fn content_is_bounded_by_the_route() {
     bounds_content(serve(router).await).await;
 }
 
-/// With a layer around the router, the handler was called all the same: the layer led to the route, not to the refusal.
+/// With a layer around the router, the handler was called all the same: the layer led to the route, not to
+/// the refusal.
 #[tokio::test]
 async fn content_is_bounded_by_the_route_within_layers() {
     let takes_less = post(must_not_be_called).content_max(9);

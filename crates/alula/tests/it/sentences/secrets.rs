@@ -1,4 +1,5 @@
-//! No credential is shown, wherever a URL, a field or a proxy is: in `Debug`, in errors and in what a server tells.
+//! No credential is shown, wherever a URL, a field or a proxy is: in `Debug`, in errors and in what a server
+//! tells.
 
 use std::{
     fmt::Debug,
@@ -10,7 +11,8 @@ use alula::{
     Status, blocking, fields::RequestHead, h1, h2, hpack, masked_field,
 };
 
-/// In user information, the query, fields, cookies and proxies; nobody may be shown it, nor what Basic makes of it.
+/// In user information, the query, fields, cookies and proxies; nobody may be shown it, nor what Basic makes
+/// of it.
 const SECRET: &str = "s3cret";
 const BASIC: &str = "czNjcmV0OnMzY3JldA==";
 

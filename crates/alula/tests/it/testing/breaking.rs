@@ -1,4 +1,5 @@
-//! Connections that break, peers that go away, handlers that panic: no octet more than was asked for, and nothing is held afterwards.
+//! Connections that break, peers that go away, handlers that panic: no octet more than was asked for, and
+//! nothing is held afterwards.
 
 use std::{
     io,
@@ -134,7 +135,8 @@ async fn a_handler_that_panics_answers_500_and_tells() {
     }
 }
 
-/// A call opened one connection after the other, without end and as fast as it could, while its server closed each at once.
+/// A call opened one connection after the other, without end and as fast as it could, while its server closed
+/// each at once.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_closes_every_connection_at_once_is_given_up() {
     for http2 in [false, true] {

@@ -19,7 +19,8 @@ async fn handlers_see_the_peer_and_the_scheme() {
     }
 }
 
-/// Asks `/peer` in HTTP/1.1 over a transport that is none of ours, and returns how the connection ended and what was answered.
+/// Asks `/peer` in HTTP/1.1 over a transport that is none of ours, and returns how the connection ended and
+/// what was answered.
 async fn ask_with(settings: alula::ServerBuilder, facts: TransportFacts) -> (bool, String) {
     let (mut near, far) = duplex(4096);
     let served = tokio::spawn(settings.build(answer).serve_connection(far, facts));

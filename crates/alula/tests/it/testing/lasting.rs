@@ -1,4 +1,5 @@
-//! How long a connection lasts: limits end it, a graceful stop lets it finish, and several share what there is.
+//! How long a connection lasts: limits end it, a graceful stop lets it finish, and several share what there
+//! is.
 
 use alula::Limits;
 use tokio::{

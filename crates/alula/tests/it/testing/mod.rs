@@ -1,6 +1,8 @@
-//! Client and server joined in memory (`alula::testing`), and connections that are handed to a server (`serve_connection`).
+//! Client and server joined in memory (`alula::testing`), and connections that are handed to a server
+//! (`serve_connection`).
 //!
-//! Nothing here has a socket: the clock is paused, so that limits of time are met at once, and the runtime has one thread.
+//! Nothing here has a socket: the clock is paused, so that limits of time are met at once, and the runtime
+//! has one thread.
 
 mod breaking;
 mod exchanges;

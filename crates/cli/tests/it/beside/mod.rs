@@ -1,7 +1,8 @@
-//! The words of curl, row by row, on this program and on the curl that is installed: the same requests, output, files and exit code,
-//! or the difference that the row states.
+//! The words of curl, row by row, on this program and on the curl that is installed: the same requests,
+//! output, files and exit code, or the difference that the row states.
 //!
-//! The table is `curl.txt`. Where there is no curl each row is run all the same, and has to end with the code it names.
+//! The table is `curl.txt`. Where there is no curl each row is run all the same, and has to end with the code
+//! it names.
 #![cfg(unix)]
 
 mod compare;

@@ -1,4 +1,5 @@
-//! The table of rows: a line each, `flag | words | code | same`, or `differs in PART[, PART]: why` at the end.
+//! The table of rows: a line each, `flag | words | code | same`, or `differs in PART[, PART]: why` at the
+//! end.
 
 /// A line of the table.
 pub(crate) struct Row {

@@ -1,4 +1,5 @@
-//! What the program says, and how it ends, when something is wrong: with its arguments, on the way, or with the peer.
+//! What the program says, and how it ends, when something is wrong: with its arguments, on the way, or with
+//! the peer.
 
 use std::{
     io::{Read as _, Write as _},
@@ -324,8 +325,8 @@ fn peer(talk: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
     url
 }
 
-/// TLS that ends without close_notify may have been cut by anyone on the path: what says its own end is whole, other content
-/// is not.
+/// TLS that ends without close_notify may have been cut by anyone on the path: what says its own end is
+/// whole, other content is not.
 #[test]
 fn content_that_tls_does_not_end_is_code_7() {
     for (field, code, curls) in [("", 7, 18), ("content-length: 5\r\n", 0, 0)] {

@@ -115,7 +115,8 @@ fn the_server_names_the_file_only_within_the_folder() {
     }
 }
 
-/// `-O -J -C -` appended to any file that the server named, through links too: a server could add to `.ssh/authorized_keys`.
+/// `-O -J -C -` appended to any file that the server named, through links too: a server could add to
+/// `.ssh/authorized_keys`.
 #[test]
 fn a_name_from_the_server_opens_nothing_that_is_there() {
     let folder = Folder::new("new-only");

@@ -1,4 +1,5 @@
-//! The program ends as soon as its last octets are written, and these are not lost: GOAWAY, the end of TLS, FIN.
+//! The program ends as soon as its last octets are written, and these are not lost: GOAWAY, the end of TLS,
+//! FIN.
 
 use std::{
     io::{self, Read, Write},

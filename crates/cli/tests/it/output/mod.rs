@@ -1,4 +1,4 @@
-//! What is printed and written, and how the program ends.
+//! The output of the command, the files that it writes, and its end.
 
 mod failures;
 mod files;

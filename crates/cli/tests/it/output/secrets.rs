@@ -1,4 +1,5 @@
-//! No credential that the program is given is shown: not in what it says when something is wrong, nor in its figures and its log.
+//! No credential that the program is given is shown: not in what it says when something is wrong, nor in its
+//! figures and its log.
 
 use crate::support::{Echo, alula, answering, run, wait};
 

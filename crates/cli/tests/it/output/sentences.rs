@@ -1,4 +1,5 @@
-//! The sentence that the program says of each thing that goes wrong on the way, as a table, over real sockets.
+//! The sentence that the program says of each thing that goes wrong on the way, as a table, over real
+//! sockets.
 
 use std::{
     fs::File,

@@ -1,4 +1,5 @@
-//! What reaches a terminal: nothing that a peer can make it obey. The terminals are real ones, as a pair of pseudo-terminals has them.
+//! What reaches a terminal: nothing that a peer can make it obey. The terminals are real ones, as a pair of
+//! pseudo-terminals has them.
 #![cfg(unix)]
 
 use std::{
@@ -16,8 +17,8 @@ use nix::{
     sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr},
 };
 
-/// Orders to a terminal: a colour and a title by ESC, the same by C1 in UTF-8 and in single octets, and a carriage return that would
-/// hide what stands before it.
+/// Orders to a terminal: a colour and a title by ESC, the same by C1 in UTF-8 and in single octets, and a
+/// carriage return that would hide what stands before it.
 const ORDERS: &[u8] = b"\x1b[31m\x1b]0;t\x07\xc2\x9b31m\xc2\x9d0;t\xc2\x9c\x9b31m\x9d0;t\x9c\x08\x7f\x0e\rx";
 const SHOWN: &str = r"\x1b[31m\x1b]0;t\x07\u{9b}31m\u{9d}0;t\u{9c}\x9b31m\x9d0;t\x9c\x08\x7f\x0e\x0dx";
 

@@ -42,7 +42,8 @@ fn curl_reads_the_jar_and_we_read_that_of_curl() {
     assert!(ended.text().contains(r#"["cookie","a=b"]"#), "{}", ended.text());
 }
 
-/// A server could make a jar unreadable on every later run, by a tab; so could whoever wrote half a line to it.
+/// A server could make a jar unreadable on every later run, by a tab; so could whoever wrote half a line to
+/// it.
 #[test]
 fn a_line_that_cannot_be_read_is_reported_and_skipped() {
     let (echo, folder) = (Echo::start(&[]), Folder::new("bad-line"));
@@ -71,7 +72,8 @@ fn a_line_that_cannot_be_read_is_reported_and_skipped() {
     assert_eq!(ended.stderr, "");
 }
 
-/// The jar was opened as it stood there: through a link it destroyed what the link led to, and it kept the mode that it had.
+/// The jar was opened as it stood there: through a link it destroyed what the link led to, and it kept the
+/// mode that it had.
 #[cfg(unix)]
 #[test]
 fn a_jar_is_replaced_whole_and_never_through_a_link() {

@@ -1,4 +1,5 @@
-//! The words that people type from memory of HTTPie, with HTTPie beside them where the environment names one by `ALULA_HTTPIE`.
+//! The words that people type from memory of HTTPie, with HTTPie beside them where the environment names one
+//! by `ALULA_HTTPIE`.
 
 use std::{fs, process::Command};
 

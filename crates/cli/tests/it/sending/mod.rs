@@ -1,4 +1,5 @@
-//! What is sent: methods, fields, content, credentials, cookies, redirects and ways to a server.
+//! The requests that the command sends: methods, fields, content, credentials, cookies, redirects and ways to
+//! a server.
 
 mod cookies;
 mod forms;

@@ -146,7 +146,8 @@ fn addresses_are_given_outright() {
     }
 }
 
-/// A SOCKS server that answers the first request itself, and hands out the kind of address that it was asked for: 1 or 3.
+/// A SOCKS server that answers the first request itself, and hands out the kind of address that it was asked
+/// for: 1 or 3.
 fn socks() -> (String, thread::JoinHandle<u8>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -10,7 +10,8 @@ use std::{
 
 use crate::support::{Echo, Folder, PATIENCE};
 
-/// The file is cut while it is sent: its reader sees a broken answer, and whoever runs the server is told which file it was.
+/// The file is cut while it is sent: its reader sees a broken answer, and whoever runs the server is told
+/// which file it was.
 #[test]
 fn a_file_that_shrinks_while_it_is_sent_is_told_with_its_name() {
     const OCTETS: u64 = 300 << 20;

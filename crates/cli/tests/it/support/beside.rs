@@ -4,7 +4,8 @@ use std::{io::Write as _, net::TcpListener, process::Command, sync::mpsc, thread
 
 use super::{Ended, PATIENCE, run};
 
-/// The words on Alula, with curl's exit codes, and then on curl if it is installed. Each has its own arguments.
+/// The words on Alula, with curl's exit codes, and then on curl if it is installed. Each has its own
+/// arguments.
 pub(crate) fn both(mut args: impl FnMut() -> Vec<String>) -> impl Iterator<Item = Ended> {
     (0..2).filter_map(move |place| {
         let args = args();
@@ -27,8 +28,8 @@ pub(crate) fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// A server that answers each connection in turn with this, and hands out the requests that came, each with its content; the
-/// address of the server.
+/// A server that answers each connection in turn with this, and hands out the requests that came, each with
+/// its content; the address of the server.
 pub(crate) fn recording<A>(answers: Vec<A>) -> (String, mpsc::Receiver<String>)
 where
     A: AsRef<[u8]> + Send + 'static,

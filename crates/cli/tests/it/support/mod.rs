@@ -130,7 +130,8 @@ impl Echo {
         rest.lines().take(count).map(|line| line.expect("a line")).collect()
     }
 
-    /// Ends it as a user does, and gives what it has written on stderr, and on stdout after the lines of its addresses.
+    /// Ends it as a user does, and gives what it has written on stderr, and on stdout after the lines of its
+    /// addresses.
     #[cfg(unix)]
     pub(crate) fn stop(mut self) -> (String, String) {
         self.signal("TERM");
@@ -177,7 +178,8 @@ impl Echo {
         Self { http, https: has_tls.then(origin), child, rest }
     }
 
-    /// Sends a request over HTTP/1.1, the target as it is, and reads the answer: its head in lower case, and its content.
+    /// Sends a request over HTTP/1.1, the target as it is, and reads the answer: its head in lower case, and
+    /// its content.
     #[track_caller]
     pub(crate) fn ask_raw(&self, method: &str, target: &str, fields: &[&str]) -> (String, String) {
         self.ask_raw_as("localhost", method, target, fields)

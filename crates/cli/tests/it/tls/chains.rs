@@ -1,4 +1,5 @@
-//! A server below an authority between it and the root: what of the chain, of files and of folders is trusted, with curl beside it.
+//! A server below an authority between it and the root: what of the chain, of files and of folders is
+//! trusted, with curl beside it.
 
 use crate::support::{
     Echo, Folder, alula,

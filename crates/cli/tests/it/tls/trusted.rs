@@ -209,7 +209,8 @@ fn certificates_are_shown_in_any_form() {
     assert!(asked.stderr.contains("--pass gives the password"), "{}", asked.stderr);
 }
 
-/// Files as programs write them that are older than OpenSSL 3, or told to. The first of two codes is that of this program.
+/// Files as programs write them that are older than OpenSSL 3, or told to. The first of two codes is that of
+/// this program.
 #[test]
 fn files_of_other_programs_are_read() {
     let site = Site::new("other-programs");

@@ -69,8 +69,9 @@ async fn the_hybrid_is_what_a_client_offers_first() {
     }
 }
 
-/// aws-lc measures the jitter of the processor for 25 ms before it gives its first random octet. Before that, it has a page of this
-/// process wiped should it fork, which tells on it. The client has a process of its own, which runs this test again.
+/// aws-lc measures the jitter of the processor for 25 ms before it gives its first random octet. Before that,
+/// it has a page of this process wiped should it fork, which tells on it. The client has a process of its
+/// own, which runs this test again.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn aws_lc_is_asked_for_no_random_octets() {
@@ -98,7 +99,8 @@ async fn aws_lc_is_asked_for_no_random_octets() {
     assert!(has_asked_aws_lc(), "the servers here have");
 }
 
-/// Returns true if a page is wiped at forks (`wf`, proc(5)); one that may be dropped (`dp`) is the C library's.
+/// Returns true if a page is wiped at forks (`wf`, proc(5)); one that may be dropped (`dp`) is the C
+/// library's.
 #[cfg(target_os = "linux")]
 fn has_asked_aws_lc() -> bool {
     let pages = std::fs::read_to_string("/proc/self/smaps").unwrap();

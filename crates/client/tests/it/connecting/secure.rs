@@ -277,7 +277,8 @@ async fn a_server_that_does_not_shake_hands_is_given_up() {
     assert_eq!(began.elapsed().as_secs(), 3);
 }
 
-/// The environment is read when the configuration is made, so it is set for a process of its own, which runs this test again.
+/// The environment is read when the configuration is made, so it is set for a process of its own, which runs
+/// this test again.
 #[tokio::test]
 async fn secrets_are_logged_where_the_environment_says_if_asked_for() {
     const IS_CHILD: &str = "ALULA_TEST_LOGS_SECRETS";

@@ -143,7 +143,8 @@ async fn only_the_roots_that_are_given_are_trusted() {
     assert_eq!(ends(builder.add_roots_pem(other.root.pem().as_bytes()).unwrap()).await, "UnknownIssuer");
 }
 
-/// The platform's roots are where the environment says, so it is set for a process of its own, which runs this test again.
+/// The platform's roots are where the environment says, so it is set for a process of its own, which runs
+/// this test again.
 #[tokio::test]
 async fn roots_of_the_platform_are_trusted_unless_they_are_left_out() {
     const SITE: &str = "ALULA_TEST_PLATFORM_ROOTS";
@@ -278,7 +279,8 @@ async fn an_issuer_that_has_expired_is_not_trusted() {
     assert_eq!(ends(chain.trusted().await).await, "ExpiredContext");
 }
 
-/// A server's own certificate is trusted if it was added, be it an authority's, signed by itself or by somebody unknown.
+/// A server's own certificate is trusted if it was added, be it an authority's, signed by itself or by
+/// somebody unknown.
 #[tokio::test]
 async fn a_certificate_that_is_trusted_itself_has_to_be_valid() {
     let chain = Chain::new();

@@ -53,7 +53,8 @@ async fn tunnel(mut client: impl AsyncRead + AsyncWrite + Unpin, to: SocketAddr,
     pass(&mut client, to).await;
 }
 
-/// A SOCKS 5 proxy that asks for this name and password, if for any, keeps what it is asked for, and leads to this address.
+/// A SOCKS 5 proxy that asks for this name and password, if for any, keeps what it is asked for, and leads to
+/// this address.
 pub(crate) async fn socks(to: SocketAddr, credentials: Option<&'static [u8]>) -> (SocketAddr, Heads) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, heads) = (listener.local_addr().unwrap(), Heads::default());

@@ -1,4 +1,5 @@
-//! What a server sends over HTTP/1.1, read as far as the attacker has to know: statuses of answers that are whole.
+//! What a server sends over HTTP/1.1, read as far as the attacker has to know: statuses of answers that are
+//! whole.
 //!
 //! This reader is no part of Alula, so that a mistake of Alula's is not made twice.
 

@@ -25,7 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct AttackOnClientOverHttp1 {
     /// Its name, the same as in `docs/limits.md`.
     pub row: &'static str,
-    /// Takes the limit away that answers the attack, which must succeed then; `None` where it is a rule of the protocol.
+    /// Takes the limit away that answers the attack, which must succeed then; `None` where it is a rule of
+    /// the protocol.
     pub lift: Option<fn(&mut Limits)>,
     /// What the server sends once it has read a request.
     pub octets: Vec<u8>,
@@ -38,10 +39,12 @@ pub struct AttackOnClientOverHttp1 {
 }
 
 impl AttackOnClientOverHttp1 {
-    /// Plays the attack both ways, prints its line of the table and says what is wrong: the client must close the connection.
+    /// Plays the attack both ways, prints its line of the table and says what is wrong: the client must close
+    /// the connection.
     ///
     /// # Panics
-    /// When server or caller are not told what they must be, the client holds too much, or other requests wait.
+    /// When server or caller are not told what they must be, the client holds too much, or other requests
+    /// wait.
     pub fn check(&self) {
         let _turn = one_at_a_time();
         let row = Row::checked(self.row, Answer::Closed, self.lift.is_some());

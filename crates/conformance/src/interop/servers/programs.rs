@@ -1,4 +1,5 @@
-//! Servers that are programs of ours on other people's HTTP/2: they answer what [`routes`](crate::interop::routes) says.
+//! Servers that are programs of ours on other people's HTTP/2: they answer what
+//! [`routes`](crate::interop::routes) says.
 
 use super::Served;
 use crate::interop::fetching::{self, FAREWELL};

@@ -14,8 +14,8 @@ use super::site::{Answer, Site, block_on, clients, send};
 const BOMB_OCTETS: usize = 16 << 20;
 /// So much of a bomb is seen before it is known for one, and a step of the decoder.
 const SEEN_MAX: u64 = (1 << 20) + (64 << 10);
-/// What a client may hold while it reads a bomb piece by piece: its buffers and the decoder. The memory of zstd is C's and not
-/// counted; its window bounds it.
+/// What a client may hold while it reads a bomb piece by piece: its buffers and the decoder. The memory of
+/// zstd is C's and not counted; its window bounds it.
 const MEMORY_MAX: i64 = 512 << 10;
 /// A window of 16 MiB, which a stream of br may ask for, and as above.
 const BROTLI_MEMORY_MAX: i64 = 20 << 20;
@@ -55,8 +55,8 @@ fn site(codings: &'static str, content: Vec<u8>) -> Site {
     Site::start(move |_| Answer::new(200).header("content-encoding", codings).content(content.clone()))
 }
 
-/// Reads all content piece by piece, and keeps nothing of it: nor the client, since what that frees later would count as freed by
-/// whoever is watched then.
+/// Reads all content piece by piece, and keeps nothing of it: nor the client, since what that frees later
+/// would count as freed by whoever is watched then.
 async fn read(client: Client, site: &Site) -> (Result<Response, Error>, u64) {
     let mut octets = 0;
     let mut response = match send(client.get(&site.url("/"))).await {

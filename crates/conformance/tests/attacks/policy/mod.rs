@@ -1,7 +1,9 @@
-//! Every row of the table of attacks on what clients do by themselves, over real sockets; `docs/limits.md` has the same rows.
+//! Every row of the table of attacks on what clients do by themselves, over real sockets; `docs/limits.md`
+//! has the same rows.
 //!
-//! Each is played over HTTP/1.1 and HTTP/2, unless it is about one of them. Where what bounds it can be set, it is played
-//! again with that lifted, and must not end so then. With `--nocapture --test-threads 1` the tests print the table.
+//! Each is played over HTTP/1.1 and HTTP/2, unless it is about one of them. Where what bounds it can be set,
+//! it is played again with that lifted, and must not end so then. With `--nocapture --test-threads 1` the
+//! tests print the table.
 
 mod contents;
 mod cookies;

@@ -1,5 +1,5 @@
-//! What the machine answers to each frame a peer must not send, and to some it may: a table of stimulus, section of the RFC
-//! and answer. `cargo test -p alula-h2 --test it rules -- --nocapture` prints it.
+//! What the machine answers to each frame a peer must not send, and to some it may: a table of stimulus,
+//! section of the RFC and answer. `cargo test -p alula-h2 --test it rules -- --nocapture` prints it.
 //!
 //! Errors are told apart by code, by scope (RST_STREAM or GOAWAY) and by the last stream that GOAWAY names.
 

@@ -1,13 +1,13 @@
-//! Every kind of frame in every state of a stream (RFC 9113 §5.1), for both roles. The reserved states are missing: they need
-//! PUSH_PROMISE, which is refused.
+//! Every kind of frame in every state of a stream (RFC 9113 §5.1), for both roles. The reserved states are
+//! missing: they need PUSH_PROMISE, which is refused.
 
 use super::table::Step::{Answer, Ask, GiveUp, In};
 use super::table::{Case, Rows, Step};
 use crate::support::wire::*;
 use crate::support::{End, frame};
 
-/// What stream 1 goes through, and the answers to each of [`kinds`] in turn. `-` is none; an error of the stream is told
-/// with RST_STREAM, one of the connection with GOAWAY and the last stream.
+/// What stream 1 goes through, and the answers to each of [`kinds`] in turn. `-` is none; an error of the
+/// stream is told with RST_STREAM, one of the connection with GOAWAY and the last stream.
 type State = (&'static str, fn() -> Vec<Step>, [&'static str; 12]);
 
 const PE: &str = "GOAWAY 0 PROTOCOL_ERROR";
@@ -107,8 +107,8 @@ fn response_in() -> Step {
     In(headers(END, 1, &response("200", &[])))
 }
 
-/// One frame of each kind on stream 1. HEADERS are what may come: a request on an idle stream of a server, else trailers;
-/// a response on a client.
+/// One frame of each kind on stream 1. HEADERS are what may come: a request on an idle stream of a server,
+/// else trailers; a response on a client.
 fn kinds(is_client: bool, is_idle: bool) -> [(&'static str, Vec<u8>); 12] {
     let fields = match (is_client, is_idle) {
         (true, _) => response("200", &[]),

@@ -1,5 +1,5 @@
-//! How a row of the table is run: whole and octet by octet, with equal answers and equal events; and afterwards the connection
-//! either answers another stream, or has ended.
+//! How a row of the table is run: whole and octet by octet, with equal answers and equal events; and
+//! afterwards the connection either answers another stream, or has ended.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

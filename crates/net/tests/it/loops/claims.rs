@@ -1,5 +1,5 @@
-//! Large content is handed over as it was read: whatever frames it comes in, however these are cut, and whoever else's are
-//! between, each stream gets its own and all of it.
+//! Large content is handed over as it was read: whatever frames it comes in, however these are cut, and
+//! whoever else's are between, each stream gets its own and all of it.
 
 use std::{future::poll_fn, pin::pin, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Both versions over what is not TCP: content of some size goes up and comes back, through pipes that hold very little,
-//! over transports that have to be flushed, and over Unix sockets.
+//! Both versions over what is not TCP: content of some size goes up and comes back, through pipes that hold
+//! very little, over transports that have to be flushed, and over Unix sockets.
 
 use std::{future::poll_fn, sync::Arc, task::Poll};
 

@@ -114,7 +114,8 @@ async fn names_and_passwords_are_texts_of_any_kind() {
     }
 }
 
-/// A flood of wrong passwords is hashed by few threads, what is too much is answered at once, and others are not held up.
+/// A flood of wrong passwords is hashed by few threads, what is too much is answered at once, and others are
+/// not held up.
 #[tokio::test]
 async fn a_flood_of_wrong_passwords_is_bounded() {
     let access = Access::hashing_on(1, users(&user_with("ann", &["get"]))).unwrap();
@@ -122,7 +123,8 @@ async fn a_flood_of_wrong_passwords_is_bounded() {
     let [_, client] = served.clients();
     assert_eq!(served.ask(&client, "ann", "GET", KEY).await.status(), 404, "kept from now on");
     let mut refused = 0;
-    // 21 requests are hashed or wait; the others of a batch find no place, unless the machine hashes faster than it takes requests.
+    // 21 requests are hashed or wait; the others of a batch find no place, unless the machine hashes faster
+    // than it takes requests.
     for _ in 0..50 {
         let mut tasks = tokio::task::JoinSet::new();
         for number in 0..60 {

@@ -7,8 +7,8 @@ use crate::access::served::{PASSWORD, Served, said, user, user_with};
 const ALL: [&str; 6] = ["get", "put", "delete", "list", "index", "admin"];
 const METHODS: [&str; 5] = ["GET", "HEAD", "PUT", "POST", "DELETE"];
 
-/// The needs of the requests of a path: a permission by method, in the order of [`METHODS`]; `-` for a method that it has not, `user` for any
-/// user, `open` for none.
+/// The needs of the requests of a path: a permission by method, in the order of [`METHODS`]; `-` for a method
+/// that it has not, `user` for any user, `open` for none.
 const NEEDS: [(&str, [&str; 5]); 28] = [
     ("/", ["user", "user", "-", "-", "-"]),
     ("/ping", ["user", "user", "-", "-", "-"]),
@@ -57,8 +57,8 @@ fn every_path_stands_in_the_table() {
     assert_eq!(own, here);
 }
 
-/// On every path, by every method: nobody is 401, a user who has all permissions but the one that it takes is told which is missing, and one
-/// who has that one alone passes.
+/// On every path, by every method: nobody is 401, a user who has all permissions but the one that it takes is
+/// told which is missing, and one who has that one alone passes.
 #[tokio::test]
 async fn every_path_asks_for_its_permission() {
     let mut text = user("none", "");
@@ -177,7 +177,8 @@ async fn the_old_path_asks_for_what_it_shows() {
     }
 }
 
-/// Someone who may write but not read learns nothing of what is there: neither from an answer with the object, nor from a condition.
+/// Someone who may write but not read learns nothing of what is there: neither from an answer with the
+/// object, nor from a condition.
 #[tokio::test]
 async fn a_write_that_reads_needs_both() {
     let served = Served::start(

@@ -1,10 +1,10 @@
 //! The checker: what must hold of every history, whatever the engine and the order of its calls.
 //!
-//! Rule 1: the checker knows what clients asked for and were answered, and nothing else. A call of unknown outcome may have had its effect at any
-//! time since it began, or never.
-//! Rule 2: a read is held against a write only if it must have seen it: it began after the write had ended, and the replicas that it asked
-//! and those that took the write have one in common. The answer to a write is decided on all that was written before, of which a majority of the
-//! replicas has each part by then.
+//! Rule 1: the checker knows what clients asked for and were answered, and nothing else. A call of unknown
+//! outcome may have had its effect at any time since it began, or never.
+//! Rule 2: a read is held against a write only if it must have seen it: it began after the write had ended,
+//! and the replicas that it asked and those that took the write have one in common. The answer to a write is
+//! decided on all that was written before, of which a majority of the replicas has each part by then.
 
 mod clocks;
 mod conditions;
@@ -29,7 +29,8 @@ pub(crate) enum Rule {
     Written,
     /// Refused writes are not stored.
     Refused,
-    /// Acknowledged contents remain until a context that names it, a rule of its bucket or a reaping covers it.
+    /// Acknowledged contents remain until a context that names it, a rule of its bucket or a reaping covers
+    /// it.
     Remains,
     /// Covered contents do not come back.
     Covered,

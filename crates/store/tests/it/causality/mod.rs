@@ -1,8 +1,10 @@
-//! Causality: random clients of every engine, a model and a checker of what they were told, and faults that the checker must find.
+//! Causality: random clients of every engine, a model and a checker of what they were told, and faults that
+//! the checker must find.
 //!
-//! Clients write with contexts that are fresh, stale, missing, merged or a part, on conditions, delete and reap, in buckets with and without siblings.
-//! One client alone is held against a model call by call (`reference`). The histories of several, interleaved by a seed or on
-//! threads, are checked for rules that hold whatever the order was (`checker`).
+//! Clients write with contexts that are fresh, stale, missing, merged or a part, on conditions, delete and
+//! reap, in buckets with and without siblings. One client alone is held against a model call by call
+//! (`reference`). The histories of several, interleaved by a seed or on threads, are checked for rules that
+//! hold whatever the order was (`checker`).
 //!
 //! `ALULA_CAUSALITY_RUNS` is the number of runs of each test, for longer ones than CI has time for.
 

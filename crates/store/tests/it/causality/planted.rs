@@ -13,7 +13,8 @@ use self::own_content::{OwnContent, rebuild};
 
 pub(crate) use self::faulty::Faulty;
 
-/// A fault. The last five go wrong in the client's place, which stands for a resource; the others in the engine.
+/// A fault. The last five go wrong in the client's place, which stands for a resource; the others in the
+/// engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// One sibling is lost with a write.

@@ -1,6 +1,8 @@
-//! The model that engines are compared with: an object is a plain set of contents, and a write takes out those whose dots its context names.
+//! The model that engines are compared with: an object is a plain set of contents, and a write takes out
+//! those whose dots its context names.
 //!
-//! Riak §3.2 says what a write leaves, and `docs/decisions/0023-contexts-name-dots.md` that contexts name dots and not maxima.
+//! Riak §3.2 says what a write leaves, and `docs/decisions/0023-contexts-name-dots.md` that contexts name
+//! dots and not maxima.
 
 use std::collections::{BTreeMap, BTreeSet};
 

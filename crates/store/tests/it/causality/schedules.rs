@@ -99,7 +99,8 @@ fn current_thread() -> Runtime {
 /// A client, of which each poll is a turn.
 type Turns = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Polls one client after the other in an order of the seed. They need no waking: nothing that they wait for sleeps.
+/// Polls one client after the other in an order of the seed. They need no waking: nothing that they wait for
+/// sleeps.
 fn interleave(seed: u64, mut clients: Vec<Turns>) {
     let mut rng = Rng::new(seed);
     let mut context = Context::from_waker(Waker::noop());

@@ -1,4 +1,5 @@
-//! Requests for data types over HTTP/1.1 and HTTP/2: what is missing or refused, keys that are made, limits, and writers at once.
+//! Requests for data types over HTTP/1.1 and HTTP/2: what is missing or refused, keys that are made, limits,
+//! and writers at once.
 
 use std::sync::Arc;
 use std::time::Duration;

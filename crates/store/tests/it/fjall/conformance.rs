@@ -24,8 +24,8 @@ enum Step {
     Set(Vec<u8>, Option<Vec<u8>>),
 }
 
-/// Names, few enough to be written again. Half of the keys are long: about as long as engine keys may be, or much longer, with a start
-/// in common.
+/// Names, few enough to be written again. Half of the keys are long: about as long as engine keys may be, or
+/// much longer, with a start in common.
 fn names(rng: &mut Rng) -> Vec<Name> {
     let long_bucket = vec![b'B'; 5000];
     let buckets: [&[u8]; 4] = [b"b", b"c", b"\0", &long_bucket];

@@ -32,7 +32,8 @@ fn key(task: u64, number: u64) -> Vec<u8> {
     key
 }
 
-/// Writes until it is killed, and prints each write that it was answered for. Does nothing in an ordinary run of the tests.
+/// Writes until it is killed, and prints each write that it was answered for. Does nothing in an ordinary run
+/// of the tests.
 #[tokio::test(flavor = "multi_thread")]
 async fn writes_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -86,7 +87,8 @@ fn start(folder: &Path) -> Child {
     command.spawn().expect("this test again")
 }
 
-/// Kills the process after some answers and returns the last count that it was answered for, by task and number.
+/// Kills the process after some answers and returns the last count that it was answered for, by task and
+/// number.
 fn kill_after(mut child: Child, answers: usize, last: &mut HashMap<(u64, u64), u64>) -> usize {
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
     let (mut line, mut read) = (String::new(), 0);

@@ -359,7 +359,8 @@ async fn large(broken: Broken) -> Store<Broken> {
     store
 }
 
-/// Riak §10.1: a list whose time runs out ends with an object that says so, and what is one object stays open before it.
+/// Riak §10.1: a list whose time runs out ends with an object that says so, and what is one object stays open
+/// before it.
 #[tokio::test]
 async fn time_that_runs_out_is_the_last_object() {
     let store = large(Broken::after(2, EngineError::TimedOut)).await;

@@ -1,4 +1,5 @@
-//! Queries of random indexes against a model that does everything at once, and pages that are put together again (Riak §11).
+//! Queries of random indexes against a model that does everything at once, and pages that are put together
+//! again (Riak §11).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Queries of secondary indexes that are answered in parts, that fail on the way, and that nobody reads (Riak §11.4, §11.6).
+//! Queries of secondary indexes that are answered in parts, that fail on the way, and that nobody reads (Riak
+//! §11.4, §11.6).
 
 use crate::support::broken::Broken;
 use crate::support::seeded::{Seed, check, client, clients, get, json, open, put, put_typed, servers, text};
@@ -114,7 +115,8 @@ async fn time_that_runs_out_is_503() {
     check(&people().await, &[json("/buckets/b/index/name_bin/carol?timeout=0", r#"{"keys":["k3"]}"#)]).await;
 }
 
-/// Riak §11.4: after a part was sent, an error is a part of its own before the end; without parts the content breaks off.
+/// Riak §11.4: after a part was sent, an error is a part of its own before the end; without parts the content
+/// breaks off.
 #[tokio::test]
 async fn a_query_that_fails_on_the_way_says_so() {
     let store = large(Broken::after(2, EngineError::TimedOut)).await;

@@ -80,7 +80,8 @@ pub(crate) async fn put<E: Engine>(engine: &E, key: &[u8], put: Put) -> Result<(
     engine.write(BUCKET.object(key), put, &write_terms(Durability::Flushed)).await.map(drop)
 }
 
-/// A content without what differs from engine to engine: whether it says that the object was deleted, its attributes and its value.
+/// A content without what differs from engine to engine: whether it says that the object was deleted, its
+/// attributes and its value.
 pub(crate) type Plain = (bool, Vec<u8>, Vec<u8>);
 
 pub(crate) fn plain(octets: &[u8]) -> Vec<Plain> {
@@ -155,7 +156,8 @@ pub(crate) async fn deleted<S: Snapshot>(snapshot: &S, items: usize) -> Vec<Vec<
     names
 }
 
-/// Checks that the entries of an index and the list of deleted objects are those that the objects of a bucket stand for.
+/// Checks that the entries of an index and the list of deleted objects are those that the objects of a bucket
+/// stand for.
 pub(crate) async fn check_entries<S: Snapshot>(snapshot: &S, bucket: BucketName<'_>, field: &[u8]) {
     let (mut expected, mut expected_deleted) = (Vec::new(), Vec::new());
     for key in keys(snapshot, bucket, 100).await {

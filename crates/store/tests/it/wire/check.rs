@@ -167,7 +167,8 @@ fn keys(answer: &Answer, name: &str, wanted: &Value) -> Result<(), String> {
     }
 }
 
-/// The members of this name, one after the other. Those of a multipart are ordered, those of a run end with an empty list.
+/// The members of this name, one after the other. Those of a multipart are ordered, those of a run end with
+/// an empty list.
 fn stream(answer: &Answer, name: &str, wanted: &Value) -> Result<(), String> {
     let is_multipart = answer.value("content-type").is_some_and(|it| it.starts_with("multipart/"));
     let objects = match is_multipart {

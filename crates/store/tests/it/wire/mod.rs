@@ -1,7 +1,9 @@
-//! The wire cases of the store: what a request gets, by the rules of Riak's HTTP API, over both versions and on every engine.
+//! The wire cases of the store: what a request gets, by the rules of Riak's HTTP API, over both versions and
+//! on every engine.
 //!
-//! The cases are text, in the `.txt` files of `cases`; `README.txt` explains how they are written. Each names the section of the
-//! rules that it is about, as `§5.2`, and has a bucket of its own, so that one server serves them all.
+//! The cases are text, in the `.txt` files of `cases`; `README.txt` explains how they are written. Each names
+//! the section of the rules that it is about, as `§5.2`, and has a bucket of its own, so that one server
+//! serves them all.
 
 mod answer;
 mod case;
@@ -91,7 +93,8 @@ fn play_all<E: Engine>(version: Version, open: impl Fn(&Path) -> E) {
     assert!(differences.is_empty(), "{} of {played} cases:\n{}", differences.len(), differences.join("\n"));
 }
 
-/// Returns the mistake of an outcome: a case fails unless it is known to, for a reason, and passes if it is not.
+/// Returns the mistake of an outcome: a case fails unless it is known to, for a reason, and passes if it is
+/// not.
 fn difference(case: &Case, outcome: Result<(), String>, reason: Option<&str>) -> Option<String> {
     match (outcome, reason) {
         (Ok(()), None) | (Err(_), Some(_)) => None,

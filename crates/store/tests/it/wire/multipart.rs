@@ -1,4 +1,5 @@
-//! Contents of several parts, framed as the store frames them: an empty line first, and no line after the end.
+//! Contents of several parts, framed as the store frames them: an empty line first, and no line after the
+//! end.
 
 use crate::wire::answer::Answer;
 

@@ -82,7 +82,8 @@ impl Client {
         self.out.clear();
     }
 
-    /// Sends content, as far as the server takes it before it has said how much that is: the rest goes when there is room.
+    /// Sends content, as far as the server takes it before it has said how much that is: the rest goes when
+    /// there is room.
     fn send_content(&mut self, stream: StreamKey, request: &Request) {
         match &request.content {
             Content::None => {}
@@ -100,7 +101,8 @@ impl Client {
         }
     }
 
-    /// Sends a piece; while the windows have no room for the rest, what comes is read, which is about windows alone.
+    /// Sends a piece; while the windows have no room for the rest, what comes is read, which is about windows
+    /// alone.
     fn send_piece(&mut self, stream: StreamKey, piece: &str, end: bool) {
         let mut sent = 0;
         loop {

@@ -1,5 +1,5 @@
-//! One application of axum on a server of hyper and on Alula's: what its handlers see, and what comes back, is the same but for what
-//! `docs/axum.md` lists.
+//! One application of axum on a server of hyper and on Alula's: what its handlers see, and what comes back,
+//! is the same but for what `docs/axum.md` lists.
 
 mod answer;
 mod application;
@@ -146,7 +146,8 @@ fn page() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/axum.md")).unwrap()
 }
 
-/// The differences that the documentation lists: rows of six columns, in which several requests or versions may stand together.
+/// The differences that the documentation lists: rows of six columns, in which several requests or versions
+/// may stand together.
 fn listed(page: &str) -> Differences {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     rows.map(|row| row.split(" | ").collect::<Vec<_>>())

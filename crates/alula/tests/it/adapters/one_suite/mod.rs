@@ -1,4 +1,5 @@
-//! A to-do service, once with Alula's router and once with axum's: one suite that both pass, over both versions.
+//! A to-do service, once with Alula's router and once with axum's: one suite that both pass, over both
+//! versions.
 
 mod axum_todo;
 #[path = "../../../../examples/server/todo.rs"]

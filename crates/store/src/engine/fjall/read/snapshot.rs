@@ -18,8 +18,8 @@ use crate::engine::{
 use crate::model::Damaged;
 use crate::model::octets::put_counted;
 
-/// The state of a [`Fjall`](crate::engine::fjall::Fjall) at one moment. It can no longer be read once the engine was dropped
-/// or opened anew after a failed write.
+/// The state of a [`Fjall`](crate::engine::fjall::Fjall) at one moment. It can no longer be read once the
+/// engine was dropped or opened anew after a failed write.
 pub struct FjallSnapshot {
     /// Weak, because the folder opens anew only when nobody has it open.
     tables: Weak<Tables>,

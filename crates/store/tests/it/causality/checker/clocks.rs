@@ -31,7 +31,8 @@ fn check_latest(write: &Call, given: &Given) -> Result<(), Violation> {
     }
 }
 
-/// Returns true if the object may have been reaped between two writes: a new object begins at the time of the clock.
+/// Returns true if the object may have been reaped between two writes: a new object begins at the time of the
+/// clock.
 fn is_forgotten(evidence: &Evidence<'_>, earlier: &Call, later: &Call) -> bool {
     let mut writes = evidence.writes(later.key).iter();
     writes.any(|reaped| {

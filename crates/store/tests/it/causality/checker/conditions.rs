@@ -1,12 +1,13 @@
-//! The calls to an object have one order in which each is answered as the model answers it, and in which no call that ended stands after one
-//! that began later: they are linearizable.
+//! The calls to an object have one order in which each is answered as the model answers it, and in which no
+//! call that ended stands after one that began later: they are linearizable.
 //!
-//! Theory of operation: the search puts one call after the other. Candidates for the next place are the calls that began before any of those left has
-//! ended. One that changes nothing is put as soon as it fits, since nothing is lost by that. Writes are tried one after the other. Those of
-//! unknown outcome come last, since they need no place, and before all others of them those that an answer shows. One that nobody
-//! ever saw is left out where no call can depend on it. Each answer names all that is stored, so that a wrong order ends soon: as soon as
-//! a call that is left needs a content that has come and gone, or no call can be next.
-//! Reads of several replicas are given what those have, and stand in no order with writes: they are left out.
+//! Theory of operation: the search puts one call after the other. Candidates for the next place are the calls
+//! that began before any of those left has ended. One that changes nothing is put as soon as it fits, since
+//! nothing is lost by that. Writes are tried one after the other. Those of unknown outcome come last, since
+//! they need no place, and before all others of them those that an answer shows. One that nobody ever saw is
+//! left out where no call can depend on it. Each answer names all that is stored, so that a wrong order ends
+//! soon: as soon as a call that is left needs a content that has come and gone, or no call can be next. Reads
+//! of several replicas are given what those have, and stand in no order with writes: they are left out.
 
 mod before;
 
@@ -34,8 +35,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Result<(), Violation> {
     })
 }
 
-/// Returns true if the place of a call has a meaning. What nobody saw of unknown writes is only felt as a tombstone in the place of a content: a
-/// context cannot name it, so that among siblings it would be there in the end.
+/// Returns true if the place of a call has a meaning. What nobody saw of unknown writes is only felt as a
+/// tombstone in the place of a content: a context cannot name it, so that among siblings it would be there in
+/// the end.
 fn matters(evidence: &Evidence<'_>, call: &Call) -> bool {
     match (&call.outcome, call.put()) {
         (Outcome::NotDone, _) => false,
@@ -132,8 +134,8 @@ impl<'a> Search<'a> {
         left.any(|(needs, _)| needs.iter().any(is_gone)) || self.rest.iter().any(is_gone)
     }
 
-    /// Returns true if a call that was answered, or the end, may be next but for calls of unknown outcome: these have what it needs and is not
-    /// stored, and take out what is stored and it does not bear.
+    /// Returns true if a call that was answered, or the end, may be next but for calls of unknown outcome:
+    /// these have what it needs and is not stored, and take out what is stored and it does not bear.
     fn has_next(&self, state: &State) -> bool {
         let candidates = self.candidates(state);
         let is_unknown = |number: &usize| matches!(self.calls[*number].outcome, Outcome::Unknown);

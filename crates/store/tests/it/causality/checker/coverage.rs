@@ -47,8 +47,9 @@ fn check_covered(evidence: &Evidence<'_>, write: &Call) -> Result<(), Violation>
     }
 }
 
-/// Returns true if a read that must have seen a write must have seen the removal of a content that it covers as well. Another write may have
-/// removed it before, of which a majority of the replicas knows, and not all that took this one.
+/// Returns true if a read that must have seen a write must have seen the removal of a content that it covers
+/// as well. Another write may have removed it before, of which a majority of the replicas knows, and not all
+/// that took this one.
 fn must_see_removal(evidence: &Evidence<'_>, read: &Observation<'_>, write: &Call, given: &Given) -> bool {
     let mut others = evidence.writes(write.key).iter().filter(|other| other.begun != write.begun);
     2 * read.r > evidence.replicas

@@ -11,8 +11,8 @@ pub(crate) struct FaultRates {
     /// Messages that do not arrive. Half of them are kept as hints and sent again; the other half is left to
     /// the repair by reads.
     pub(crate) lost: u32,
-    /// Calls that end with [`EngineError::TimedOut`](alula_store::engine::EngineError::TimedOut), before anything
-    /// was done.
+    /// Calls that end with [`EngineError::TimedOut`](alula_store::engine::EngineError::TimedOut), before
+    /// anything was done.
     pub(crate) timed_out: u32,
     /// Writes that end with [`EngineError::Unknown`](alula_store::engine::EngineError::Unknown), since their
     /// coordinator stopped part-way.

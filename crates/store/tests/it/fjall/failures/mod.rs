@@ -1,7 +1,7 @@
 //! A store over HTTP whose disk fails, and works again.
 //!
-//! The store runs in a process of its own, whose calls of the system `crates/disk-recorder` lets fail when it says so. Afterwards the power is lost,
-//! too: what was answered is still there.
+//! The store runs in a process of its own, whose calls of the system `crates/disk-recorder` lets fail when it
+//! says so. Afterwards the power is lost, too: what was answered is still there.
 #![cfg(target_os = "linux")]
 
 mod opening;

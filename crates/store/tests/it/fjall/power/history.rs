@@ -1,4 +1,5 @@
-//! Histories: the writes of each key in a recording up to some point, and which of them may be found after a loss of power.
+//! Histories: the writes of each key in a recording up to some point, and which of them may be found after a
+//! loss of power.
 
 use std::collections::BTreeMap;
 

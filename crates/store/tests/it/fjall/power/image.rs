@@ -16,8 +16,8 @@ pub(crate) struct Checked {
     pub(crate) cut_tails: usize,
 }
 
-/// Checks that a folder opens, that it has what was flushed, that its indexes and lists agree with its objects, that it takes a
-/// write, and all of that once more.
+/// Checks that a folder opens, that it has what was flushed, that its indexes and lists agree with its
+/// objects, that it takes a write, and all of that once more.
 pub(crate) async fn check(folder: PathBuf, history: History) -> Result<Checked, String> {
     let engine = open(&folder)?;
     let checked = check_open(&engine, &history).await?;

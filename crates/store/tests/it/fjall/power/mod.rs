@@ -1,7 +1,9 @@
-//! A process that writes is recorded, and every folder that a loss of power may leave of it opens, with all that was answered as flushed.
+//! A process that writes is recorded, and every folder that a loss of power may leave of it opens, with all
+//! that was answered as flushed.
 //!
-//! The recording is of what the process asked of the system (`crates/disk-recorder`), and the folders are made from it (`crates/power`, which
-//! says what is taken for possible). `ALULA_STORE_IMAGES` is the number of folders, for more than CI has time for.
+//! The recording is of what the process asked of the system (`crates/disk-recorder`), and the folders are
+//! made from it (`crates/power`, which says what is taken for possible). `ALULA_STORE_IMAGES` is the number
+//! of folders, for more than CI has time for.
 #![cfg(target_os = "linux")]
 
 mod cuts;

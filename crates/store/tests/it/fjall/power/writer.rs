@@ -1,4 +1,5 @@
-//! The process that writes: several tasks, each with keys of its own, with index entries, deletes, removals and long keys.
+//! The process that writes: several tasks, each with keys of its own, with index entries, deletes, removals
+//! and long keys.
 
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use tokio::task::JoinSet;
 
 use crate::support::fjall::{BUCKET, Put, Removal, write_terms};
 
-/// The variables that make this test binary a writer: its folder, its seed, the writes of each task, and the octets of each eighth value.
+/// The variables that make this test binary a writer: its folder, its seed, the writes of each task, and the
+/// octets of each eighth value.
 pub(crate) const FOLDER: &str = "ALULA_STORE_POWER_FOLDER";
 pub(crate) const SEED: &str = "ALULA_STORE_POWER_SEED";
 pub(crate) const WRITES: &str = "ALULA_STORE_POWER_WRITES";
