@@ -44,13 +44,13 @@ func encode(lists, name string) func(int) {
 }
 
 func decode(lists, name string) func(int) {
-	octets, err := os.ReadFile(filepath.Join(lists, "blocks-"+name))
+	bytes, err := os.ReadFile(filepath.Join(lists, "blocks-"+name))
 	check(err)
 	var blocks [][]byte
-	for len(octets) > 0 {
-		length := 2 + int(binary.BigEndian.Uint16(octets))
-		blocks = append(blocks, octets[2:length])
-		octets = octets[length:]
+	for len(bytes) > 0 {
+		length := 2 + int(binary.BigEndian.Uint16(bytes))
+		blocks = append(blocks, bytes[2:length])
+		bytes = bytes[length:]
 	}
 	seen, next := 0, 0
 	decoder := hpack.NewDecoder(4096, func(field hpack.HeaderField) { seen += len(field.Value) })

@@ -48,8 +48,8 @@ func appendText(out []byte, text string) []byte {
 }
 
 // What is read is copied, but for values.
-func readRecord(octets []byte) (record, error) {
-	in := reader{octets: octets}
+func readRecord(bytes []byte) (record, error) {
+	in := reader{bytes: bytes}
 	read := record{vector: in.vector()}
 	count := in.number()
 	for ; count > 0 && !in.failed; count-- {
@@ -126,38 +126,38 @@ func (r *record) changed(before *record, bucket, key string) change {
 
 // A reader of what is appended above. After a failure everything is empty.
 type reader struct {
-	octets []byte
+	bytes []byte
 	failed bool
 }
 
 func (in *reader) take(count uint64) []byte {
-	if count > uint64(len(in.octets)) {
-		in.failed, in.octets = true, nil
+	if count > uint64(len(in.bytes)) {
+		in.failed, in.bytes = true, nil
 		return nil
 	}
-	taken := in.octets[:count]
-	in.octets = in.octets[count:]
+	taken := in.bytes[:count]
+	in.bytes = in.bytes[count:]
 	return taken
 }
 
 func (in *reader) number() uint64 {
-	number, octets := binary.Uvarint(in.octets)
-	if octets <= 0 {
-		in.failed, in.octets = true, nil
+	number, bytes := binary.Uvarint(in.bytes)
+	if bytes <= 0 {
+		in.failed, in.bytes = true, nil
 		return 0
 	}
-	in.octets = in.octets[octets:]
+	in.bytes = in.bytes[bytes:]
 	return number
 }
 
 func (in *reader) counted() []byte { return in.take(in.number()) }
 
 func (in *reader) uint64() uint64 {
-	octets := in.take(8)
-	if octets == nil {
+	bytes := in.take(8)
+	if bytes == nil {
 		return 0
 	}
-	return binary.BigEndian.Uint64(octets)
+	return binary.BigEndian.Uint64(bytes)
 }
 
 func (in *reader) dot() dot { return dot{in.uint64(), in.number()} }

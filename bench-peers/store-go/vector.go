@@ -76,13 +76,13 @@ func parseContext(text string) (vector, error) {
 	if text == "" {
 		return nil, nil
 	}
-	octets, err := base64.StdEncoding.DecodeString(text)
+	bytes, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return nil, errContext
 	}
-	in := reader{octets: octets}
+	in := reader{bytes: bytes}
 	v := in.vector()
-	if in.failed || len(in.octets) > 0 {
+	if in.failed || len(in.bytes) > 0 {
 		return nil, errContext
 	}
 	return v, nil

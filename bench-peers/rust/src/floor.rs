@@ -1,4 +1,4 @@
-//! The floor: as many octets as a request and its answer have, over bare sockets, batched as the stacks do
+//! The floor: as many bytes as a request and its answer have, over bare sockets, batched as the stacks do
 //! it.
 //!
 //! - `floor block|tokio client UNITS CONNECTIONS IN_FLIGHT UP DOWN PORT` asks as a client would, with so many
@@ -15,14 +15,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::clients::asking::spread;
 use crate::measure::{Run, end_with_input, measured, one_thread};
 
-/// Octets of a request, and of its answer.
+/// Bytes of a request, and of its answer.
 #[derive(Clone, Copy)]
-struct Octets {
+struct Bytes {
     up: usize,
     down: usize,
 }
 
-impl Octets {
+impl Bytes {
     fn parse(up: &str, down: &str) -> Option<Self> {
         Some(Self { up: up.parse().ok()?, down: down.parse().ok()? })
     }
@@ -53,16 +53,16 @@ pub(crate) fn dispatch(args: &[&str]) -> Option<()> {
         [kind, "client", units, connections, in_flight, up, down, port] => {
             let units = units.parse().ok()?;
             let load = Load::parse(units, connections, in_flight)?;
-            let (octets, port) = (Octets::parse(up, down)?, port.parse().ok()?);
+            let (bytes, port) = (Bytes::parse(up, down)?, port.parse().ok()?);
             let client = if *kind == "tokio" { client_tokio } else { client_block };
             let work = format!("client-m{}", load.connections * load.in_flight);
-            measured(client(load, octets, port), &work, units);
+            measured(client(load, bytes, port), &work, units);
         }
-        ["tokio", "serve", up, down] => serve_tokio(Octets::parse(up, down)?),
-        ["block", "serve", up, down] => serve_block(Octets::parse(up, down)?),
+        ["tokio", "serve", up, down] => serve_tokio(Bytes::parse(up, down)?),
+        ["block", "serve", up, down] => serve_block(Bytes::parse(up, down)?),
         ["drive", requests, connections, in_flight, up, down, port] => {
             let load = Load::parse(requests.parse().ok()?, connections, in_flight)?;
-            drive(load, Octets::parse(up, down)?, port.parse().ok()?);
+            drive(load, Bytes::parse(up, down)?, port.parse().ok()?);
         }
         _ => return None,
     }
@@ -76,22 +76,22 @@ fn connect(port: u16) -> TcpStream {
 }
 
 /// Writes on every connection, then reads on every one: as few calls as there can be.
-fn client_block(load: Load, octets: Octets, port: u16) -> Run {
+fn client_block(load: Load, bytes: Bytes, port: u16) -> Run {
     let mut sockets: Vec<TcpStream> = (0..load.connections).map(|_| connect(port)).collect();
-    let (requests, mut answers) = octets.of(load.in_flight);
+    let (requests, mut answers) = bytes.of(load.in_flight);
     Box::new(move |count| {
         let mut left = count;
         while left > 0 {
             let before = left;
             for socket in &mut sockets {
                 let now = left.min(load.in_flight);
-                socket.write_all(&requests[..octets.up * now as usize]).expect("they are sent");
+                socket.write_all(&requests[..bytes.up * now as usize]).expect("they are sent");
                 left -= now;
             }
             left = before;
             for socket in &mut sockets {
                 let now = left.min(load.in_flight);
-                socket.read_exact(&mut answers[..octets.down * now as usize]).expect("their answers");
+                socket.read_exact(&mut answers[..bytes.down * now as usize]).expect("their answers");
                 left -= now;
             }
         }
@@ -99,7 +99,7 @@ fn client_block(load: Load, octets: Octets, port: u16) -> Run {
 }
 
 /// With a task for each connection.
-fn client_tokio(load: Load, octets: Octets, port: u16) -> Run {
+fn client_tokio(load: Load, bytes: Bytes, port: u16) -> Run {
     let runtime = one_thread();
     let mut sockets: Vec<_> = {
         let _inside = runtime.enter();
@@ -107,11 +107,11 @@ fn client_tokio(load: Load, octets: Octets, port: u16) -> Run {
     };
     Box::new(move |count| {
         runtime.block_on(spread(&mut sockets, count, |mut socket, share| async move {
-            let (requests, mut answers) = octets.of(load.in_flight);
+            let (requests, mut answers) = bytes.of(load.in_flight);
             let mut left = share;
             while left > 0 {
                 let now = left.min(load.in_flight);
-                let (up, down) = (octets.up * now as usize, octets.down * now as usize);
+                let (up, down) = (bytes.up * now as usize, bytes.down * now as usize);
                 socket.write_all(&requests[..up]).await.expect("they are sent");
                 socket.read_exact(&mut answers[..down]).await.expect("their answers");
                 left -= now;
@@ -130,7 +130,7 @@ fn connect_tokio(port: u16) -> tokio::net::TcpStream {
 /// As many connections are answered at a time.
 const THREADS: usize = 64;
 
-fn serve_block(octets: Octets) {
+fn serve_block(bytes: Bytes) {
     end_with_input();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     println!("{}", listener.local_addr().expect("it is bound").port());
@@ -140,16 +140,16 @@ fn serve_block(octets: Octets) {
             scope.spawn(|| {
                 loop {
                     let (socket, _) = listener.accept().expect("a connection");
-                    answer_block(socket, octets).expect("the client closes in order");
+                    answer_block(socket, bytes).expect("the client closes in order");
                 }
             });
         }
     });
 }
 
-fn answer_block(mut socket: TcpStream, octets: Octets) -> io::Result<()> {
+fn answer_block(mut socket: TcpStream, bytes: Bytes) -> io::Result<()> {
     socket.set_nodelay(true)?;
-    let mut answers = Answers::new(octets);
+    let mut answers = Answers::new(bytes);
     loop {
         let read = socket.read(&mut answers.input)?;
         if read == 0 {
@@ -159,21 +159,21 @@ fn answer_block(mut socket: TcpStream, octets: Octets) -> io::Result<()> {
     }
 }
 
-fn serve_tokio(octets: Octets) {
+fn serve_tokio(bytes: Bytes) {
     one_thread().block_on(async {
         end_with_input();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         println!("{}", listener.local_addr().expect("it is bound").port());
         loop {
             let (socket, _) = listener.accept().await.expect("a connection");
-            tokio::spawn(answer_tokio(socket, octets));
+            tokio::spawn(answer_tokio(socket, bytes));
         }
     });
 }
 
-async fn answer_tokio(mut socket: tokio::net::TcpStream, octets: Octets) -> io::Result<()> {
+async fn answer_tokio(mut socket: tokio::net::TcpStream, bytes: Bytes) -> io::Result<()> {
     socket.set_nodelay(true)?;
-    let mut answers = Answers::new(octets);
+    let mut answers = Answers::new(bytes);
     loop {
         let read = socket.read(&mut answers.input).await?;
         if read == 0 {
@@ -185,7 +185,7 @@ async fn answer_tokio(mut socket: tokio::net::TcpStream, octets: Octets) -> io::
 
 /// Which answers are due: one for each whole request.
 struct Answers {
-    octets: Octets,
+    bytes: Bytes,
     input: Vec<u8>,
     out: Vec<u8>,
     /// Of a request that is not here whole.
@@ -193,14 +193,14 @@ struct Answers {
 }
 
 impl Answers {
-    fn new(octets: Octets) -> Self {
-        Self { octets, input: vec![0; 65_536], out: Vec::new(), left: 0 }
+    fn new(bytes: Bytes) -> Self {
+        Self { bytes, input: vec![0; 65_536], out: Vec::new(), left: 0 }
     }
 
     fn to(&mut self, read: usize) -> &[u8] {
         let there = self.left + read;
-        self.left = there % self.octets.up;
-        let due = there / self.octets.up * self.octets.down;
+        self.left = there % self.bytes.up;
+        let due = there / self.bytes.up * self.bytes.down;
         if self.out.len() < due {
             self.out.resize(due, b'a');
         }
@@ -209,19 +209,19 @@ impl Answers {
 }
 
 /// Prints the requests per second.
-fn drive(load: Load, octets: Octets, port: u16) {
+fn drive(load: Load, bytes: Bytes, port: u16) {
     let start = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..load.connections {
-            scope.spawn(|| drive_one(load, octets, port));
+            scope.spawn(|| drive_one(load, bytes, port));
         }
     });
     println!("{}", load.requests as f64 / start.elapsed().as_secs_f64());
 }
 
-fn drive_one(load: Load, octets: Octets, port: u16) {
+fn drive_one(load: Load, bytes: Bytes, port: u16) {
     let mut socket = connect(port);
-    let (requests, mut answers) = octets.of(load.in_flight);
+    let (requests, mut answers) = bytes.of(load.in_flight);
     for _ in 0..load.requests / load.connections / load.in_flight {
         socket.write_all(&requests).expect("they are sent");
         socket.read_exact(&mut answers).expect("their answers");

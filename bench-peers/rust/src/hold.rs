@@ -1,6 +1,6 @@
 //! Connections that wait: of bare rustls, both ends, of hyper's client, and hyper's server with many streams.
 //!
-//! - `hold rustls serve h1|h2 CERTIFICATE KEY` answers what one read brings, by octets that are always the
+//! - `hold rustls serve h1|h2 CERTIFICATE KEY` answers what one read brings, by bytes that are always the
 //!   same.
 //! - `hold rustls|hyper client h1|h2 unused|once PORT COUNT [ROOTS]` is a client: prints 0, waits for a line,
 //!   makes the connections, 64 at a time, and prints their count.
@@ -35,7 +35,7 @@ use crate::servers::listening::{Speaks, acceptor};
 /// The connections that are being made at once, at most.
 const IN_FLIGHT: usize = 64;
 
-/// The octets of an answer's content.
+/// The bytes of an answer's content.
 const CONTENT: usize = 1024;
 
 /// A client's connections.
@@ -103,9 +103,9 @@ async fn serve_bare(is_http2: bool, tls: TlsAcceptor) {
             let Ok(mut io) = tls.accept(socket).await else { return };
             // Little is read at a time, so that the task holds little: all but the first of what comes is
             // passed over.
-            let mut octets = [0; 256];
+            let mut bytes = [0; 256];
             let mut is_answered = false;
-            while io.read(&mut octets).await.is_ok_and(|read| read > 0) {
+            while io.read(&mut bytes).await.is_ok_and(|read| read > 0) {
                 if !is_answered && io.write_all(&answer).await.is_err() {
                     return;
                 }
@@ -222,17 +222,17 @@ impl Client {
         if self.is_used {
             let (request, frames): (&[u8], &[u8]) = (HTTP1, HTTP2);
             io.write_all(if self.is_http2 { frames } else { request }).await.expect("it is open");
-            let (mut octets, mut here) = ([0; 256], 0);
+            let (mut bytes, mut here) = ([0; 256], 0);
             while here < CONTENT {
-                here += match io.read(&mut octets).await.expect("it is open") {
+                here += match io.read(&mut bytes).await.expect("it is open") {
                     0 => panic!("the server ended the connection"),
                     read => read,
                 };
             }
         }
         tokio::spawn(async move {
-            let mut octets = [0; 256];
-            while io.read(&mut octets).await.is_ok_and(|read| read > 0) {}
+            let mut bytes = [0; 256];
+            while io.read(&mut bytes).await.is_ok_and(|read| read > 0) {}
         });
     }
 

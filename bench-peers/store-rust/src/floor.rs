@@ -13,7 +13,7 @@ const BATCHES: [usize; 5] = [1, 6, 12, 32, 64];
 /// The time of each.
 const TIME: Duration = Duration::from_secs(2);
 
-/// Octets of a record with 516 octets of value and its attributes, and entries of its indexes.
+/// Bytes of a record with 516 bytes of value and its attributes, and entries of its indexes.
 const RECORD: usize = 1000;
 const ENTRIES: usize = 16;
 

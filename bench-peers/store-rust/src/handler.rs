@@ -57,34 +57,34 @@ async fn read(State(shared): State<Shared>, Path(names): Path<Names>) -> respons
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let Some(stored) = stored else { return (StatusCode::NOT_FOUND, "not found\n").into_response() };
-    let octets = Bytes::from_owner(stored);
-    let record = Record::read(&octets);
-    let shown = record.and_then(|record| show(&octets, &record, &names["bucket"]));
+    let bytes = Bytes::from_owner(stored);
+    let record = Record::read(&bytes);
+    let shown = record.and_then(|record| show(&bytes, &record, &names["bucket"]));
     shown.unwrap_or_else(|| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
 /// The value is sent from where it was read.
-fn show(octets: &Bytes, record: &Record<'_>, bucket: &str) -> Option<response::Response> {
+fn show(bytes: &Bytes, record: &Record<'_>, bucket: &str) -> Option<response::Response> {
     let vclock = HeaderValue::try_from(record.vector.text()).ok()?;
     let [content] = &record.contents[..] else { return siblings(record, vclock) };
-    let mut response = Response::new(Body::from(octets.slice_ref(content.value)));
+    let mut response = Response::new(Body::from(bytes.slice_ref(content.value)));
     let headers = response.headers_mut();
     headers.reserve(content.fields.len() + 6);
     headers.insert(VCLOCK, vclock);
-    headers.insert(CONTENT_TYPE, value_of(octets, content.media_type)?);
+    headers.insert(CONTENT_TYPE, value_of(bytes, content.media_type)?);
     let tag = [b"\"", content.vtag, b"\""].concat();
     headers.insert(ETAG, HeaderValue::try_from(tag).ok()?);
     let modified = UNIX_EPOCH + Duration::from_micros(content.modified);
     headers.insert(LAST_MODIFIED, HeaderValue::try_from(httpdate::fmt_http_date(modified)).ok()?);
     for (name, value) in &content.fields {
-        headers.append(HeaderName::from_bytes(name).ok()?, value_of(octets, value)?);
+        headers.append(HeaderName::from_bytes(name).ok()?, value_of(bytes, value)?);
     }
     headers.append(LINK, HeaderValue::try_from(format!("</buckets/{bucket}>; rel=\"up\"")).ok()?);
     Some(response)
 }
 
-fn value_of(octets: &Bytes, value: &[u8]) -> Option<HeaderValue> {
-    HeaderValue::from_maybe_shared(octets.slice_ref(value)).ok()
+fn value_of(bytes: &Bytes, value: &[u8]) -> Option<HeaderValue> {
+    HeaderValue::from_maybe_shared(bytes.slice_ref(value)).ok()
 }
 
 fn siblings(record: &Record<'_>, vclock: HeaderValue) -> Option<response::Response> {
@@ -198,7 +198,7 @@ async fn query(State(shared): State<Shared>, Path(names): Path<Names>) -> respon
     };
     let key = |entry: &[u8]| {
         let rest = &entry[prefix.len()..];
-        let end = rest.iter().position(|octet| *octet == 0).unwrap_or_default();
+        let end = rest.iter().position(|byte| *byte == 0).unwrap_or_default();
         String::from_utf8_lossy(&rest[end + 1..]).into_owned()
     };
     let keys: Vec<String> = entries.iter().map(|entry| key(entry)).collect();

@@ -52,6 +52,6 @@ async fn serve(engine: Arc<engine::Engine>) {
 
 async fn input_ends() {
     let mut input = tokio::io::stdin();
-    let mut octets = [0; 64];
-    while input.read(&mut octets).await.is_ok_and(|count| count > 0) {}
+    let mut bytes = [0; 64];
+    while input.read(&mut bytes).await.is_ok_and(|count| count > 0) {}
 }

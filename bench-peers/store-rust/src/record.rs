@@ -26,11 +26,11 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    pub(crate) fn read(mut octets: &'a [u8]) -> Option<Self> {
-        let octets = &mut octets;
-        let vector = Vector::read(octets)?;
-        let count = number(octets)?;
-        let contents = (0..count).map(|_| Content::read(octets)).collect::<Option<_>>()?;
+    pub(crate) fn read(mut bytes: &'a [u8]) -> Option<Self> {
+        let bytes = &mut bytes;
+        let vector = Vector::read(bytes)?;
+        let count = number(bytes)?;
+        let contents = (0..count).map(|_| Content::read(bytes)).collect::<Option<_>>()?;
         Some(Self { vector, contents })
     }
 
@@ -83,12 +83,12 @@ pub(crate) fn terms_of(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl<'a> Content<'a> {
-    fn read(octets: &mut &'a [u8]) -> Option<Self> {
-        let (dot, modified) = (Dot::read(octets)?, u64::from_be_bytes(*array(octets)?));
-        let (vtag, media_type) = (counted(octets)?, counted(octets)?);
-        let count = number(octets)?;
-        let fields = (0..count).map(|_| Some((counted(octets)?, counted(octets)?))).collect::<Option<_>>()?;
-        Some(Self { dot, vtag, modified, media_type, fields, value: counted(octets)? })
+    fn read(bytes: &mut &'a [u8]) -> Option<Self> {
+        let (dot, modified) = (Dot::read(bytes)?, u64::from_be_bytes(*array(bytes)?));
+        let (vtag, media_type) = (counted(bytes)?, counted(bytes)?);
+        let count = number(bytes)?;
+        let fields = (0..count).map(|_| Some((counted(bytes)?, counted(bytes)?))).collect::<Option<_>>()?;
+        Some(Self { dot, vtag, modified, media_type, fields, value: counted(bytes)? })
     }
 
     fn write(&self, out: &mut Vec<u8>) {

@@ -1,4 +1,4 @@
-//! Version vectors, and the octets that they and records are written in.
+//! Version vectors, and the bytes that they and records are written in.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -46,9 +46,9 @@ impl Vector {
         }
     }
 
-    pub(crate) fn read(octets: &mut &[u8]) -> Option<Self> {
-        let count = number(octets)?;
-        (0..count).map(|_| Dot::read(octets)).collect::<Option<_>>().map(Self)
+    pub(crate) fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let count = number(bytes)?;
+        (0..count).map(|_| Dot::read(bytes)).collect::<Option<_>>().map(Self)
     }
 
     pub(crate) fn text(&self) -> String {
@@ -58,8 +58,8 @@ impl Vector {
     }
 
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
-        let octets = STANDARD.decode(text).ok()?;
-        let mut rest = &octets[..];
+        let bytes = STANDARD.decode(text).ok()?;
+        let mut rest = &bytes[..];
         Self::read(&mut rest).filter(|_| rest.is_empty())
     }
 }
@@ -70,8 +70,8 @@ impl Dot {
         put_number(self.count, out);
     }
 
-    pub(crate) fn read(octets: &mut &[u8]) -> Option<Self> {
-        Some(Self { actor: u64::from_be_bytes(*array(octets)?), count: number(octets)? })
+    pub(crate) fn read(bytes: &mut &[u8]) -> Option<Self> {
+        Some(Self { actor: u64::from_be_bytes(*array(bytes)?), count: number(bytes)? })
     }
 }
 
@@ -83,32 +83,32 @@ pub(crate) fn put_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-pub(crate) fn put_counted(octets: &[u8], out: &mut Vec<u8>) {
-    put_number(octets.len() as u64, out);
-    out.extend_from_slice(octets);
+pub(crate) fn put_counted(bytes: &[u8], out: &mut Vec<u8>) {
+    put_number(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
 }
 
-pub(crate) fn array<'a, const COUNT: usize>(octets: &mut &'a [u8]) -> Option<&'a [u8; COUNT]> {
-    let (array, rest) = octets.split_first_chunk()?;
-    *octets = rest;
+pub(crate) fn array<'a, const COUNT: usize>(bytes: &mut &'a [u8]) -> Option<&'a [u8; COUNT]> {
+    let (array, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
     Some(array)
 }
 
-pub(crate) fn number(octets: &mut &[u8]) -> Option<u64> {
+pub(crate) fn number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
-        let [octet] = *array(octets)?;
-        number |= u64::from(octet & 0x7f) << shift;
-        if octet < 0x80 {
+        let [byte] = *array(bytes)?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
             return Some(number);
         }
     }
     None
 }
 
-pub(crate) fn counted<'a>(octets: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let count = usize::try_from(number(octets)?).ok()?;
-    let (counted, rest) = octets.split_at_checked(count)?;
-    *octets = rest;
+pub(crate) fn counted<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let count = usize::try_from(number(bytes)?).ok()?;
+    let (counted, rest) = bytes.split_at_checked(count)?;
+    *bytes = rest;
     Some(counted)
 }

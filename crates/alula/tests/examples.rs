@@ -24,14 +24,14 @@ fn start() -> u16 {
 
 /// Says back what it was asked; content is counted. `/large` is as long as half a megabyte.
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(chunk) = exchange.body().chunk().await? {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
     let request = exchange.request();
     let agent = request.headers().get("user-agent").unwrap_or_default();
     let said = format!(
-        "{} {} for {} with {octets} octets by {}\n",
+        "{} {} for {} with {bytes} bytes by {}\n",
         request.method(),
         request.path(),
         request.authority().unwrap_or_default(),
@@ -124,7 +124,7 @@ fn succeed(name: &str, arguments: &[&str]) -> (String, String) {
 fn get_shows_head_and_content() {
     let port = start();
     let (out, err) = succeed("get", &[&format!("http://127.0.0.1:{port}/some?thing")]);
-    assert!(out.starts_with(&format!("GET /some?thing for 127.0.0.1:{port} with 0 octets")), "{out}");
+    assert!(out.starts_with(&format!("GET /some?thing for 127.0.0.1:{port} with 0 bytes")), "{out}");
     assert!(err.contains("200") && err.contains("x-said: yes"), "{err}");
     assert!(!run("get", &["http://127.0.0.1:1/"]).status.success());
 }
@@ -133,7 +133,7 @@ fn get_shows_head_and_content() {
 fn prepared_sends_as_often_as_asked() {
     let port = start();
     let (out, _) = succeed("prepared", &[&format!("http://127.0.0.1:{port}/large"), "20"]);
-    assert!(out.starts_with("20 answers of 10000000 octets in all"), "{out}");
+    assert!(out.starts_with("20 answers of 10000000 bytes in all"), "{out}");
     let output = run("prepared", &[&format!("http://127.0.0.1:{port}/missing"), "20"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("404"));
 }
@@ -142,10 +142,10 @@ fn prepared_sends_as_often_as_asked() {
 fn upload_sends_a_file() {
     let port = start();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
-    let octets = std::fs::metadata(file).unwrap().len();
+    let bytes = std::fs::metadata(file).unwrap().len();
     let (out, _) = succeed("upload", &[&format!("http://127.0.0.1:{port}/"), file]);
-    assert!(out.contains(&format!("for {octets} octets")), "{out}");
-    assert!(out.contains(&format!("PUT / for 127.0.0.1:{port} with {octets} octets")), "{out}");
+    assert!(out.contains(&format!("for {bytes} bytes")), "{out}");
+    assert!(out.contains(&format!("PUT / for 127.0.0.1:{port} with {bytes} bytes")), "{out}");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn download_saves_what_is_whole() {
     let path = std::env::temp_dir().join(format!("alula-download-{}", std::process::id()));
     let name = path.to_str().unwrap();
     let (out, err) = succeed("download", &[&format!("http://127.0.0.1:{port}/large"), name]);
-    assert!(out.starts_with("500000 octets") && err.contains("100 %"), "{out}{err}");
+    assert!(out.starts_with("500000 bytes") && err.contains("100 %"), "{out}{err}");
     assert_eq!(std::fs::read(&path).unwrap(), vec![b'x'; 500_000]);
     std::fs::remove_file(&path).unwrap();
     assert!(!run("download", &[&format!("http://127.0.0.1:{port}/missing"), name]).status.success());
@@ -167,7 +167,7 @@ fn blocking_asks_for_several_at_once() {
     let urls = ["/large", "/missing"].map(|path| format!("http://127.0.0.1:{port}{path}"));
     let (out, _) = succeed("blocking", &[&urls[0], &urls[1], "http://127.0.0.1:1/"]);
     let lines: Vec<&str> = out.lines().collect();
-    assert!(lines[0].contains("200") && lines[0].ends_with(", 500000 octets"), "{out}");
+    assert!(lines[0].contains("200") && lines[0].ends_with(", 500000 bytes"), "{out}");
     assert!(lines[1].contains("404") && lines[2].contains("could not connect: connection refused"), "{out}");
 }
 
@@ -177,7 +177,7 @@ fn machines_are_driven_by_hand() {
     let address = format!("127.0.0.1:{port}");
     for name in ["by_hand", "by_hand_http2"] {
         let (out, _) = succeed(name, &[&address, "/path"]);
-        assert_eq!(out, format!("GET /path for {address} with 0 octets by by-hand\n"), "{name}");
+        assert_eq!(out, format!("GET /path for {address} with 0 bytes by by-hand\n"), "{name}");
         assert_eq!(succeed(name, &[&address, "/large"]).0.len(), 500_000, "{name}");
     }
 }
@@ -186,17 +186,17 @@ fn machines_are_driven_by_hand() {
 fn middleware_goes_around_the_client() {
     let port = start();
     let (out, _) = succeed("middleware", &[&format!("http://127.0.0.1:{port}/"), "20"]);
-    let octets = format!("GET / for 127.0.0.1:{port} with 0 octets by alula-with-tower\n").len();
+    let bytes = format!("GET / for 127.0.0.1:{port} with 0 bytes by alula-with-tower\n").len();
     assert_eq!(out.matches(" 200 OK").count(), 20, "{out}");
-    assert!(out.ends_with(&format!("{} octets\n", 20 * octets)), "{out}");
+    assert!(out.ends_with(&format!("{} bytes\n", 20 * bytes)), "{out}");
 }
 
 #[test]
 fn connector_leads_elsewhere() {
     let port = start();
     let (out, err) = succeed("connector", &["http://example.test/there", &format!("127.0.0.1:{port}")]);
-    assert!(out.starts_with("GET /there for example.test with 0 octets"), "{out}");
-    assert!(out.contains("octets sent") && err.contains("for example.test:80"), "{out}{err}");
+    assert!(out.starts_with("GET /there for example.test with 0 bytes"), "{out}");
+    assert!(out.contains("bytes sent") && err.contains("for example.test:80"), "{out}{err}");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn multipart_sends_text_and_file() {
     let port = start();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
     let (out, _) = succeed("multipart", &[&format!("http://127.0.0.1:{port}/"), file]);
-    assert!(out.starts_with("POST / for ") && out.contains(" octets"), "{out}");
+    assert!(out.starts_with("POST / for ") && out.contains(" bytes"), "{out}");
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn uploads_keeps_whole_files_alone() {
     let content = vec![7; 300_000];
     let url = server.at("/picture.png");
     let mut response = client.put(&url).send_body(&content).unwrap();
-    assert_eq!((response.status().as_u16(), response.text().unwrap()), (201, "300000 octets\n".into()));
+    assert_eq!((response.status().as_u16(), response.text().unwrap()), (201, "300000 bytes\n".into()));
     assert_eq!(std::fs::read(folder.0.join("picture.png")).unwrap(), content);
     assert_eq!(client.put(&server.at("/.env")).send_body(b"x").unwrap().status(), 400);
     assert_eq!(client.put(&server.at("/..%2fx")).send_body(b"x").unwrap().status(), 400);

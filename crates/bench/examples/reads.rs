@@ -1,7 +1,7 @@
 //! The object store on a folder of fjall whose reads are made on the worker of the connection, as they are,
 //! or in a pool of threads, for docs/decisions/0026.
 //!
-//! `reads inline|pooled FOLDER CACHE_OCTETS` prints a port and serves until the standard input ends.
+//! `reads inline|pooled FOLDER CACHE_BYTES` prints a port and serves until the standard input ends.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use tokio::time::Instant;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [how, folder, cache] = &args[..] else { panic!("reads inline|pooled FOLDER CACHE_OCTETS") };
+    let [how, folder, cache] = &args[..] else { panic!("reads inline|pooled FOLDER CACHE_BYTES") };
     let mut options = FjallOptions::default();
-    options.cache_octets = cache.parse().expect("a number of octets");
+    options.cache_bytes = cache.parse().expect("a number of bytes");
     let engine = Fjall::open(folder, options).expect("a store that is not in use");
     std::thread::spawn(|| {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
@@ -47,14 +47,10 @@ async fn serve<E: Engine>(engine: E) {
 struct Pooled(Arc<Fjall>);
 
 impl Engine for Pooled {
-    type Octets = <Fjall as Engine>::Octets;
+    type Bytes = <Fjall as Engine>::Bytes;
     type Snapshot = FjallSnapshot;
 
-    async fn get(
-        &self,
-        name: ObjectName<'_>,
-        terms: &ReadTerms,
-    ) -> Result<Option<Self::Octets>, EngineError> {
+    async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Self::Bytes>, EngineError> {
         let (engine, terms) = (Arc::clone(&self.0), *terms);
         let ObjectName { bucket: BucketName { bucket_type, bucket }, key } = name;
         let [bucket_type, bucket, key] = [bucket_type, bucket, key].map(<[u8]>::to_vec);
@@ -70,7 +66,7 @@ impl Engine for Pooled {
         name: ObjectName<'_>,
         decide: D,
         terms: &WriteTerms,
-    ) -> Result<Written<D, Self::Octets>, EngineError> {
+    ) -> Result<Written<D, Self::Bytes>, EngineError> {
         self.0.write(name, decide, terms).await
     }
 

@@ -129,10 +129,10 @@ fn ask(port: u16) {
 
 /// Reads once, and counts the streams that have ended.
 fn read(socket: &mut TcpStream, input: &mut Vec<u8>) -> usize {
-    let mut octets = [0; 16 * 1024];
-    let read = socket.read(&mut octets).expect("octets come");
+    let mut bytes = [0; 16 * 1024];
+    let read = socket.read(&mut bytes).expect("bytes come");
     assert!(read > 0, "the server has closed");
-    input.extend_from_slice(&octets[..read]);
+    input.extend_from_slice(&bytes[..read]);
     let (mut ended, mut used) = (0, 0);
     while let [a, b, c, kind, flags, ..] = input[used..] {
         let end = used + 9 + u32::from_be_bytes([0, a, b, c]) as usize;

@@ -16,7 +16,7 @@ use crate::hpack::encode::{fields, front_page, proxied, same, visits};
 const PSEUDO: [Pair; 4] =
     [(":method", "GET"), (":scheme", "http"), (":authority", "example.com"), (":path", "/static/app")];
 
-/// A field per line, with a tab behind its name; blocks behind their lengths, in two octets.
+/// A field per line, with a tab behind its name; blocks behind their lengths, in two bytes.
 pub(crate) fn export(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("request"), lines(&fields(&REQUEST)))?;
     fs::write(folder.join("odd"), lines(&fields(&ODD)))?;

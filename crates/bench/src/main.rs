@@ -34,10 +34,10 @@ Commands:
   list                 One line per workload: name, units, use of instructions, of allocations, function that counts,
                        load that peers share, what one unit is
   run WORKLOAD UNITS   A warm-up, then so many units
-  count WORKLOAD UNITS Prints the allocations and the octets allocated per unit, once warm
+  count WORKLOAD UNITS Prints the allocations and the bytes allocated per unit, once warm
   time WORKLOAD UNITS  Prints the nanoseconds of so many units, once warm, and those of the CPU
   export FOLDER        Writes the lists of fields, and the blocks that are decoded, for peers in other languages
-  serve [split]        Prints a port and answers GETs there until the standard input ends: with 13 octets, or by a handler
+  serve [split]        Prints a port and answers GETs there until the standard input ends: with 13 bytes, or by a handler
                        that splits the exchange with the path and the request id
   load h1|h2 repeated|varied|proxied IN_FLIGHT PORT REQUESTS
                        Makes so many requests of the server on that port and prints how many were answered in a second
@@ -140,14 +140,14 @@ fn count(mut run: Run, units: u64) {
 
 /// What so many units more leave in the resident set, per unit; nothing is said of allocations.
 fn resident(mut run: Run, units: u64) {
-    let before = resident_octets();
+    let before = resident_bytes();
     run(units);
-    let after = resident_octets();
+    let after = resident_bytes();
     println!("0 {}", (after as f64 - before as f64) / units as f64);
 }
 
 /// The resident set of this process.
-fn resident_octets() -> u64 {
+fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the kernel tells");
     let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");

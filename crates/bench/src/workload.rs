@@ -15,7 +15,7 @@ pub(crate) struct Workload {
     /// The load and the work that it shares with the peers beside it in the table; empty if it has none. A
     /// figure of a peer names the load that it was counted under, and only an equal one may stand beside it.
     pub(crate) load: &'static str,
-    /// The octets counted are those of the resident set, instead of those allocated.
+    /// The bytes counted are those of the resident set, instead of those allocated.
     pub(crate) is_resident: bool,
     /// Sets it up.
     pub(crate) prepare: fn() -> Run,
@@ -36,7 +36,7 @@ pub(crate) struct Counted {
 pub(crate) enum Use {
     /// It is held to what is recorded.
     Held,
-    /// It is told: it depends on how the system cuts a stream of octets, or on one `memcpy` or another.
+    /// It is told: it depends on how the system cuts a stream of bytes, or on one `memcpy` or another.
     Told,
     /// It means nothing: most of the instructions of TLS are a cipher's.
     Nothing,

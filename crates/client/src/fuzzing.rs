@@ -107,8 +107,8 @@ impl AsyncRead for Scripted<'_> {
         _: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let octets = self.rest.len().min(self.piece.max(1)).min(buf.remaining());
-        let (now, later) = self.rest.split_at(octets);
+        let bytes = self.rest.len().min(self.piece.max(1)).min(buf.remaining());
+        let (now, later) = self.rest.split_at(bytes);
         buf.put_slice(now);
         self.rest = later;
         Poll::Ready(Ok(()))
@@ -116,8 +116,8 @@ impl AsyncRead for Scripted<'_> {
 }
 
 impl AsyncWrite for Scripted<'_> {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        Poll::Ready(Ok(octets.len()))
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -26,7 +26,7 @@ impl Coder for Brotli {
     fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str> {
         // Unlike gzip, brotli has no members that follow one another (RFC 7932 §9).
         if self.is_whole && !input.is_empty() {
-            return Err("octets follow the end of brotli");
+            return Err("bytes follow the end of brotli");
         }
         let from = out.len();
         out.resize(out.capacity(), 0);

@@ -3,7 +3,7 @@
 use alula_net::Cause;
 
 /// The bytes of content up to which growth is not checked.
-const FREE_OCTETS: u64 = 1 << 20;
+const FREE_BYTES: u64 = 1 << 20;
 /// The largest growth of content beyond that, as a multiple of the bytes on the wire. Deflate can do a
 /// thousandfold, brotli and zstd far more; text and even logs stay well below.
 const RATIO_MAX: u64 = 100;
@@ -11,22 +11,22 @@ const RATIO_MAX: u64 = 100;
 /// encoder that is flushed often.
 const CODED_OVERHEAD: u64 = 64 << 10;
 
-/// Returns the most bytes that content may have as it came, if it may have `octets_max` once it is decoded:
+/// Returns the most bytes that content may have as it came, if it may have `bytes_max` once it is decoded:
 /// twice as many and 64 KiB, so that bytes that decode to nothing come to an end.
-pub const fn coded_octets_max(octets_max: u64) -> u64 {
-    octets_max.saturating_mul(2).saturating_add(CODED_OVERHEAD)
+pub const fn coded_bytes_max(bytes_max: u64) -> u64 {
+    bytes_max.saturating_mul(2).saturating_add(CODED_OVERHEAD)
 }
 
 /// Checks content of which so many bytes came, which one coding made to `between` and the other, if there is
 /// one, to `made`.
-pub(crate) fn check(taken: u64, between: u64, made: u64, octets_max: u64) -> Result<(), Cause> {
+pub(crate) fn check(taken: u64, between: u64, made: u64, bytes_max: u64) -> Result<(), Cause> {
     let most = between.max(made);
     // Small content is spared: repetitive text may honestly grow a thousandfold.
-    if most > FREE_OCTETS && most > taken.saturating_mul(RATIO_MAX) {
+    if most > FREE_BYTES && most > taken.saturating_mul(RATIO_MAX) {
         return Err(Cause::Growth(RATIO_MAX));
     }
-    if made > octets_max || taken > coded_octets_max(octets_max) {
-        return Err(Cause::TooLong(octets_max));
+    if made > bytes_max || taken > coded_bytes_max(bytes_max) {
+        return Err(Cause::TooLong(bytes_max));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use alula_net::{Cause, Decoder, Error, Phase, Retry};
 use crate::{budget, codings::Codings, pool::DecoderPool, stage::Stage};
 
 /// Bytes decoded at once: what deflate can look back on, and a quarter of what a socket gives.
-const STEP_OCTETS: usize = 32 * 1024;
+const STEP_BYTES: usize = 32 * 1024;
 
 /// Decodes what comes by one coding, or two.
 pub(crate) struct Chain {
@@ -18,7 +18,7 @@ pub(crate) struct Chain {
     at: usize,
     first: Option<Stage>,
     second: Option<Second>,
-    octets_max: u64,
+    bytes_max: u64,
     failed: Option<Error>,
     /// The bytes that were made of them, and the number of those that were taken.
     content: Vec<u8>,
@@ -47,7 +47,7 @@ impl Chain {
             at: 0,
             first: first.map(|coding| Stage::new(coding.coder())),
             second: second.map(|coding| Second::new(Stage::new(coding.coder()))),
-            octets_max: u64::MAX,
+            bytes_max: u64::MAX,
             failed: None,
             content: Vec::new(),
             taken: 0,
@@ -57,8 +57,8 @@ impl Chain {
     }
 
     /// Begins with a message.
-    pub(crate) fn begin(&mut self, pool: Arc<DecoderPool>, octets_max: u64) {
-        (self.pool, self.octets_max) = (Some(pool), octets_max);
+    pub(crate) fn begin(&mut self, pool: Arc<DecoderPool>, bytes_max: u64) {
+        (self.pool, self.bytes_max) = (Some(pool), bytes_max);
     }
 
     /// Makes it ready for the next message; false when it is not worth keeping.
@@ -88,8 +88,8 @@ impl Chain {
             };
             let (taken, made) = stepped.map_err(Cause::Coding)?;
             self.at += taken;
-            let octets = self.second.as_ref().map_or(first.made, |second| second.stage.made);
-            budget::check(first.taken, first.made, octets, self.octets_max)?;
+            let bytes = self.second.as_ref().map_or(first.made, |second| second.stage.made);
+            budget::check(first.taken, first.made, bytes, self.bytes_max)?;
             // Two codings may take input for several steps before any content comes of it.
             if !content.is_empty() || (taken == 0 && made == 0) {
                 return Ok(());
@@ -109,7 +109,7 @@ impl Chain {
 
 impl Second {
     fn new(stage: Stage) -> Self {
-        Self { stage, between: Vec::with_capacity(STEP_OCTETS), at: 0 }
+        Self { stage, between: Vec::with_capacity(STEP_BYTES), at: 0 }
     }
 
     fn reset(&mut self) -> bool {
@@ -152,7 +152,7 @@ impl Decoder for Chain {
             return Ok(false);
         }
         let mut content = std::mem::take(&mut self.content);
-        content.reserve_exact(STEP_OCTETS);
+        content.reserve_exact(STEP_BYTES);
         let advanced = self.advance(&mut content);
         self.content = content;
         if let Err(cause) = advanced {
@@ -169,9 +169,9 @@ impl Decoder for Chain {
         &self.content[self.taken..]
     }
 
-    fn take(&mut self, octets: usize) -> &[u8] {
+    fn take(&mut self, bytes: usize) -> &[u8] {
         let from = self.taken;
-        self.taken += octets;
+        self.taken += bytes;
         &self.content[from..self.taken]
     }
 

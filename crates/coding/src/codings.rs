@@ -85,7 +85,7 @@ impl Codings {
     /// first. Allocates nothing.
     pub fn of(fields: &FieldSection) -> Self {
         let lists = fields.get_all(KnownName::CONTENT_ENCODING);
-        let names = lists.flat_map(|list| list.split(|octet| *octet == b',')).map(<[u8]>::trim_ascii);
+        let names = lists.flat_map(|list| list.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
         let mut codings = Self::None;
         for name in names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity")) {
             codings = match (codings, Coding::named(name)) {

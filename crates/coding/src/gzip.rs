@@ -47,22 +47,22 @@ impl Gzip {
     }
 
     /// Takes one byte of what is around the content.
-    fn take(&mut self, octet: u8) -> Result<(), &'static str> {
+    fn take(&mut self, byte: u8) -> Result<(), &'static str> {
         self.place = match self.place {
-            GzipState::Header if self.header.take(octet)? => self.begin(),
+            GzipState::Header if self.header.take(byte)? => self.begin(),
             GzipState::Trailer(mut trailer, at) => {
-                trailer[at] = octet;
+                trailer[at] = byte;
                 if at + 1 == trailer.len() {
                     self.check(trailer)?
                 } else {
                     GzipState::Trailer(trailer, at + 1)
                 }
             }
-            GzipState::Between if octet == MAGIC[0] => GzipState::Perhaps,
-            GzipState::Perhaps if octet == MAGIC[1] => {
+            GzipState::Between if byte == MAGIC[0] => GzipState::Perhaps,
+            GzipState::Perhaps if byte == MAGIC[1] => {
                 self.header.reset();
-                for octet in MAGIC {
-                    self.header.take(octet)?;
+                for byte in MAGIC {
+                    self.header.take(byte)?;
                 }
                 GzipState::Header
             }
@@ -104,8 +104,8 @@ impl Coder for Gzip {
                     }
                 }
                 (GzipState::End, _) => return Ok(input.len()),
-                (_, Some(octet)) => {
-                    self.take(*octet)?;
+                (_, Some(byte)) => {
+                    self.take(*byte)?;
                     at += 1;
                 }
                 (_, None) => return Ok(at),

@@ -40,10 +40,10 @@ impl Default for HeaderState {
 /// # Errors
 /// It is none.
 #[cfg(feature = "fuzzing")]
-pub fn octets_of(octets: &[u8]) -> Result<Option<usize>, &'static str> {
+pub fn bytes_of(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     let mut header = Header::default();
-    for (before, octet) in octets.iter().enumerate() {
-        if header.take(*octet)? {
+    for (before, byte) in bytes.iter().enumerate() {
+        if header.take(*byte)? {
             return Ok(Some(before + 1));
         }
     }
@@ -58,27 +58,27 @@ impl Header {
     }
 
     /// Takes one byte; true once the header is whole.
-    pub(crate) fn take(&mut self, octet: u8) -> Result<bool, &'static str> {
+    pub(crate) fn take(&mut self, byte: u8) -> Result<bool, &'static str> {
         let next = match self.place {
-            HeaderState::Fixed(at) => self.fixed(at, octet)?,
-            HeaderState::ExtraLength => Some(HeaderState::ExtraLengthHigh(octet)),
-            HeaderState::ExtraLengthHigh(low) => self.extra(u16::from_le_bytes([low, octet])),
+            HeaderState::Fixed(at) => self.fixed(at, byte)?,
+            HeaderState::ExtraLength => Some(HeaderState::ExtraLengthHigh(byte)),
+            HeaderState::ExtraLengthHigh(low) => self.extra(u16::from_le_bytes([low, byte])),
             HeaderState::Extra(left) => self.extra(left - 1),
-            HeaderState::Text(_) if octet != 0 => Some(self.place),
+            HeaderState::Text(_) if byte != 0 => Some(self.place),
             HeaderState::Text(flag) => self.after(flag),
-            HeaderState::Crc => Some(HeaderState::CrcHigh(octet)),
-            HeaderState::CrcHigh(low) if u16::from_le_bytes([low, octet]) == self.crc.sum() as u16 => None,
+            HeaderState::Crc => Some(HeaderState::CrcHigh(byte)),
+            HeaderState::CrcHigh(low) if u16::from_le_bytes([low, byte]) == self.crc.sum() as u16 => None,
             HeaderState::CrcHigh(_) => return Err("the header of gzip is damaged (RFC 1952 §2.3.1)"),
         };
         if !matches!(self.place, HeaderState::Crc) {
-            self.crc.update(&[octet]);
+            self.crc.update(&[byte]);
         }
         self.place = next.unwrap_or_default();
         Ok(next.is_none())
     }
 
-    fn fixed(&mut self, at: u8, octet: u8) -> Result<Option<HeaderState>, &'static str> {
-        match (at, octet) {
+    fn fixed(&mut self, at: u8, byte: u8) -> Result<Option<HeaderState>, &'static str> {
+        match (at, byte) {
             (0, 0x1f) | (1, 0x8b) | (2, 8) | (4..=8, _) => {}
             (3, flags) if flags & RESERVED == 0 => self.flags = flags,
             (9, _) => return Ok(self.after(0)),

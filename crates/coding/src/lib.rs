@@ -23,7 +23,7 @@ mod tests;
 #[cfg(feature = "zstd")]
 mod zstd;
 
-pub use budget::coded_octets_max;
+pub use budget::coded_bytes_max;
 pub use codings::{ACCEPTED, Coding, Codings};
 pub use pool::DecoderPool;
 
@@ -32,5 +32,5 @@ pub use pool::DecoderPool;
 #[cfg(all(feature = "gzip", feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing {
-    pub use crate::gzip_header::octets_of as gzip_header;
+    pub use crate::gzip_header::bytes_of as gzip_header;
 }

@@ -23,17 +23,17 @@ impl DecoderPool {
     /// Returns a decoder of content in these codings, which comes back by itself. Reading fails if the
     /// content has more codings than are decoded.
     ///
-    /// Reading fails with [`TooLong`](alula_net::Cause::TooLong) if there are more than `octets_max` once
-    /// they are decoded, or more than [`coded_octets_max`](crate::coded_octets_max) of that before; with
+    /// Reading fails with [`TooLong`](alula_net::Cause::TooLong) if there are more than `bytes_max` once
+    /// they are decoded, or more than [`coded_bytes_max`](crate::coded_bytes_max) of that before; with
     /// [`Growth`](alula_net::Cause::Growth) if they are more than 1 MiB and more than a hundred times what
     /// came; and with [`Coding`](alula_net::Cause::Coding) if they are malformed or end early.
     ///
     /// Allocates about 100 KiB if none is kept for these codings; a used decoder of gzip or deflate allocates
     /// nothing, nor does one of zstd whose windows were below 1 MiB.
     #[must_use]
-    pub fn lend(pool: &Arc<Self>, codings: Codings, octets_max: u64) -> Box<dyn Decoder> {
+    pub fn lend(pool: &Arc<Self>, codings: Codings, bytes_max: u64) -> Box<dyn Decoder> {
         let mut chain = pool.used(codings).unwrap_or_else(|| Box::new(Chain::new(codings)));
-        chain.begin(pool.clone(), octets_max);
+        chain.begin(pool.clone(), bytes_max);
         chain
     }
 

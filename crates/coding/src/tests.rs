@@ -23,9 +23,9 @@ fn decode<'a>(
     pool: &Arc<DecoderPool>,
     names: &str,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-    octets_max: u64,
+    bytes_max: u64,
 ) -> Result<Vec<u8>, Error> {
-    let mut chain = DecoderPool::lend(pool, coded_as(names), octets_max);
+    let mut chain = DecoderPool::lend(pool, coded_as(names), bytes_max);
     let mut whole = Vec::new();
     let mut pieces = pieces.into_iter();
     let result = loop {
@@ -48,8 +48,8 @@ fn decode<'a>(
     result.map(|()| whole)
 }
 
-fn once(names: &str, octets: &[u8]) -> Result<Vec<u8>, Error> {
-    decode(&Arc::default(), names, [octets], u64::MAX)
+fn once(names: &str, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    decode(&Arc::default(), names, [bytes], u64::MAX)
 }
 
 fn is_coding_error(error: &Error) -> bool {
@@ -153,7 +153,7 @@ fn each_coding_is_decoded_whole_and_split_anywhere() {
             assert!(back.is_ok_and(|back| back == text), "{names} split at {at}");
         }
         let back = decode(&pool, names, coded.chunks(1), u64::MAX);
-        assert!(back.is_ok_and(|back| back == text), "{names} octet by octet");
+        assert!(back.is_ok_and(|back| back == text), "{names} byte by byte");
     }
 }
 
@@ -191,7 +191,7 @@ fn nothing_is_nothing_in_any_coding() {
 }
 
 #[test]
-fn what_is_cut_short_is_an_error_at_any_octet() {
+fn what_is_cut_short_is_an_error_at_any_byte() {
     let pool = Arc::default();
     for (names, coded, _) in codings() {
         // The first member of two is whole in itself.
@@ -216,7 +216,7 @@ fn encode_first(names: &str, coded: &[u8]) -> Option<usize> {
 }
 
 #[test]
-fn damage_to_any_octet_is_an_error_or_changes_nothing() {
+fn damage_to_any_byte_is_an_error_or_changes_nothing() {
     let (text, pool) = (text(), Arc::default());
     for (names, coded, is_checked) in codings() {
         for at in 0..coded.len() {
@@ -229,7 +229,7 @@ fn damage_to_any_octet_is_an_error_or_changes_nothing() {
                     // first.
                     Ok(back) => assert!(
                         !is_checked || back == text || back == text[..100],
-                        "{names}: octet {at} changed by {flip:#x}"
+                        "{names}: byte {at} changed by {flip:#x}"
                     ),
                 }
             }
@@ -253,9 +253,9 @@ fn what_follows_gzip_and_deflate_is_dropped() {
 
 #[cfg(feature = "gzip")]
 #[test]
-fn octets_that_decode_to_nothing_are_bounded_by_what_may_be_decoded() {
+fn bytes_that_decode_to_nothing_are_bounded_by_what_may_be_decoded() {
     let all = [encode::gzip(b"x"), vec![7; 2 + (64 << 10)]].concat();
-    let within = &all[..crate::coded_octets_max(1) as usize];
+    let within = &all[..crate::coded_bytes_max(1) as usize];
     assert_eq!(decode(&Arc::default(), "gzip", within.chunks(999), 1).unwrap(), b"x");
     let error = decode(&Arc::default(), "gzip", all.chunks(999), 1).unwrap_err();
     assert!(matches!(error.cause(), Cause::TooLong(1)), "{error}");
@@ -319,11 +319,11 @@ fn bombs_go_no_further_than_a_hundredfold() {
     #[cfg(feature = "brotli")]
     all.push(("br", encode::BROTLI_BOMB.to_vec()));
     for (names, bomb) in all {
-        let error = once(names, &bomb).map(|octets| octets.len()).unwrap_err();
+        let error = once(names, &bomb).map(|bytes| bytes.len()).unwrap_err();
         assert!(matches!(error.cause(), Cause::Growth(100)), "{names}: {error}");
     }
     #[cfg(feature = "gzip")]
-    assert_eq!(once("gzip", &encode::gzip(&vec![0; 1 << 20])).unwrap().len(), 1 << 20, "a mebioctet is free");
+    assert_eq!(once("gzip", &encode::gzip(&vec![0; 1 << 20])).unwrap().len(), 1 << 20, "a mebibyte is free");
 }
 
 #[test]

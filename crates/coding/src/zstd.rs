@@ -7,7 +7,7 @@ use crate::stage::Coder;
 /// Windows are 8 MiB at the most, which is what a decoder of content must take (RFC 9659 §3).
 const WINDOW_LOG_MAX: u32 = 23;
 /// The memory that a decoder may keep, in bytes.
-const SPARE_OCTETS: usize = 1 << 20;
+const SPARE_BYTES: usize = 1 << 20;
 
 pub(crate) struct Zstd {
     context: Option<DCtx<'static>>,
@@ -43,6 +43,6 @@ impl Coder for Zstd {
     fn reset(&mut self) -> bool {
         self.is_whole = false;
         let Some(context) = &mut self.context else { return false };
-        context.sizeof() <= SPARE_OCTETS && context.reset(ResetDirective::SessionOnly).is_ok()
+        context.sizeof() <= SPARE_BYTES && context.reset(ResetDirective::SessionOnly).is_ok()
     }
 }

@@ -1,7 +1,7 @@
 """What h11 makes of heads of HTTP/1.1.
 
 Each line of the input is `request` or `response`, a space, and a head in hexadecimal; what a response answers is a GET. Each
-line of the output is a JSON list: ["taken", method or status, target or null, [[name, value], ...]] with octets as Latin-1,
+line of the output is a JSON list: ["taken", method or status, target or null, [[name, value], ...]] with bytes as Latin-1,
 ["refused", why], or ["waits"].
 """
 
@@ -20,9 +20,9 @@ def reader(kind):
     return connection
 
 
-def verdict(kind, octets):
+def verdict(kind, bytes):
     connection = reader(kind)
-    connection.receive_data(octets)
+    connection.receive_data(bytes)
     try:
         event = connection.next_event()
     except h11.RemoteProtocolError as error:
@@ -36,5 +36,5 @@ def verdict(kind, octets):
 
 
 for line in sys.stdin:
-    kind, _, octets = line.strip().partition(" ")
-    print(json.dumps(verdict(kind, bytes.fromhex(octets))))
+    kind, _, bytes = line.strip().partition(" ")
+    print(json.dumps(verdict(kind, bytes.fromhex(bytes))))

@@ -84,7 +84,7 @@ class Session:
 
     def from_python_to_program(self):
         fields = self.section()
-        given = [(octets(name), octets(value), self.choice.random() < 0.1) for name, value in fields]
+        given = [(bytes(name), bytes(value), self.choice.random() < 0.1) for name, value in fields]
         block = self.encoder.encode(given, huffman=self.choice.random() < 0.7).hex()
         self.same("the program decodes", fields, self.pipe.ask(op="dec", hex=block)["headers"], block)
 
@@ -103,7 +103,7 @@ class Session:
             return self.choice.choice(VALUES)
         if kind < 0.7:
             return self.letters(self.choice.randrange(40))
-        # Any octets, as Latin-1; sometimes longer than a whole table.
+        # Any bytes, as Latin-1; sometimes longer than a whole table.
         return text(self.choice.randbytes(self.choice.choice([1, 10, 100, 5000])))
 
     def letters(self, length):
@@ -114,12 +114,12 @@ class Session:
             sys.exit(f"{who} {block}\nas {found}\nwhich was {expected}")
 
 
-def octets(characters):
+def bytes(characters):
     return characters.encode("latin-1")
 
 
-def text(octets):
-    return octets.decode("latin-1")
+def text(bytes):
+    return bytes.decode("latin-1")
 
 
 def main():

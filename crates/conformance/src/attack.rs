@@ -44,7 +44,7 @@ pub struct Attack {
     pub play: fn(&mut Attacker),
     /// What the attacker gets.
     pub answer: Answer,
-    /// The octets the server may hold for it, at any time.
+    /// The bytes the server may hold for it, at any time.
     pub memory_max: i64,
 }
 

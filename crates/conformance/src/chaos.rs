@@ -116,7 +116,7 @@ impl Fate {
 
 /// The first line of a content: what comes after it is weight.
 fn id_of(content: &[u8]) -> String {
-    let first = content.split(|octet| *octet == b'\n').next().unwrap_or_default();
+    let first = content.split(|byte| *byte == b'\n').next().unwrap_or_default();
     String::from_utf8_lossy(first).into_owned()
 }
 

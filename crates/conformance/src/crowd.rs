@@ -77,9 +77,9 @@ impl Kind {
         wire.write_all(b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")?;
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
-            let mut octet = [0];
-            wire.read_exact(&mut octet)?;
-            head.extend(octet);
+            let mut byte = [0];
+            wire.read_exact(&mut byte)?;
+            head.extend(byte);
         }
         let is_answered = head.starts_with(b"HTTP/1.1 200 ");
         is_answered.then_some(()).ok_or_else(|| io::Error::other(String::from_utf8_lossy(&head).into_owned()))
@@ -136,7 +136,7 @@ pub fn raise_descriptors() -> u64 {
     hard
 }
 
-/// Passes octets on between two sockets until either ends, so much later than they came.
+/// Passes bytes on between two sockets until either ends, so much later than they came.
 pub fn relay_late(near: TcpStream, far: TcpStream, delay: Duration) {
     let copy = |socket: &TcpStream| socket.try_clone().expect("a descriptor can be had");
     pass_on(copy(&near), copy(&far), delay);
@@ -151,9 +151,9 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
     // Nothing is ever said here: waiting for it is how the thread lets time pass.
     let (_keep, silence) = mpsc::channel::<()>();
     std::thread::spawn(move || {
-        for (due, octets) in sent {
+        for (due, bytes) in sent {
             let _ = silence.recv_timeout(due.saturating_duration_since(Instant::now()));
-            if to.write_all(&octets).is_err() {
+            if to.write_all(&bytes).is_err() {
                 break;
             }
         }
@@ -162,8 +162,8 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
     });
     std::thread::spawn(move || {
         let mut space = [0; 16 * 1024];
-        while let Ok(octets @ 1..) = from.read(&mut space) {
-            if send.send((Instant::now() + delay, space[..octets].to_vec())).is_err() {
+        while let Ok(bytes @ 1..) = from.read(&mut space) {
+            if send.send((Instant::now() + delay, space[..bytes].to_vec())).is_err() {
                 break;
             }
         }

@@ -1,4 +1,4 @@
-//! HTTP/2 frames as octets (RFC 9113 §4.1, §6), written without any of the code under test.
+//! HTTP/2 frames as bytes (RFC 9113 §4.1, §6), written without any of the code under test.
 //!
 //! Field blocks use the static table and literals without indexing only (RFC 7541 §6.1, §6.2.2), so that they
 //! mean the same at any time of a connection.
@@ -69,10 +69,10 @@ pub struct Frame {
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("a payload of a test fits").to_be_bytes();
     assert_eq!(length[0], 0, "a payload of a test fits");
-    let mut octets = vec![length[1], length[2], length[3], kind, flags];
-    octets.extend(stream.to_be_bytes());
-    octets.extend(payload);
-    octets
+    let mut bytes = vec![length[1], length[2], length[3], kind, flags];
+    bytes.extend(stream.to_be_bytes());
+    bytes.extend(payload);
+    bytes
 }
 
 /// SETTINGS with these parameters (RFC 9113 §6.5.1).
@@ -137,10 +137,10 @@ pub fn field(name: &str, value: &str) -> Vec<u8> {
 }
 
 /// The length of a string that is not in Huffman code, below 16,511 (RFC 7541 §5.1, §5.2).
-fn length(octets: usize) -> Vec<u8> {
+fn length(bytes: usize) -> Vec<u8> {
     const PREFIX: usize = 0x7f;
-    match octets.checked_sub(PREFIX) {
-        None => vec![octets as u8],
+    match bytes.checked_sub(PREFIX) {
+        None => vec![bytes as u8],
         Some(rest @ 0..0x80) => vec![PREFIX as u8, rest as u8],
         Some(rest) => {
             assert!(rest < 0x4000, "a string of a test is no longer");
@@ -163,8 +163,8 @@ pub fn response_block(status: &str) -> Vec<u8> {
 
 /// A `content-length` field.
 #[must_use]
-pub fn content_length(octets: usize) -> Vec<u8> {
-    literal(28, &octets.to_string())
+pub fn content_length(bytes: usize) -> Vec<u8> {
+    literal(28, &bytes.to_string())
 }
 
 /// A field whose name is in the static table at an index up to 15 + 127, never entered into a table.
@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let octets = [headers(1, &request_block("GET"), true), goaway(3, 11)].concat();
-        let mut rest = &octets[..];
+        let bytes = [headers(1, &request_block("GET"), true), goaway(3, 11)].concat();
+        let mut rest = &bytes[..];
         let first = read(&mut rest).expect("whole").expect("a frame");
         assert_eq!((first.kind, first.flags, first.stream), (kind::HEADERS, 5, 1));
         assert_eq!(first.payload, b"\x02\x03GET\x86\x84\x01\x09localhost");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn names_past_the_prefix_take_two_octets() {
+    fn names_past_the_prefix_take_two_bytes() {
         assert_eq!(content_length(100), b"\x0f\x0d\x03100");
     }
 }

@@ -27,7 +27,7 @@ impl Ending {
     pub const ALL: [Self; 3] = [Self::Dies, Self::Stalls, Self::Babbles];
 }
 
-/// Sends octets that are no frame header of any length in force, wherever a frame begins among them.
+/// Sends bytes that are no frame header of any length in force, wherever a frame begins among them.
 ///
 /// # Errors
 /// When the other side has closed by then.

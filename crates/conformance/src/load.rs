@@ -15,7 +15,7 @@ pub struct Load<'a> {
     pub connections: u32,
     /// Requests in flight on each connection.
     pub streams: u32,
-    /// A file whose octets each request carries; GET without it.
+    /// A file whose bytes each request carries; GET without it.
     pub body: Option<&'a Path>,
 }
 

@@ -44,8 +44,8 @@ impl MallocCounter {
     /// When the file is gone.
     #[must_use]
     pub fn calls(&self) -> u64 {
-        let octets = fs::read(self.file()).expect("the counter's file is there");
-        u64::from_ne_bytes(octets.try_into().expect("it has eight octets"))
+        let bytes = fs::read(self.file()).expect("the counter's file is there");
+        u64::from_ne_bytes(bytes.try_into().expect("it has eight bytes"))
     }
 
     fn file(&self) -> PathBuf {

@@ -30,7 +30,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Outcome {
     finish(command, &[], limit, |_| ())
 }
 
-/// As [`run`], with these octets as its standard input.
+/// As [`run`], with these bytes as its standard input.
 ///
 /// # Panics
 /// As [`run`].
@@ -71,7 +71,7 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { command, code, stdout, stderr, time } = self;
         writeln!(f, "`{command}` ended with {code:?} after {:.2} s", time.as_secs_f64())?;
-        writeln!(f, "--- standard output ({} octets)\n{}", stdout.len(), beginning(&self.text()))?;
+        writeln!(f, "--- standard output ({} bytes)\n{}", stdout.len(), beginning(&self.text()))?;
         write!(f, "--- standard error\n{}", beginning(stderr))
     }
 }

@@ -141,7 +141,7 @@ impl Served {
         found.unwrap_or_else(|| panic!("/{path} never {what}: {:?}", self.get(path).fields))
     }
 
-    /// Sends a GET request for these very octets on a connection of its own, and answers the first frame of
+    /// Sends a GET request for these very bytes on a connection of its own, and answers the first frame of
     /// its stream.
     ///
     /// # Panics
@@ -181,15 +181,15 @@ pub fn read_to_end(wire: &mut dyn Wire) -> io::Result<End> {
         wire.write_all(&frames::frame(kind::WINDOW_UPDATE, flag::NONE, stream, &credit))?;
     }
     wire.flush()?;
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(frame) = wire::read_until(wire, |frame| frame.stream == 1)? {
         match frame.kind {
-            kind::DATA => octets += frame.payload.len(),
-            kind::RST_STREAM => return Ok(End::Reset(octets)),
+            kind::DATA => bytes += frame.payload.len(),
+            kind::RST_STREAM => return Ok(End::Reset(bytes)),
             _ => {}
         }
         if frame.kind == kind::DATA && frame.flags & flag::END_STREAM != 0 {
-            return Ok(End::Whole(octets));
+            return Ok(End::Whole(bytes));
         }
     }
     Err(io::ErrorKind::UnexpectedEof.into())

@@ -12,9 +12,9 @@ pub struct Site {
 }
 
 impl Site {
-    /// A file of 26 octets.
+    /// A file of 26 bytes.
     pub const SMALL: &'static str = "small.txt";
-    /// A file of no octets.
+    /// A file of no bytes.
     pub const EMPTY: &'static str = "empty.txt";
     /// A file of [`BIG_BYTES`].
     pub const BIG: &'static str = "big.bin";
@@ -36,7 +36,7 @@ impl Site {
     pub fn content(name: &str) -> Vec<u8> {
         match name {
             Self::SMALL => b"a feather of little weight".to_vec(),
-            Self::BIG => octets(1, BIG_BYTES),
+            Self::BIG => bytes(1, BIG_BYTES),
             _ => Vec::new(),
         }
     }
@@ -54,9 +54,9 @@ impl Default for Site {
     }
 }
 
-/// So many octets without a pattern, the same for the same seed (xorshift64*).
+/// So many bytes without a pattern, the same for the same seed (xorshift64*).
 #[must_use]
-pub fn octets(seed: u64, length: usize) -> Vec<u8> {
+pub fn bytes(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
         state ^= state >> 12;
@@ -80,7 +80,7 @@ pub fn assert_same(found: &[u8], expected: &[u8], what: &str) {
     }
     let same = found.iter().zip(expected).take_while(|(a, b)| a == b).count();
     let lengths = (found.len(), expected.len());
-    panic!("{what}: {} octets instead of {}, different from octet {same} on", lengths.0, lengths.1);
+    panic!("{what}: {} bytes instead of {}, different from byte {same} on", lengths.0, lengths.1);
 }
 
 #[cfg(test)]
@@ -88,14 +88,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_repeat_for_the_same_seed_only() {
-        assert_eq!(octets(7, 1000), octets(7, 1000));
-        assert_ne!(octets(7, 1000), octets(8, 1000));
-        assert_eq!(octets(7, 13).len(), 13);
+    fn bytes_repeat_for_the_same_seed_only() {
+        assert_eq!(bytes(7, 1000), bytes(7, 1000));
+        assert_ne!(bytes(7, 1000), bytes(8, 1000));
+        assert_eq!(bytes(7, 13).len(), 13);
     }
 
     #[test]
-    #[should_panic(expected = "2 octets instead of 3, different from octet 1 on")]
+    #[should_panic(expected = "2 bytes instead of 3, different from byte 1 on")]
     fn a_difference_is_located() {
         assert_same(b"ax", b"abc", "body");
     }

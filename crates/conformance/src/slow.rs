@@ -21,7 +21,7 @@ use crate::crowd::raise_descriptors;
 use crate::folder::Folder;
 use crate::program::Program;
 
-/// Octets that a peer who reads slowly is sent.
+/// Bytes that a peer who reads slowly is sent.
 const LARGE: usize = 4 << 20;
 
 /// Plays each attack for so long; false when a bystander was not served.

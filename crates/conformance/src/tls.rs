@@ -46,7 +46,7 @@ pub fn client_offering(
     Ok(StreamOwned::new(connection, socket))
 }
 
-/// Shakes hands so that the client's last flight and these octets leave in one write, as a fast network would
+/// Shakes hands so that the client's last flight and these bytes leave in one write, as a fast network would
 /// bring them.
 ///
 /// # Errors

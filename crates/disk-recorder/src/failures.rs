@@ -17,7 +17,7 @@ impl Failures {
         self.fail = fail;
     }
 
-    /// The octets that a write of so many may write.
+    /// The bytes that a write of so many may write.
     pub(crate) fn write(&mut self, count: usize) -> Result<usize, Errno> {
         match &mut self.fail {
             Fail::Writes => Err(libc::EIO),

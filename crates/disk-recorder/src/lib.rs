@@ -13,7 +13,7 @@
 //!
 //! Ways around `write` that would not be recorded, such as `copy_file_range`, are answered as if the system
 //! had none. The tests of `alula-store` compare the folder that a recording leads to with the one on the
-//! disk, octet by octet.
+//! disk, byte by byte.
 //!
 //! Like `tally`, this crate has unsafe code: functions of the C library have no other form. It is in
 //! `symbols.rs` and `real.rs` alone, and what those call is safe.

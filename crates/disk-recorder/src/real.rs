@@ -25,7 +25,7 @@ impl Next {
         if !found.is_null() {
             return found;
         }
-        // SAFETY: the name ends with a zero octet.
+        // SAFETY: the name ends with a zero byte.
         let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         assert!(!found.is_null(), "the C library has no {:?}", self.name);
         self.found.store(found, Ordering::Relaxed);
@@ -56,7 +56,7 @@ pub(crate) fn status(fd: c_int) -> Option<Status> {
 pub(crate) fn status_of(path: &Path) -> Option<Status> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     let mut status = MaybeUninit::uninit();
-    // SAFETY: the path ends with a zero octet, and there is room for a status.
+    // SAFETY: the path ends with a zero byte, and there is room for a status.
     let is_there = unsafe { libc::lstat64(path.as_ptr(), status.as_mut_ptr()) } == 0;
     // SAFETY: a call that succeeded has filled it.
     is_there.then(|| Status::new(unsafe { status.assume_init_ref() }))
@@ -70,7 +70,7 @@ impl Status {
     }
 }
 
-/// The octet at which the next write of a file begins.
+/// The byte at which the next write of a file begins.
 pub(crate) fn position(fd: c_int, status: &Status) -> u64 {
     // SAFETY: it takes numbers alone.
     let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
@@ -85,7 +85,7 @@ pub(crate) fn position(fd: c_int, status: &Status) -> u64 {
 /// Opens the file of the recording.
 pub(crate) fn open_log(path: &Path) -> c_int {
     let path = CString::new(path.as_os_str().as_bytes()).expect("a path");
-    // SAFETY: the path ends with a zero octet, and the call makes no file.
+    // SAFETY: the path ends with a zero byte, and the call makes no file.
     let fd = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), LOG_FLAGS, 0) };
     let fd = c_int::try_from(fd).unwrap_or(-1);
     assert!(fd >= 0, "the recording opens");
@@ -95,16 +95,16 @@ pub(crate) fn open_log(path: &Path) -> c_int {
 const LOG_FLAGS: c_int = libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC;
 
 /// Appends to the file of the recording.
-pub(crate) fn append(fd: c_int, mut octets: &[u8]) {
-    while !octets.is_empty() {
-        // SAFETY: the octets are those of a slice.
-        let count = unsafe { libc::syscall(libc::SYS_write, fd, octets.as_ptr(), octets.len()) };
+pub(crate) fn append(fd: c_int, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        // SAFETY: the bytes are those of a slice.
+        let count = unsafe { libc::syscall(libc::SYS_write, fd, bytes.as_ptr(), bytes.len()) };
         let count = usize::try_from(count).unwrap_or(0);
         if count == 0 {
             // A recording with a gap would be read as another one.
             std::process::abort();
         }
-        octets = &octets[count..];
+        bytes = &bytes[count..];
     }
 }
 

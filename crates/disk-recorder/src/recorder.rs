@@ -115,11 +115,11 @@ impl Recorder {
         real::set_errno(errno);
     }
 
-    /// Writes octets by `write`, from this octet of the file on if one is given.
+    /// Writes bytes by `write`, from this byte of the file on if one is given.
     pub(crate) fn write(
         &self,
         fd: c_int,
-        octets: &[u8],
+        bytes: &[u8],
         at: Option<u64>,
         write: impl FnOnce(usize) -> isize,
     ) -> Result<isize, Errno> {
@@ -127,22 +127,22 @@ impl Recorder {
         match state.watched(fd) {
             None => {
                 drop(state);
-                Ok(write(octets.len()))
+                Ok(write(bytes.len()))
             }
             Some(Watched::Notes) => {
-                match Fail::read(octets) {
+                match Fail::read(bytes) {
                     Some(fail) => state.failures.set(fail),
-                    None => self.put(&mut state, &Entry::Note { octets: octets.to_vec() }),
+                    None => self.put(&mut state, &Entry::Note { bytes: bytes.to_vec() }),
                 }
-                Ok(octets.len() as isize)
+                Ok(bytes.len() as isize)
             }
             Some(Watched::Recorded(status)) => {
-                let count = state.failures.write(octets.len())?;
+                let count = state.failures.write(bytes.len())?;
                 let offset = at.unwrap_or_else(|| real::position(fd, &status));
                 let written = write(count);
-                if let Some(octets) = usize::try_from(written).ok().and_then(|count| octets.get(..count)) {
-                    let octets = octets.to_vec();
-                    self.put(&mut state, &Entry::Write { inode: status.inode, offset, octets });
+                if let Some(bytes) = usize::try_from(written).ok().and_then(|count| bytes.get(..count)) {
+                    let bytes = bytes.to_vec();
+                    self.put(&mut state, &Entry::Write { inode: status.inode, offset, bytes });
                 }
                 Ok(written)
             }
@@ -253,9 +253,9 @@ impl Recorder {
 
     fn put(&self, state: &mut State, entry: &Entry) {
         let errno = real::errno();
-        let mut octets = Vec::new();
-        entry.write(&mut octets);
-        real::append(self.log, &octets);
+        let mut bytes = Vec::new();
+        entry.write(&mut bytes);
+        real::append(self.log, &bytes);
         state.count += 1;
         real::set_errno(errno);
     }

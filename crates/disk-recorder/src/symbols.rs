@@ -2,8 +2,8 @@
 //! safe code takes.
 //!
 //! # Safety
-//! Each is called as the function of its name is: with open files or not, paths that end with a zero octet,
-//! and octets that may be read. Those that take a variable number of arguments are declared with all of them,
+//! Each is called as the function of its name is: with open files or not, paths that end with a zero byte,
+//! and bytes that may be read. Those that take a variable number of arguments are declared with all of them,
 //! which is the same call on Linux for x86-64 and AArch64.
 
 use std::ffi::CStr;
@@ -31,11 +31,11 @@ fn answer<T: From<i8>>(done: Result<T, Errno>) -> T {
     })
 }
 
-/// The octets of a path.
+/// The bytes of a path.
 ///
 /// # Safety
-/// It ends with a zero octet and lives as long as the call.
-unsafe fn octets<'a>(path: *const c_char) -> &'a [u8] {
+/// It ends with a zero byte and lives as long as the call.
+unsafe fn bytes<'a>(path: *const c_char) -> &'a [u8] {
     // SAFETY: as above.
     unsafe { CStr::from_ptr(path) }.to_bytes()
 }
@@ -43,18 +43,18 @@ unsafe fn octets<'a>(path: *const c_char) -> &'a [u8] {
 /// The recorder and the path below its folder, if the file is there.
 ///
 /// # Safety
-/// The path ends with a zero octet.
+/// The path ends with a zero byte.
 unsafe fn recorded(folder: c_int, path: *const c_char) -> Option<(&'static Recorder, String)> {
     let recorder = recorder()?;
     // SAFETY: as above.
-    let below = recorder.below(folder, unsafe { octets(path) })?;
+    let below = recorder.below(folder, unsafe { bytes(path) })?;
     Some((recorder, below))
 }
 
 /// Opens a file by `open`.
 ///
 /// # Safety
-/// The path ends with a zero octet.
+/// The path ends with a zero byte.
 unsafe fn opened(folder: c_int, path: *const c_char, flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: as above.
     if let Some((recorder, below)) = unsafe { recorded(folder, path) } {
@@ -63,7 +63,7 @@ unsafe fn opened(folder: c_int, path: *const c_char, flags: c_int, open: impl Fn
     let fd = open();
     if let Some(recorder) = recorder().filter(|_| fd >= 0) {
         // SAFETY: as above.
-        recorder.opened_elsewhere(folder, unsafe { octets(path) }, fd);
+        recorder.opened_elsewhere(folder, unsafe { bytes(path) }, fd);
     }
     fd
 }
@@ -106,28 +106,28 @@ pub(crate) unsafe extern "C" fn openat64(
     unsafe { opened(folder, path, flags, || next(folder, path, flags, mode)) }
 }
 
-/// Writes octets by `write`, which takes their number.
+/// Writes bytes by `write`, which takes their number.
 ///
 /// # Safety
-/// The octets may be read.
+/// The bytes may be read.
 unsafe fn written(
     fd: c_int,
-    octets: *const c_void,
+    bytes: *const c_void,
     count: size_t,
     at: Option<u64>,
     write: impl FnOnce(size_t) -> ssize_t,
 ) -> ssize_t {
-    let Some(recorder) = recorder().filter(|_| !octets.is_null()) else { return write(count) };
+    let Some(recorder) = recorder().filter(|_| !bytes.is_null()) else { return write(count) };
     // SAFETY: as above.
-    let octets = unsafe { std::slice::from_raw_parts(octets.cast::<u8>(), count) };
-    answer(recorder.write(fd, octets, at, write))
+    let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
+    answer(recorder.write(fd, bytes, at, write))
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn write(fd: c_int, octets: *const c_void, count: size_t) -> ssize_t {
+pub(crate) unsafe extern "C" fn write(fd: c_int, bytes: *const c_void, count: size_t) -> ssize_t {
     let next = next!(c"write", fn(c_int, *const c_void, size_t) -> ssize_t);
-    // SAFETY: the caller's call, handed on, of no more octets.
-    unsafe { written(fd, octets, count, None, |count| next(fd, octets, count)) }
+    // SAFETY: the caller's call, handed on, of no more bytes.
+    unsafe { written(fd, bytes, count, None, |count| next(fd, bytes, count)) }
 }
 
 /// The place of a write, if it is one.
@@ -136,27 +136,22 @@ fn place(at: off_t) -> Option<u64> {
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pwrite(
-    fd: c_int,
-    octets: *const c_void,
-    count: size_t,
-    at: off_t,
-) -> ssize_t {
+pub(crate) unsafe extern "C" fn pwrite(fd: c_int, bytes: *const c_void, count: size_t, at: off_t) -> ssize_t {
     let next = next!(c"pwrite", fn(c_int, *const c_void, size_t, off_t) -> ssize_t);
-    // SAFETY: the caller's call, handed on, of no more octets.
-    unsafe { written(fd, octets, count, place(at), |count| next(fd, octets, count, at)) }
+    // SAFETY: the caller's call, handed on, of no more bytes.
+    unsafe { written(fd, bytes, count, place(at), |count| next(fd, bytes, count, at)) }
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pwrite64(
     fd: c_int,
-    octets: *const c_void,
+    bytes: *const c_void,
     count: size_t,
     at: off_t,
 ) -> ssize_t {
     let next = next!(c"pwrite64", fn(c_int, *const c_void, size_t, off_t) -> ssize_t);
-    // SAFETY: the caller's call, handed on, of no more octets.
-    unsafe { written(fd, octets, count, place(at), |count| next(fd, octets, count, at)) }
+    // SAFETY: the caller's call, handed on, of no more bytes.
+    unsafe { written(fd, bytes, count, place(at), |count| next(fd, bytes, count, at)) }
 }
 
 #[unsafe(no_mangle)]
@@ -168,13 +163,13 @@ pub(crate) unsafe extern "C" fn writev(fd: c_int, parts: *const iovec, count: c_
         return unsafe { next(fd, parts, count) };
     }
     // A short write: the caller goes on with the rest.
-    // SAFETY: there is one at least, and its octets may be read.
+    // SAFETY: there is one at least, and its bytes may be read.
     let first = unsafe { &*parts };
     // SAFETY: as above.
     unsafe { write(fd, first.iov_base, first.iov_len) }
 }
 
-/// The octets that a way around `write` wrote: none of a file that is recorded.
+/// The bytes that a way around `write` wrote: none of a file that is recorded.
 fn around(fd: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     if recorder().is_some_and(|recorder| recorder.records(fd)) {
         answer(Err(libc::EOPNOTSUPP))
@@ -291,7 +286,7 @@ pub(crate) unsafe extern "C" fn ftruncate64(fd: c_int, len: off_t) -> c_int {
 /// Renames a file by `rename`.
 ///
 /// # Safety
-/// The paths end with zero octets.
+/// The paths end with zero bytes.
 unsafe fn renamed(
     (from_folder, from): (c_int, *const c_char),
     (to_folder, to): (c_int, *const c_char),
@@ -339,7 +334,7 @@ pub(crate) unsafe extern "C" fn renameat2(
 /// Removes a file or folder by `remove`.
 ///
 /// # Safety
-/// The path ends with a zero octet.
+/// The path ends with a zero byte.
 unsafe fn removed(folder: c_int, path: *const c_char, remove: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: as above.
     match unsafe { recorded(folder, path) } {
@@ -372,7 +367,7 @@ pub(crate) unsafe extern "C" fn rmdir(path: *const c_char) -> c_int {
 /// Makes a folder by `make`.
 ///
 /// # Safety
-/// The path ends with a zero octet.
+/// The path ends with a zero byte.
 unsafe fn made(folder: c_int, path: *const c_char, make: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: as above.
     match unsafe { recorded(folder, path) } {

@@ -31,7 +31,7 @@ pub struct End<M: ProtocolMachine> {
     /// Streams that were reset are let go of as soon as that is told.
     pub lets_go: bool,
     now: Time,
-    /// Octets that were read and are not used up.
+    /// Bytes that were read and are not used up.
     input: Vec<u8>,
     content: Content,
 }
@@ -53,13 +53,13 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
         }
     }
 
-    /// Feeds octets, and hears what comes of them until nothing does.
+    /// Feeds bytes, and hears what comes of them until nothing does.
     ///
     /// # Panics
     /// When the machine breaks the contract.
-    pub fn receive(&mut self, octets: &[u8]) {
+    pub fn receive(&mut self, bytes: &[u8]) {
         let mut input = std::mem::take(&mut self.input);
-        let fed = feed(self, &mut input, octets, self.now);
+        let fed = feed(self, &mut input, bytes, self.now);
         self.input = input;
         fed.unwrap_or_else(|error| self.ended(error));
         self.notices();
@@ -75,7 +75,7 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
         self.notices();
     }
 
-    /// The octets that were read and wait to be given again.
+    /// The bytes that were read and wait to be given again.
     pub fn unused(&self) -> &[u8] {
         &self.input
     }
@@ -93,8 +93,8 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
     }
 
     fn data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
-        if let Some((_, octets)) = self.content.add(stream, bytes, end) {
-            self.show_data(&octets, false);
+        if let Some((_, bytes)) = self.content.add(stream, bytes, end) {
+            self.show_data(&bytes, false);
         }
         if self.consumes {
             self.machine.release_capacity(stream, bytes.len() as u32);
@@ -105,13 +105,13 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
     }
 
     fn flush_data(&mut self, end: bool) {
-        if let Some((_, octets)) = self.content.take() {
-            self.show_data(&octets, end);
+        if let Some((_, bytes)) = self.content.take() {
+            self.show_data(&bytes, end);
         }
     }
 
-    fn show_data(&mut self, octets: &[u8], end: bool) {
-        self.log.push(format!("data {}{}", show_content(octets), mark(end)));
+    fn show_data(&mut self, bytes: &[u8], end: bool) {
+        self.log.push(format!("data {}{}", show_content(bytes), mark(end)));
     }
 
     /// Hears what happened beside the events.
@@ -131,9 +131,9 @@ impl<M: ProtocolMachine<Fact: Debug>> End<M> {
     /// Moves what the machine has to say to the output, and takes all of it.
     pub fn transmit(&mut self) -> Vec<u8> {
         self.machine.poll_transmit(self.now, &mut self.out);
-        let octets = self.out.unsent().to_vec();
+        let bytes = self.out.unsent().to_vec();
         self.out.clear();
-        octets
+        bytes
     }
 
     /// Lets the time be this.

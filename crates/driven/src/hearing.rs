@@ -1,4 +1,4 @@
-//! The loop in which octets are given to a machine, and each event to its driver, until nothing more comes.
+//! The loop in which bytes are given to a machine, and each event to its driver, until nothing more comes.
 
 use alula_machine::{ConnectionError, Event, ProtocolMachine, Time};
 
@@ -13,29 +13,29 @@ pub trait Hearer {
     /// Takes an event.
     fn event(&mut self, event: Event<'_, <Self::Machine as ProtocolMachine>::Fact>);
 
-    /// Is called after each step: so many octets were consumed, and there was an event or not.
+    /// Is called after each step: so many bytes were consumed, and there was an event or not.
     fn step(&mut self, consumed: usize, has_event: bool);
 }
 
 /// The rules that a peer of the hearer can break.
 type RuleOf<H> = <<H as Hearer>::Machine as ProtocolMachine>::Rule;
 
-/// Gives `octets` to the machine behind those that are `unused` so far, until nothing comes of what is left,
+/// Gives `bytes` to the machine behind those that are `unused` so far, until nothing comes of what is left,
 /// which stays in `unused`.
 ///
 /// # Errors
 /// The connection has ended.
 ///
 /// # Panics
-/// When the machine consumes more than it was given, or makes something of octets of which it said that
+/// When the machine consumes more than it was given, or makes something of bytes of which it said that
 /// nothing would come.
 pub fn feed<H: Hearer>(
     hearer: &mut H,
     unused: &mut Vec<u8>,
-    octets: &[u8],
+    bytes: &[u8],
     now: Time,
 ) -> Result<(), ConnectionError<RuleOf<H>>> {
-    unused.extend_from_slice(octets);
+    unused.extend_from_slice(bytes);
     let mut used = 0;
     let outcome = loop {
         match one(hearer, &unused[used..], now) {
@@ -48,7 +48,7 @@ pub fn feed<H: Hearer>(
     outcome
 }
 
-/// Takes one step, and returns the octets that it has consumed; none if nothing came of it.
+/// Takes one step, and returns the bytes that it has consumed; none if nothing came of it.
 fn one<H: Hearer>(
     hearer: &mut H,
     input: &[u8],

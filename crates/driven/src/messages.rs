@@ -51,9 +51,9 @@ pub fn show_fields(fields: &FieldSection) -> String {
 }
 
 /// Content as text if it is short, else its length.
-pub fn show_content(octets: &[u8]) -> String {
-    match octets.len() {
-        0..=40 => String::from_utf8_lossy(octets).into_owned(),
-        len => format!("{len} octets"),
+pub fn show_content(bytes: &[u8]) -> String {
+    match bytes.len() {
+        0..=40 => String::from_utf8_lossy(bytes).into_owned(),
+        len => format!("{len} bytes"),
     }
 }

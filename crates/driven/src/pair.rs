@@ -29,20 +29,20 @@ impl<M: ProtocolMachine<Fact: Debug>> Pair<M> {
         self.server.log.clear();
     }
 
-    /// Carries octets both ways until nobody has any left.
+    /// Carries bytes both ways until nobody has any left.
     pub fn drive(&mut self) {
         self.drive_in_pieces(usize::MAX);
     }
 
-    /// Carries octets both ways, so many at a time, until nobody has any left.
-    pub fn drive_in_pieces(&mut self, octets: usize) {
+    /// Carries bytes both ways, so many at a time, until nobody has any left.
+    pub fn drive_in_pieces(&mut self, bytes: usize) {
         loop {
             let (up, down) = (self.client.transmit(), self.server.transmit());
             if up.is_empty() && down.is_empty() {
                 break;
             }
-            up.chunks(octets).for_each(|piece| self.server.receive(piece));
-            down.chunks(octets).for_each(|piece| self.client.receive(piece));
+            up.chunks(bytes).for_each(|piece| self.server.receive(piece));
+            down.chunks(bytes).for_each(|piece| self.client.receive(piece));
         }
         self.client.settle();
         self.server.settle();

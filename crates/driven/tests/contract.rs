@@ -15,7 +15,7 @@ trait Version: ProtocolMachine<Fact: Debug> + Sized {
     /// The two ends of a connection; the server takes one request at a time.
     fn pair() -> Pair<Self>;
 
-    /// Octets from a peer that break a rule of the connection.
+    /// Bytes from a peer that break a rule of the connection.
     const GARBAGE: &'static [u8];
 }
 
@@ -295,36 +295,36 @@ fn content(rng: &mut Rng) -> Vec<u8> {
 }
 
 /// Sends content as room is given for it, and drives in pieces meanwhile.
-fn send<M: Version>(pair: &mut Pair<M>, rng: &mut Rng, up: bool, stream: StreamKey, mut octets: &[u8]) {
-    let mut is_done = octets.is_empty();
+fn send<M: Version>(pair: &mut Pair<M>, rng: &mut Rng, up: bool, stream: StreamKey, mut bytes: &[u8]) {
+    let mut is_done = bytes.is_empty();
     while !is_done {
         let end = if up { &mut pair.client } else { &mut pair.server };
-        let may = end.machine.await_capacity(stream).min(octets.len());
-        let taken = end.data_out(stream, octets, true).unwrap();
+        let may = end.machine.await_capacity(stream).min(bytes.len());
+        let taken = end.data_out(stream, bytes, true).unwrap();
         assert_eq!(taken, may, "as much as was said");
-        octets = &octets[taken..];
-        is_done = octets.is_empty();
+        bytes = &bytes[taken..];
+        is_done = bytes.is_empty();
         pair.drive_in_pieces(1 + rng.below(5_000));
     }
     pair.drive_in_pieces(1 + rng.below(5_000));
 }
 
-/// The octets of content in a log, whose message has to be whole.
+/// The bytes of content in a log, whose message has to be whole.
 fn arrived(log: &[String]) -> usize {
     let whole = log.iter().any(|line| line.ends_with(" end"));
     assert!(whole, "{log:?}");
-    let octets = log.iter().filter_map(|line| line.strip_prefix("data "));
-    octets
+    let bytes = log.iter().filter_map(|line| line.strip_prefix("data "));
+    bytes
         .map(|text| {
             let text = text.trim_end_matches("end").trim_end();
-            text.strip_suffix(" octets").map_or(text.len(), |count| count.parse().unwrap())
+            text.strip_suffix(" bytes").map_or(text.len(), |count| count.parse().unwrap())
         })
         .sum()
 }
 
 /// An end may be driven by hand as well.
 #[test]
-fn octets_that_are_not_used_up_wait() {
+fn bytes_that_are_not_used_up_wait() {
     let mut server = End::new(alula_h1::Connection::server(alula_h1::Config::default()));
     server.receive(b"GET / HTTP/1.1\r\nHo");
     assert!(server.log.is_empty() && server.unused().len() <= 18);

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::text::octets;
+use crate::text::bytes;
 
 /// A name, value or piece of control data that was refused; whatever refused it has changed nothing.
 ///
@@ -14,13 +14,13 @@ use crate::text::octets;
 ///
 /// let mut section = FieldSection::new();
 /// let error = section.append("x bad", "1").unwrap_err();
-/// assert_eq!(error.to_string(), r#"field name "x bad" has octet 0x20 at 1, which no token has (RFC 9110 §5.6.2)"#);
+/// assert_eq!(error.to_string(), r#"field name "x bad" has byte 0x20 at 1, which no token has (RFC 9110 §5.6.2)"#);
 /// assert!(section.is_empty());
 /// ```
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub struct FieldError {
     kind: FieldErrorKind,
-    octet: u8,
+    byte: u8,
     at: u32,
     quote: Quote,
 }
@@ -64,7 +64,7 @@ impl FieldError {
     /// that may be secret: no query, no user information, nothing after the colon of a name.
     #[inline]
     pub fn quoted(&self) -> &[u8] {
-        self.quote.octets()
+        self.quote.bytes()
     }
 
     /// Returns the position of the first bad byte in the name or value, for the kinds that have one.
@@ -83,19 +83,19 @@ impl FieldError {
             [b':', ..] => FieldErrorKind::PseudoName,
             _ => FieldErrorKind::Name,
         };
-        Self::outside(kind, name, name, octets::TOKEN)
+        Self::outside(kind, name, name, bytes::TOKEN)
     }
 
     #[cold]
     pub(crate) fn value(name: &[u8], value: &[u8]) -> Self {
-        Self::outside(FieldErrorKind::Value, name, value, octets::FIELD_VALUE)
+        Self::outside(FieldErrorKind::Value, name, value, bytes::FIELD_VALUE)
     }
 
     #[cold]
     pub(crate) fn too_large(name: &[u8]) -> Self {
         Self {
             kind: FieldErrorKind::TooLarge,
-            octet: 0,
+            byte: 0,
             at: NOWHERE,
             quote: Quote::of(FieldErrorKind::TooLarge, name),
         }
@@ -104,14 +104,14 @@ impl FieldError {
     /// Control data that has the wrong form although each byte may be there.
     #[cold]
     pub(crate) fn form(kind: FieldErrorKind, text: &[u8]) -> Self {
-        Self { kind, octet: 0, at: NOWHERE, quote: Quote::of(kind, text) }
+        Self { kind, byte: 0, at: NOWHERE, quote: Quote::of(kind, text) }
     }
 
     /// Points at the first byte of `text` outside the wanted classes.
     #[cold]
     pub(crate) fn outside(kind: FieldErrorKind, quoted: &[u8], text: &[u8], wanted: u8) -> Self {
-        match octets::position_outside(text, wanted) {
-            Some(at) => Self { kind, octet: text[at], at: at as u32, quote: Quote::of(kind, quoted) },
+        match bytes::position_outside(text, wanted) {
+            Some(at) => Self { kind, byte: text[at], at: at as u32, quote: Quote::of(kind, quoted) },
             None => Self::form(kind, quoted),
         }
     }
@@ -137,7 +137,7 @@ impl fmt::Display for FieldError {
             FieldErrorKind::Status => ("status", "which is no digit (RFC 9110 §15)"),
         };
         if self.at != NOWHERE {
-            return write!(f, "{what} {} has octet {:#04x} at {}, {rule}", self.quote, self.octet, self.at);
+            return write!(f, "{what} {} has byte {:#04x} at {}, {rule}", self.quote, self.byte, self.at);
         }
         let section = rule.rfind('(').map_or("", |at| &rule[at..]);
         write!(f, "{what} {} has not the form of one {section}", self.quote)
@@ -159,29 +159,29 @@ const NOWHERE: u32 = u32::MAX;
 struct Quote {
     len: u8,
     cut: bool,
-    octets: [u8; Self::OCTETS_MAX],
+    bytes: [u8; Self::BYTES_MAX],
 }
 
 impl Quote {
     /// Long enough for every known name; short enough for the error to be copied about.
-    const OCTETS_MAX: usize = 40;
+    const BYTES_MAX: usize = 40;
 
-    fn of(kind: FieldErrorKind, octets: &[u8]) -> Self {
-        let len = harmless(kind, octets).min(Self::OCTETS_MAX);
-        let mut kept = [0; Self::OCTETS_MAX];
-        kept[..len].copy_from_slice(&octets[..len]);
-        Self { len: len as u8, cut: len < octets.len(), octets: kept }
+    fn of(kind: FieldErrorKind, bytes: &[u8]) -> Self {
+        let len = harmless(kind, bytes).min(Self::BYTES_MAX);
+        let mut kept = [0; Self::BYTES_MAX];
+        kept[..len].copy_from_slice(&bytes[..len]);
+        Self { len: len as u8, cut: len < bytes.len(), bytes: kept }
     }
 
-    fn octets(&self) -> &[u8] {
-        &self.octets[..self.len as usize]
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len as usize]
     }
 }
 
 /// Returns the bytes at the beginning that can hold no secret, by the rules of
 /// [`masked_url`](crate::masked_url).
 fn harmless(kind: FieldErrorKind, text: &[u8]) -> usize {
-    let until = |odd: u8| text.iter().position(|octet| *octet == odd);
+    let until = |odd: u8| text.iter().position(|byte| *byte == odd);
     let is_user_possible = text.contains(&b'@') && text.first() != Some(&b'/');
     match kind {
         FieldErrorKind::Target | FieldErrorKind::Authority if is_user_possible => 0,
@@ -194,7 +194,7 @@ fn harmless(kind: FieldErrorKind, text: &[u8]) -> usize {
 
 impl fmt::Display for Quote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}{}\"", self.octets().escape_ascii(), if self.cut { "…" } else { "" })
+        write!(f, "\"{}{}\"", self.bytes().escape_ascii(), if self.cut { "…" } else { "" })
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn what_may_be_secret_is_not_quoted() {
         let target = |text| Target::parse(Method::Get, text).unwrap_err().to_string();
-        assert!(target("/a?token=s3cret b").contains("target \"/a?…\" has octet 0x20 at 15"));
+        assert!(target("/a?token=s3cret b").contains("target \"/a?…\" has byte 0x20 at 15"));
         for text in ["http://a:s3cret@a/b", "http://a/?b=s3cret c", "a:s3cret@b"] {
             assert!(!target(text).contains("s3cret"), "{}", target(text));
         }

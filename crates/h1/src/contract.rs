@@ -136,9 +136,9 @@ impl ProtocolMachine for Connection {
     }
 
     #[inline]
-    fn release_capacity(&mut self, _: StreamKey, octets: u32) -> bool {
+    fn release_capacity(&mut self, _: StreamKey, bytes: u32) -> bool {
         let was_wanted = self.wants_read();
-        self.release_capacity(octets);
+        self.release_capacity(bytes);
         !was_wanted && self.wants_read()
     }
 

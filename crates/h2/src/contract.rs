@@ -125,9 +125,9 @@ impl ProtocolMachine for Connection {
     }
 
     #[inline]
-    fn release_capacity(&mut self, stream: StreamKey, octets: u32) -> bool {
+    fn release_capacity(&mut self, stream: StreamKey, bytes: u32) -> bool {
         // A stream that is gone owes nothing.
-        let _ = self.release_capacity(stream, octets);
+        let _ = self.release_capacity(stream, bytes);
         false
     }
 
@@ -181,8 +181,8 @@ impl ProtocolMachine for Connection {
         self.awaits_room()
     }
 
-    fn give_room(&mut self, octets: u32) {
-        self.give_room(octets);
+    fn give_room(&mut self, bytes: u32) {
+        self.give_room(bytes);
     }
 
     #[inline]

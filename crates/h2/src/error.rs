@@ -46,7 +46,7 @@ mod tests {
                 "the peer broke HTTP/2: DATA on an idle stream (RFC 9113 §5.1)",
                 "the peer went away with NO_ERROR after stream 7",
                 "the peer did not answer a ping in time",
-                "the fields need 70 octets, the peer allows 60",
+                "the fields need 70 bytes, the peer allows 60",
                 "field 2 cannot be sent: a field that is about the connection (RFC 9113 §8.2.2)",
             ]
         );

@@ -45,13 +45,13 @@ impl FrameSummary {
     /// ```
     /// use alula::h2::FrameSummary;
     ///
-    /// let octets = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0];
-    /// let frame = FrameSummary::read(false, &octets).unwrap();
+    /// let bytes = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0];
+    /// let frame = FrameSummary::read(false, &bytes).unwrap();
     /// assert_eq!(frame.to_string(), "recv WINDOW_UPDATE stream=0 length=4 increment=256");
-    /// assert_eq!(FrameSummary::read(false, &octets[..8]), None);
+    /// assert_eq!(FrameSummary::read(false, &bytes[..8]), None);
     /// ```
-    pub fn read(sent: bool, octets: &[u8]) -> Option<Self> {
-        let (header, payload) = octets.split_first_chunk()?;
+    pub fn read(sent: bool, bytes: &[u8]) -> Option<Self> {
+        let (header, payload) = bytes.split_first_chunk()?;
         let FrameHeader { length, kind, flags, stream } = FrameHeader::parse(header);
         let payload = payload.get(..length as usize).unwrap_or(payload);
         Some(Self { sent, kind, flags, stream, length, detail: detail(kind, payload) })
@@ -196,7 +196,7 @@ impl fmt::Display for FrameSummary {
         match self.detail {
             Detail::None => Ok(()),
             Detail::Code(code) => write!(f, " code={code}"),
-            Detail::Increment(octets) => write!(f, " increment={octets}"),
+            Detail::Increment(bytes) => write!(f, " increment={bytes}"),
             Detail::Ping(payload) => write!(f, " payload={:016x}", u64::from_be_bytes(payload)),
             Detail::GoAway(last, code) => write!(f, " last={last} code={code}"),
             Detail::Priority(stream, priority) => write!(f, " prioritized={stream} priority={priority}"),

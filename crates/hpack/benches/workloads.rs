@@ -1,5 +1,5 @@
 //! One workload so many times, for counting instructions: `workloads NAME TIMES`. Without a name all of them
-//! run once and say how many octets a block takes.
+//! run once and say how many bytes a block takes.
 //!
 //! Count with callgrind at N and at 2N; the difference divided by N is one block.
 
@@ -15,7 +15,7 @@ use alula_hpack::{
 };
 use alula_machine::{Limits, OutBuf};
 
-/// A workload: how it is called, and what runs it so many times and says how many octets the last block had.
+/// A workload: how it is called, and what runs it so many times and says how many bytes the last block had.
 type Workload = (&'static str, fn(usize) -> usize);
 
 const WORKLOADS: [Workload; 26] = [
@@ -42,8 +42,8 @@ const WORKLOADS: [Workload; 26] = [
     ("dec-c3-reset", decode_c3),
     ("dec-huffman-64k", |times| decode_long(64_400, usize::MAX, times)),
     ("dec-huffman-32k", |times| decode_long(32_200, usize::MAX, times)),
-    ("dec-octets-64k", |times| decode_long(64_400, 1, times)),
-    ("dec-octets-32k", |times| decode_long(32_200, 1, times)),
+    ("dec-bytes-64k", |times| decode_long(64_400, 1, times)),
+    ("dec-bytes-32k", |times| decode_long(32_200, 1, times)),
     ("dec-rare-16k", decode_rare),
 ];
 
@@ -53,7 +53,7 @@ fn main() {
     let times = arguments.next().map_or(2000, |times| times.parse().expect("a number of times"));
     for (known, run) in WORKLOADS {
         if name.as_deref().is_none_or(|name| name == known) {
-            println!("{known} {} octets", run(times));
+            println!("{known} {} bytes", run(times));
         }
     }
 }
@@ -161,10 +161,10 @@ fn blocks_same() -> [Vec<u8>; 2] {
 
 #[inline(always)]
 fn decode_visiting(decoder: &mut Decoder, block: &[u8]) {
-    let mut octets = 0;
-    let mut visit = |field: Decoded<'_>| octets += field.name.len() + field.value.len();
+    let mut bytes = 0;
+    let mut visit = |field: Decoded<'_>| bytes += field.name.len() + field.value.len();
     decoder.decode(black_box(block), true, &mut visit).unwrap();
-    black_box(octets);
+    black_box(bytes);
 }
 
 fn decode_same(times: usize, decode: impl Fn(&mut Decoder, &[u8])) -> usize {
@@ -290,7 +290,7 @@ fn decode_c3(times: usize) -> usize {
     blocks.iter().map(|block| block.len()).sum()
 }
 
-/// A value of so many octets, decoded in pieces of so many: the cost must grow with the first only. Per
+/// A value of so many bytes, decoded in pieces of so many: the cost must grow with the first only. Per
 /// hundred.
 fn decode_long(len: usize, piece: usize, times: usize) -> usize {
     let value = b"The quick brown fox; jumps over\tthe lazy dog? ".repeat(len / 46);
@@ -299,7 +299,7 @@ fn decode_long(len: usize, piece: usize, times: usize) -> usize {
     decode_pieces(out.unsent(), piece, times / 100)
 }
 
-/// The octets with the longest code words: the worst that can come. Per hundred.
+/// The bytes with the longest code words: the worst that can come. Per hundred.
 fn decode_rare(times: usize) -> usize {
     let value = b"\r\n\x16\x01\xff\x80".repeat(64_400 / 6);
     let config =
@@ -311,14 +311,14 @@ fn decode_rare(times: usize) -> usize {
 
 fn decode_pieces(block: &[u8], piece: usize, times: usize) -> usize {
     let mut decoder = Decoder::new(DecoderLimits::default());
-    let mut octets = 0;
-    let mut visit = |field: Decoded<'_>| octets += field.value.len();
+    let mut bytes = 0;
+    let mut visit = |field: Decoded<'_>| bytes += field.value.len();
     for _ in 0..times {
         for piece in block.chunks(piece) {
             decoder.decode(black_box(piece), false, &mut visit).unwrap();
         }
         decoder.decode(b"", true, &mut visit).unwrap();
     }
-    black_box(octets);
+    black_box(bytes);
     block.len()
 }

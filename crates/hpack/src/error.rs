@@ -32,7 +32,7 @@ impl DecodeError {
         match self.rule {
             Rule::IndexZero => "an indexed field with index 0 (RFC 7541 §6.1)",
             Rule::IndexBeyond => "an index beyond both tables (RFC 7541 §2.3.3)",
-            Rule::Integer => "an integer of more than 32 bits or five continuation octets (RFC 7541 §5.1)",
+            Rule::Integer => "an integer of more than 32 bits or five continuation bytes (RFC 7541 §5.1)",
             Rule::IntegerCut => "a block that ends inside an integer (RFC 7541 §5.1)",
             Rule::StringCut => "a block that ends inside a string (RFC 7541 §5.2)",
             Rule::FieldCut => "a block that ends before a string of a literal (RFC 7541 §6.2)",

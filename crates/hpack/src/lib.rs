@@ -30,7 +30,7 @@
 //!     assert_eq!(head.method(), Some("GET"));
 //!     assert_eq!(head.fields.get("user-agent"), Some(&b"example"[..]));
 //! }
-//! // A user agent that comes again has become one octet; the secret never does.
+//! // A user agent that comes again has become one byte; the secret never does.
 //! assert_eq!(out.unsent()[..2], [0x82, 0xbe]);
 //! assert_eq!(encoder.table().len(), 1);
 //! # Ok::<(), alula::hpack::DecodeError>(())

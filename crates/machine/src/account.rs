@@ -142,7 +142,7 @@ impl Reservation {
 
     /// Charges another number of bytes instead. Returns false, with the old number still charged, if more was
     /// asked for and that would pass the soft bound of the budget; less is always granted.
-    #[must_use = "the octets may have been refused"]
+    #[must_use = "the bytes may have been refused"]
     pub fn resize(&mut self, bytes: u64) -> bool {
         let is_granted = match bytes.checked_sub(self.bytes) {
             Some(more) => self.budget.charge_up_to(more, self.budget.bytes_soft),
@@ -233,7 +233,7 @@ impl Drop for MemoryAccount {
 impl fmt::Display for OverBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whose = if self.of_process { "all connections" } else { "one connection" };
-        write!(f, "{} octets more would pass the {} that {whose} may hold", self.asked, self.bytes_max)
+        write!(f, "{} bytes more would pass the {} that {whose} may hold", self.asked, self.bytes_max)
     }
 }
 
@@ -250,9 +250,9 @@ mod tests {
         let (mut one, mut other) = (MemoryAccount::within(&budget, 80), MemoryAccount::within(&budget, 80));
         one.charge(60).unwrap();
         let message = other.charge(41).unwrap_err().to_string();
-        assert_eq!(message, "41 octets more would pass the 100 that all connections may hold");
+        assert_eq!(message, "41 bytes more would pass the 100 that all connections may hold");
         let message = one.charge(21).unwrap_err().to_string();
-        assert_eq!(message, "21 octets more would pass the 80 that one connection may hold");
+        assert_eq!(message, "21 bytes more would pass the 80 that one connection may hold");
         assert_eq!((one.held(), other.held(), budget.held()), (60, 0, 60));
         assert!(budget.has_room(40) && !budget.has_room(41) && !budget.has_room(u64::MAX));
         one.charge(u64::MAX).unwrap_err();

@@ -10,7 +10,7 @@ use core::fmt;
 /// use alula::Exceeded;
 ///
 /// let head = Exceeded::HEAD_BYTES.of(70_112, 65_536);
-/// assert_eq!(head.to_string(), "the head has 70112 octets or more; Limits::head_bytes is 65536");
+/// assert_eq!(head.to_string(), "the head has 70112 bytes or more; Limits::head_bytes is 65536");
 /// assert_eq!((head.limit(), head.seen, head.bound), ("head_bytes", 70_112, 65_536));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -64,19 +64,19 @@ macro_rules! measures {
 }
 
 measures! {
-    HEAD_BYTES "head_bytes": "the head has" "octets or more";
+    HEAD_BYTES "head_bytes": "the head has" "bytes or more";
     FIRST_HEAD_BYTES "first_head_bytes": "memory is scarce, and the first head of the connection has" "bytes or more";
-    TARGET_BYTES "target_bytes": "the target has" "octets or more";
-    FIELD_SECTION_BYTES "field_section_bytes": "the field section has" "octets or more, with 32 for each field";
+    TARGET_BYTES "target_bytes": "the target has" "bytes or more";
+    FIELD_SECTION_BYTES "field_section_bytes": "the field section has" "bytes or more, with 32 for each field";
     FIELD_SECTION_EXPANSION "field_section_expansion": "a byte of the field section on the wire stands for" "bytes of fields or more";
     FIELDS "fields": "the head has" "fields or more";
     COOKIE_CRUMBS "cookie_crumbs": "the head has" "lines of cookies or more";
-    STRING_BYTES "string_bytes": "a name or a value of a field has" "octets or more";
+    STRING_BYTES "string_bytes": "a name or a value of a field has" "bytes or more";
     CONTINUATION_FRAMES "continuation_frames": "the head has" "CONTINUATION frames or more";
-    CHUNK_EXTENSION_BYTES "chunk_extension_bytes": "the extensions of chunks have" "octets or more";
+    CHUNK_EXTENSION_BYTES "chunk_extension_bytes": "the extensions of chunks have" "bytes or more";
     INTERIM_RESPONSES "interim_responses": "there were" "interim responses";
-    INTERIM_HEAD_BYTES "head_bytes": "the interim responses have" "octets";
-    INTERIM_SECTION_BYTES "field_section_bytes": "the interim responses have" "octets, with 32 for each field";
+    INTERIM_HEAD_BYTES "head_bytes": "the interim responses have" "bytes";
+    INTERIM_SECTION_BYTES "field_section_bytes": "the interim responses have" "bytes, with 32 for each field";
     SETTINGS_ENTRIES "settings_entries": "a SETTINGS frame has" "entries";
     QUEUED_ACKS "queued_acks": "the peer asked for" "acknowledgments that it has not read";
     GLITCHES "glitch_burst": "the peer sent" "frames that were useless or broken";

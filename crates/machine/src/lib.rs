@@ -15,7 +15,7 @@
 //! use std::time::Duration;
 //!
 //! let mut out = OutBuf::new();
-//! out.extend(b"octets on their way to a socket");
+//! out.extend(b"bytes on their way to a socket");
 //! let deadline = Time::ZERO.saturating_add(Duration::from_secs(5));
 //! assert!(!out.unsent().is_empty() && deadline > Time::ZERO);
 //! ```

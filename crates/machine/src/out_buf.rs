@@ -8,10 +8,10 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use alula_fields::octets::{SHORT, copy_short};
+use alula_fields::bytes::{SHORT, copy_short};
 
 /// The least that a buffer holds which holds anything: a small answer.
-const OCTETS_MIN: usize = 128;
+const BYTES_MIN: usize = 128;
 
 /// A buffer that encoders append to and a socket takes from.
 ///
@@ -33,7 +33,7 @@ const OCTETS_MIN: usize = 128;
 #[derive(Default, Clone)]
 pub struct OutBuf {
     /// The initialised memory: the bytes, and the room behind them.
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     sent: usize,
     end: usize,
 }
@@ -42,12 +42,12 @@ impl OutBuf {
     /// Creates an empty buffer; allocates nothing.
     #[inline]
     pub const fn new() -> Self {
-        Self { octets: Vec::new(), sent: 0, end: 0 }
+        Self { bytes: Vec::new(), sent: 0, end: 0 }
     }
 
     /// Creates an empty buffer with room for so many bytes.
     pub fn with_capacity(bytes: usize) -> Self {
-        Self { octets: alloc::vec![0; bytes], sent: 0, end: 0 }
+        Self { bytes: alloc::vec![0; bytes], sent: 0, end: 0 }
     }
 
     /// Returns the number of bytes that are unsent.
@@ -65,13 +65,13 @@ impl OutBuf {
     /// Returns the bytes that are still to be written.
     #[inline]
     pub fn unsent(&self) -> &[u8] {
-        &self.octets[self.sent..self.end]
+        &self.bytes[self.sent..self.end]
     }
 
     /// Returns the memory held, in bytes, used or not.
     #[inline]
     pub fn capacity(&self) -> usize {
-        self.octets.capacity()
+        self.bytes.capacity()
     }
 
     /// Drops the first `sent` unsent bytes, as a write has taken them. Marks made before are void.
@@ -89,36 +89,36 @@ impl OutBuf {
 
     /// Appends one byte.
     #[inline]
-    pub fn push(&mut self, octet: u8) {
-        self.spare(1)[0] = octet;
+    pub fn push(&mut self, byte: u8) {
+        self.spare(1)[0] = byte;
         self.end += 1;
     }
 
     /// Appends bytes.
     #[inline]
-    pub fn extend(&mut self, octets: &[u8]) {
-        self.spare(octets.len())[..octets.len()].copy_from_slice(octets);
-        self.end += octets.len();
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.spare(bytes.len())[..bytes.len()].copy_from_slice(bytes);
+        self.end += bytes.len();
     }
 
     /// Appends bytes as [`extend`](Self::extend) does, where they are few as a rule: up to 32 are copied
     /// without a call.
     #[inline]
-    pub fn extend_short(&mut self, octets: &[u8]) {
-        match self.octets.get_mut(self.end..).and_then(|room| room.first_chunk_mut()) {
-            Some(room) if octets.len() <= SHORT => copy_short(room, octets),
-            _ => return self.extend(octets),
+    pub fn extend_short(&mut self, bytes: &[u8]) {
+        match self.bytes.get_mut(self.end..).and_then(|room| room.first_chunk_mut()) {
+            Some(room) if bytes.len() <= SHORT => copy_short(room, bytes),
+            _ => return self.extend(bytes),
         }
-        self.end += octets.len();
+        self.end += bytes.len();
     }
 
     /// Room after the end, at least so long; its bytes are initialised but mean nothing.
     #[inline]
     pub fn spare(&mut self, at_least: usize) -> &mut [u8] {
-        if self.octets.len() - self.end < at_least {
+        if self.bytes.len() - self.end < at_least {
             self.make_room(at_least);
         }
-        &mut self.octets[self.end..]
+        &mut self.bytes[self.end..]
     }
 
     /// Appends the first `written` bytes of what [`spare`](Self::spare) gave.
@@ -127,7 +127,7 @@ impl OutBuf {
     /// When there is less room than that.
     #[inline]
     pub fn commit(&mut self, written: usize) {
-        assert!(written <= self.octets.len() - self.end, "no more is committed than there was room");
+        assert!(written <= self.bytes.len() - self.end, "no more is committed than there was room");
         self.end += written;
     }
 
@@ -143,7 +143,7 @@ impl OutBuf {
     /// When the mark is behind the end.
     #[inline]
     pub fn since(&self, mark: usize) -> &[u8] {
-        &self.octets[self.sent + mark..self.end]
+        &self.bytes[self.sent + mark..self.end]
     }
 
     /// Returns the bytes that were appended since the mark, to be changed, such as a length that is known
@@ -153,7 +153,7 @@ impl OutBuf {
     /// When the mark is behind the end.
     #[inline]
     pub fn since_mut(&mut self, mark: usize) -> &mut [u8] {
-        &mut self.octets[self.sent + mark..self.end]
+        &mut self.bytes[self.sent + mark..self.end]
     }
 
     /// Takes back what was appended since the mark; nothing when the mark is behind the end.
@@ -172,8 +172,8 @@ impl OutBuf {
     pub fn trim(&mut self, bytes_max: usize) {
         if self.capacity() > bytes_max {
             self.move_up();
-            self.octets.truncate(bytes_max.max(self.end));
-            self.octets.shrink_to_fit();
+            self.bytes.truncate(bytes_max.max(self.end));
+            self.bytes.shrink_to_fit();
         }
     }
 
@@ -182,16 +182,16 @@ impl OutBuf {
     fn make_room(&mut self, at_least: usize) {
         self.move_up();
         let needed = self.end + at_least;
-        if self.octets.len() < needed {
-            if self.octets.capacity() == 0 {
-                self.octets = Vec::with_capacity(needed.max(OCTETS_MIN));
+        if self.bytes.len() < needed {
+            if self.bytes.capacity() == 0 {
+                self.bytes = Vec::with_capacity(needed.max(BYTES_MIN));
             }
-            self.octets.resize(needed.max(2 * self.octets.len()).max(OCTETS_MIN), 0);
+            self.bytes.resize(needed.max(2 * self.bytes.len()).max(BYTES_MIN), 0);
         }
     }
 
     fn move_up(&mut self) {
-        self.octets.copy_within(self.sent..self.end, 0);
+        self.bytes.copy_within(self.sent..self.end, 0);
         (self.sent, self.end) = (0, self.len());
     }
 }
@@ -207,19 +207,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_come_out_as_they_went_in() {
+    fn bytes_come_out_as_they_went_in() {
         let (mut out, mut model) = (OutBuf::new(), Vec::new());
         for round in 0..1000_usize {
-            let octets: Vec<u8> = (0..round % 37).map(|at| (round + at) as u8).collect();
+            let bytes: Vec<u8> = (0..round % 37).map(|at| (round + at) as u8).collect();
             match round % 3 {
-                0 => out.extend(&octets),
-                1 => octets.iter().for_each(|octet| out.push(*octet)),
+                0 => out.extend(&bytes),
+                1 => bytes.iter().for_each(|byte| out.push(*byte)),
                 _ => {
-                    out.spare(octets.len() + 5)[..octets.len()].copy_from_slice(&octets);
-                    out.commit(octets.len());
+                    out.spare(bytes.len() + 5)[..bytes.len()].copy_from_slice(&bytes);
+                    out.commit(bytes.len());
                 }
             }
-            model.extend_from_slice(&octets);
+            model.extend_from_slice(&bytes);
             let taken = (round * 7 % 41).min(model.len());
             out.consume(taken);
             model.drain(..taken);

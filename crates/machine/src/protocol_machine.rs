@@ -171,7 +171,7 @@ pub trait ProtocolMachine {
 
     /// Gives bytes of content back that were consumed. True when the peer's bytes are wanted from now on that
     /// were not before; windows say that to the peer by themselves.
-    fn release_capacity(&mut self, stream: StreamKey, octets: u32) -> bool;
+    fn release_capacity(&mut self, stream: StreamKey, bytes: u32) -> bool;
 
     /// Returns true if the transport is to be read; a version with windows says it by these.
     fn wants_read(&self) -> bool {
@@ -241,8 +241,8 @@ pub trait ProtocolMachine {
     }
 
     /// Tells streams that wait for room in the output that there are so many bytes of it.
-    fn give_room(&mut self, octets: u32) {
-        let _ = octets;
+    fn give_room(&mut self, bytes: u32) {
+        let _ = bytes;
     }
 
     /// Ends a turn: all that were told to go on have done so.

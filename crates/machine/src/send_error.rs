@@ -110,10 +110,10 @@ impl<R: fmt::Display> fmt::Display for SendError<R> {
             Self::AwaitsSettings => "the peer's settings, which decide, are not here yet",
             Self::Protocol => "HTTP/1.1 has no extended CONNECT: ask with the field upgrade (RFC 9110 §7.8)",
             Self::FieldsTooLarge { size, limit } => {
-                return write!(f, "the fields need {size} octets, the peer allows {limit}");
+                return write!(f, "the fields need {size} bytes, the peer allows {limit}");
             }
             Self::HeadTooLarge { size, limit } => {
-                return write!(f, "the head needs {size} octets, a connection may hold {limit}");
+                return write!(f, "the head needs {size} bytes, a connection may hold {limit}");
             }
             Self::Control(rule) => return write!(f, "cannot be sent: {rule}"),
             Self::Field { at, rule } => return write!(f, "field {at} cannot be sent: {rule}"),

@@ -1,4 +1,4 @@
-//! The octets of a file, in pages, of which those that are all 0 may be missing.
+//! The bytes of a file, in pages, of which those that are all 0 may be missing.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ static ZEROS: [u8; PAGE] = [0; PAGE];
 
 type Page = Rc<[u8; PAGE]>;
 
-/// The octets of a file.
+/// The bytes of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Content {
     len: u64,
@@ -23,11 +23,11 @@ impl Content {
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let mut content = Self::default();
-        let mut octets = vec![0; 256 * PAGE];
+        let mut bytes = vec![0; 256 * PAGE];
         loop {
             let mut read = 0;
-            while read < octets.len() {
-                match file.read(&mut octets[read..])? {
+            while read < bytes.len() {
+                match file.read(&mut bytes[read..])? {
                     0 => break,
                     count => read += count,
                 }
@@ -35,7 +35,7 @@ impl Content {
             if read == 0 {
                 return Ok(content);
             }
-            content.append(&octets[..read]);
+            content.append(&bytes[..read]);
         }
     }
 
@@ -43,20 +43,20 @@ impl Content {
         self.len
     }
 
-    /// Writes octets. The length grows to their end.
-    pub(crate) fn write(&mut self, mut offset: u64, mut octets: &[u8]) {
-        while !octets.is_empty() {
+    /// Writes bytes. The length grows to their end.
+    pub(crate) fn write(&mut self, mut offset: u64, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
             let (number, at) = place(offset);
-            let (now, after) = octets.split_at(octets.len().min(PAGE - at));
+            let (now, after) = bytes.split_at(bytes.len().min(PAGE - at));
             let page = self.pages.entry(number).or_insert_with(|| Rc::new([0; PAGE]));
             Rc::make_mut(page)[at..at + now.len()].copy_from_slice(now);
             offset += now.len() as u64;
-            octets = after;
+            bytes = after;
         }
         self.len = self.len.max(offset);
     }
 
-    /// Cuts or extends the octets.
+    /// Cuts or extends the bytes.
     pub(crate) fn set_len(&mut self, len: u64) {
         if len < self.len {
             let (number, at) = place(len);
@@ -79,7 +79,7 @@ impl Content {
         file.set_len(self.len)
     }
 
-    /// The octet at which two contents differ first.
+    /// The byte at which two contents differ first.
     pub(crate) fn difference(&self, other: &Self) -> Option<u64> {
         let zeros: Page = Rc::new([0; PAGE]);
         let mut numbers: Vec<u64> = self.pages.keys().chain(other.pages.keys()).copied().collect();
@@ -97,15 +97,15 @@ impl Content {
         differs.or_else(|| (self.len != other.len).then(|| self.len.min(other.len)))
     }
 
-    /// Appends octets but for pages that are all 0. The length is a multiple of a page.
-    fn append(&mut self, octets: &[u8]) {
+    /// Appends bytes but for pages that are all 0. The length is a multiple of a page.
+    fn append(&mut self, bytes: &[u8]) {
         let start = self.len;
-        for (index, page) in octets.chunks(PAGE).enumerate() {
+        for (index, page) in bytes.chunks(PAGE).enumerate() {
             if page != &ZEROS[..page.len()] {
                 self.write(start + (index * PAGE) as u64, page);
             }
         }
-        self.len = start + octets.len() as u64;
+        self.len = start + bytes.len() as u64;
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_that_were_cut_off_come_back_as_zeros() {
+    fn bytes_that_were_cut_off_come_back_as_zeros() {
         let mut content = Content::default();
         content.write(4090, &[7; 4100]);
         content.set_len(4097);

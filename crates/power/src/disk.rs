@@ -86,8 +86,8 @@ impl Disk {
                     self.file(*inode).change(number, Change::SetLen(0));
                 }
             }
-            Entry::Write { inode, offset, octets } => {
-                let change = Change::Write { offset: *offset, octets: octets.as_slice().into() };
+            Entry::Write { inode, offset, bytes } => {
+                let change = Change::Write { offset: *offset, bytes: bytes.as_slice().into() };
                 self.file(*inode).change(number, change);
             }
             Entry::SetLen { inode, len } => self.file(*inode).change(number, Change::SetLen(*len)),
@@ -193,7 +193,7 @@ impl Disk {
             let other_node = other.names.get(&(other_folder, name.clone()))?;
             let differs = match (&self.nodes[node], &other.nodes[other_node]) {
                 (Some(file), Some(other)) => {
-                    file.whole().difference(&other.whole()).map(|octet| format!(" at octet {octet}"))
+                    file.whole().difference(&other.whole()).map(|byte| format!(" at byte {byte}"))
                 }
                 (None, None) => self.differ(node, other, other_node).map(|differs| format!("/{differs}")),
                 _ => Some(" is a file and a folder".into()),

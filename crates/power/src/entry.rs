@@ -1,7 +1,7 @@
 //! Entries of a recording: what a program did to the files of a folder, one call of the system each.
 //!
-//! Each is an octet for its kind, its numbers of 8 octets and its octet strings after their lengths, the low
-//! octet first.
+//! Each is a byte for its kind, its numbers of 8 bytes and its byte strings after their lengths, the low
+//! byte first.
 
 /// One call of the system that succeeded, or a note. Paths are those below the folder, whose own is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,17 +14,17 @@ pub enum Entry {
         path: String,
         /// Returns true if there was none before.
         is_new: bool,
-        /// Returns true if its octets were cut off.
+        /// Returns true if its bytes were cut off.
         is_emptied: bool,
     },
-    /// Octets were written.
+    /// Bytes were written.
     Write {
         /// The number of the file.
         inode: u64,
-        /// The first octet that was written.
+        /// The first byte that was written.
         offset: u64,
-        /// The octets.
-        octets: Vec<u8>,
+        /// The bytes.
+        bytes: Vec<u8>,
     },
     /// A file was cut or extended.
     SetLen {
@@ -66,8 +66,8 @@ pub enum Entry {
     },
     /// A note of the program.
     Note {
-        /// Its octets.
-        octets: Vec<u8>,
+        /// Its bytes.
+        bytes: Vec<u8>,
     },
 }
 
@@ -78,25 +78,25 @@ impl Entry {
             Self::Open { inode, path, is_new, is_emptied } => {
                 out.extend([1, u8::from(*is_new), u8::from(*is_emptied)]);
                 put_number(*inode, out);
-                put_octets(path.as_bytes(), out);
+                put_bytes(path.as_bytes(), out);
             }
-            Self::Write { inode, offset, octets } => {
+            Self::Write { inode, offset, bytes } => {
                 put_numbers(2, [*inode, *offset], out);
-                put_octets(octets, out);
+                put_bytes(bytes, out);
             }
             Self::SetLen { inode, len } => put_numbers(3, [*inode, *len], out),
             Self::Flush { inode, begun } => put_numbers(4, [*inode, *begun], out),
             Self::FailedFlush { inode, begun } => put_numbers(5, [*inode, *begun], out),
             Self::Rename { from, to } => {
                 out.push(6);
-                put_octets(from.as_bytes(), out);
-                put_octets(to.as_bytes(), out);
+                put_bytes(from.as_bytes(), out);
+                put_bytes(to.as_bytes(), out);
             }
             Self::Remove { path } => put_text(7, path, out),
             Self::MakeFolder { path } => put_text(8, path, out),
-            Self::Note { octets } => {
+            Self::Note { bytes } => {
                 out.push(9);
-                put_octets(octets, out);
+                put_bytes(bytes, out);
             }
         }
     }
@@ -107,17 +107,17 @@ impl Entry {
         let [kind] = array(rest)?;
         Some(match kind {
             1 => {
-                let [is_new, is_emptied] = array(rest)?.map(|octet: u8| octet != 0);
+                let [is_new, is_emptied] = array(rest)?.map(|byte: u8| byte != 0);
                 Self::Open { inode: number(rest)?, path: text(rest)?, is_new, is_emptied }
             }
-            2 => Self::Write { inode: number(rest)?, offset: number(rest)?, octets: octets(rest)?.to_vec() },
+            2 => Self::Write { inode: number(rest)?, offset: number(rest)?, bytes: bytes(rest)?.to_vec() },
             3 => Self::SetLen { inode: number(rest)?, len: number(rest)? },
             4 => Self::Flush { inode: number(rest)?, begun: number(rest)? },
             5 => Self::FailedFlush { inode: number(rest)?, begun: number(rest)? },
             6 => Self::Rename { from: text(rest)?, to: text(rest)? },
             7 => Self::Remove { path: text(rest)? },
             8 => Self::MakeFolder { path: text(rest)? },
-            9 => Self::Note { octets: octets(rest)?.to_vec() },
+            9 => Self::Note { bytes: bytes(rest)?.to_vec() },
             _ => return None,
         })
     }
@@ -132,14 +132,14 @@ fn put_numbers(kind: u8, numbers: [u64; 2], out: &mut Vec<u8>) {
     numbers.into_iter().for_each(|number| put_number(number, out));
 }
 
-fn put_octets(octets: &[u8], out: &mut Vec<u8>) {
-    put_number(octets.len() as u64, out);
-    out.extend(octets);
+fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    put_number(bytes.len() as u64, out);
+    out.extend(bytes);
 }
 
 fn put_text(kind: u8, text: &str, out: &mut Vec<u8>) {
     out.push(kind);
-    put_octets(text.as_bytes(), out);
+    put_bytes(text.as_bytes(), out);
 }
 
 fn array<const COUNT: usize>(rest: &mut &[u8]) -> Option<[u8; COUNT]> {
@@ -152,15 +152,15 @@ fn number(rest: &mut &[u8]) -> Option<u64> {
     array(rest).map(u64::from_le_bytes)
 }
 
-fn octets<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let len = usize::try_from(number(rest)?).ok()?;
-    let (octets, after) = rest.split_at_checked(len)?;
+    let (bytes, after) = rest.split_at_checked(len)?;
     *rest = after;
-    Some(octets)
+    Some(bytes)
 }
 
 fn text(rest: &mut &[u8]) -> Option<String> {
-    String::from_utf8(octets(rest)?.to_vec()).ok()
+    String::from_utf8(bytes(rest)?.to_vec()).ok()
 }
 
 #[cfg(test)]
@@ -169,17 +169,17 @@ mod tests {
 
     #[test]
     fn entries_come_back_and_half_a_one_does_not() {
-        let (path, octets) = ("a/b".to_owned(), vec![1, 2, 3]);
+        let (path, bytes) = ("a/b".to_owned(), vec![1, 2, 3]);
         let entries = [
             Entry::Open { inode: 7, path: path.clone(), is_new: true, is_emptied: false },
-            Entry::Write { inode: 7, offset: 9, octets: octets.clone() },
+            Entry::Write { inode: 7, offset: 9, bytes: bytes.clone() },
             Entry::SetLen { inode: 7, len: 2 },
             Entry::Flush { inode: 7, begun: 1 },
             Entry::FailedFlush { inode: 7, begun: 2 },
             Entry::Rename { from: path.clone(), to: "c".into() },
             Entry::Remove { path: "c".into() },
             Entry::MakeFolder { path },
-            Entry::Note { octets },
+            Entry::Note { bytes },
         ];
         for entry in entries {
             let mut out = Vec::new();

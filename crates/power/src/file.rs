@@ -1,4 +1,4 @@
-//! A file: the octets that are on the disk for sure, and the changes since, each of which may be.
+//! A file: the bytes that are on the disk for sure, and the changes since, each of which may be.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ pub(crate) struct FileState {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
-    Write { offset: u64, octets: Rc<[u8]> },
+    Write { offset: u64, bytes: Rc<[u8]> },
     SetLen(u64),
 }
 
@@ -60,14 +60,14 @@ impl FileState {
         self.pending[..count].iter_mut().for_each(|pending| pending.is_given_up = true);
     }
 
-    /// The octets after all changes.
+    /// The bytes after all changes.
     pub(crate) fn whole(&self) -> Content {
         let (mut content, count) = (self.kept.clone(), self.pending.len());
         apply(&mut content, &self.pending, count, 4096, |_| count);
         content
     }
 
-    /// The octets after a loss of power.
+    /// The bytes after a loss of power.
     pub(crate) fn after(&self, loss: &Loss, file: usize) -> Content {
         let (mut content, count) = (self.kept.clone(), self.pending.len());
         let (block, seed, salt) = (loss.block(file), loss.seed(), file as u64);
@@ -94,7 +94,7 @@ impl FileState {
 impl Pending {
     fn touches(&self, number: u64, block: u64) -> bool {
         match &self.change {
-            Change::Write { offset, octets } => blocks(*offset, octets.len(), block).contains(&number),
+            Change::Write { offset, bytes } => blocks(*offset, bytes.len(), block).contains(&number),
             Change::SetLen(_) => false,
         }
     }
@@ -116,10 +116,10 @@ fn apply(
             // there.
             Change::SetLen(len) if *len < content.len() => break,
             Change::SetLen(_) => {}
-            Change::Write { offset, octets } => {
-                for number in blocks(*offset, octets.len(), block) {
+            Change::Write { offset, bytes } => {
+                for number in blocks(*offset, bytes.len(), block) {
                     if index < there(number) {
-                        let (at, part) = within(*offset, octets, number * block, block);
+                        let (at, part) = within(*offset, bytes, number * block, block);
                         content.write(at, part);
                     }
                 }
@@ -131,33 +131,33 @@ fn apply(
 
 fn len_after(len: u64, changes: &[Pending]) -> u64 {
     changes.iter().fold(len, |len, pending| match &pending.change {
-        Change::Write { offset, octets } => len.max(offset + octets.len() as u64),
+        Change::Write { offset, bytes } => len.max(offset + bytes.len() as u64),
         Change::SetLen(len) => *len,
     })
 }
 
-/// The blocks that some octets lie in.
+/// The blocks that some bytes lie in.
 fn blocks(offset: u64, len: usize, block: u64) -> Range<u64> {
     offset / block..(offset + len as u64).div_ceil(block)
 }
 
-/// The octets that lie in a block, and the offset of the first.
-fn within(offset: u64, octets: &[u8], start: u64, block: u64) -> (u64, &[u8]) {
+/// The bytes that lie in a block, and the offset of the first.
+fn within(offset: u64, bytes: &[u8], start: u64, block: u64) -> (u64, &[u8]) {
     let from = start.saturating_sub(offset);
-    let to = (start + block - offset).min(octets.len() as u64);
-    let at = |octet: u64| usize::try_from(octet).unwrap_or(usize::MAX);
-    (offset + from, &octets[at(from)..at(to)])
+    let to = (start + block - offset).min(bytes.len() as u64);
+    let at = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX);
+    (offset + from, &bytes[at(from)..at(to)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn write(offset: u64, octets: &[u8]) -> Change {
-        Change::Write { offset, octets: octets.into() }
+    fn write(offset: u64, bytes: &[u8]) -> Change {
+        Change::Write { offset, bytes: bytes.into() }
     }
 
-    fn octets(content: &Content) -> Vec<u8> {
+    fn bytes(content: &Content) -> Vec<u8> {
         let folder = tempfile::tempdir().expect("a folder");
         content.write_to(&folder.path().join("f")).expect("a file");
         std::fs::read(folder.path().join("f")).expect("a file")
@@ -172,7 +172,7 @@ mod tests {
         file.change(3, write(300, &[3; 1024]));
         let mut seen = std::collections::HashSet::new();
         for seed in 0..500 {
-            let content = octets(&file.after(&Loss::new(seed), 0));
+            let content = bytes(&file.after(&Loss::new(seed), 0));
             assert!(content.len() == 1024 || content.len() == 1324, "{}", content.len());
             let first = [1; 512];
             let second = [2; 512];
@@ -193,7 +193,7 @@ mod tests {
         file.change(1, Change::SetLen(0));
         file.change(2, write(0, &[2; 600]));
         for seed in 0..500 {
-            let content = octets(&file.after(&Loss::new(seed), 0));
+            let content = bytes(&file.after(&Loss::new(seed), 0));
             let has_old = content.contains(&1);
             assert!(!has_old || content == [1; 600], "seed {seed}");
         }
@@ -208,7 +208,7 @@ mod tests {
             file.fail_flush(1);
             file.change(2, write(4096, &[2; 8]));
             file.flush(3, seed);
-            let content = octets(&file.after(&Loss::new(seed), 0));
+            let content = bytes(&file.after(&Loss::new(seed), 0));
             assert_eq!(content[4096..], [2; 8]);
             *if content[..8] == [1; 8] { &mut kept } else { &mut lost } += 1;
         }

@@ -5,11 +5,11 @@
 //! leaves a [`Recording`]. A [`Disk`] follows it up to any entry, and [leaves](Disk::leave) a folder as it
 //! may be found after the power was lost there. These are taken for possible:
 //!
-//! - *Octets*: those that were written to a file before a flush of it began are there once the flush has
-//!   ended. Of all later writes each block of 512 or of 4,096 octets, aligned, has the state after any one of
+//! - *Bytes*: those that were written to a file before a flush of it began are there once the flush has
+//!   ended. Of all later writes each block of 512 or of 4,096 bytes, aligned, has the state after any one of
 //!   them, or after none, whatever other blocks have.
-//! - *Lengths*: the length of a file is that after any of the changes of its length since its flush. Octets
-//!   that it is extended by and that were not written are 0. Octets that a truncation cut off do not come
+//! - *Lengths*: the length of a file is that after any of the changes of its length since its flush. Bytes
+//!   that it is extended by and that were not written are 0. Bytes that a truncation cut off do not come
 //!   back once the truncation is there.
 //! - *Names*: new, renamed and removed names come to the disk in order, a rename whole or not at all. Under
 //!   [`Names::Ordered`] that is one order for all folders, and a flush of a file or folder brings all of them

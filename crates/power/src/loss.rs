@@ -76,7 +76,7 @@ impl Loss {
         [Part::All, Part::None, Part::First, Part::Blocks][pick(self.seed, [2, file], 3)]
     }
 
-    /// The octets of a block of a file, which is there as a whole.
+    /// The bytes of a block of a file, which is there as a whole.
     pub(crate) fn block(&self, file: usize) -> u64 {
         if random(self.seed, [3, file as u64]).is_multiple_of(2) { 512 } else { 4096 }
     }

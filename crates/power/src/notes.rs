@@ -11,7 +11,7 @@ use crate::variables::NOTES;
 pub enum Fail {
     /// It does not.
     Never,
-    /// It is full after so many more octets. The write that reaches them is a short one.
+    /// It is full after so many more bytes. The write that reaches them is a short one.
     Full(u64),
     /// Writes fail with EIO.
     Writes,
@@ -64,7 +64,7 @@ impl Fail {
     fn text(self) -> String {
         match self {
             Self::Never => "never".into(),
-            Self::Full(octets) => format!("full {octets}"),
+            Self::Full(bytes) => format!("full {bytes}"),
             Self::Writes => "writes".into(),
             Self::Flushes => "flushes".into(),
             Self::Descriptors => "descriptors".into(),
@@ -78,7 +78,7 @@ impl Fail {
         let order = std::str::from_utf8(note).ok()?.strip_prefix("fail ")?;
         Some(match order.split_once(' ').unwrap_or((order, "")) {
             ("never", _) => Self::Never,
-            ("full", octets) => Self::Full(octets.parse().ok()?),
+            ("full", bytes) => Self::Full(bytes.parse().ok()?),
             ("writes", _) => Self::Writes,
             ("flushes", _) => Self::Flushes,
             ("descriptors", _) => Self::Descriptors,

@@ -17,8 +17,8 @@ impl Recording {
     /// # Errors
     /// An error of the file.
     pub fn read(path: &Path) -> io::Result<Self> {
-        let octets = std::fs::read(path)?;
-        let mut rest = &octets[..];
+        let bytes = std::fs::read(path)?;
+        let mut rest = &bytes[..];
         Ok(Self { entries: std::iter::from_fn(|| Entry::read(&mut rest)).collect() })
     }
 

@@ -1,26 +1,26 @@
-//! What messages carry: octets that tell which message they belong to, and where in it they stand.
+//! What messages carry: bytes that tell which message they belong to, and where in it they stand.
 
 use std::sync::LazyLock;
 
 use alula_testkit::Rng;
 
 /// The longest content.
-pub const OCTETS_MAX: usize = 100 * 1024;
+pub const BYTES_MAX: usize = 100 * 1024;
 
 /// In how many places contents begin. A prime, so that near numbers begin far from each other.
 const BEGINNINGS: usize = 4_093;
 
-static OCTETS: LazyLock<Vec<u8>> = LazyLock::new(|| Rng::new(0).octets(BEGINNINGS + OCTETS_MAX));
+static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| Rng::new(0).bytes(BEGINNINGS + BYTES_MAX));
 
 /// The content of the message with this number.
 ///
 /// # Panics
-/// When it is to be longer than [`OCTETS_MAX`].
+/// When it is to be longer than [`BYTES_MAX`].
 #[must_use]
-pub fn content(number: u64, octets: usize) -> &'static [u8] {
+pub fn content(number: u64, bytes: usize) -> &'static [u8] {
     let from = (number.wrapping_mul(1_031) % BEGINNINGS as u64) as usize;
-    assert!(octets <= OCTETS_MAX);
-    &OCTETS[from..from + octets]
+    assert!(bytes <= BYTES_MAX);
+    &BYTES[from..from + bytes]
 }
 
 /// Compares what arrives, piece by piece, with the content it should be.
@@ -32,8 +32,8 @@ pub struct Expected {
 impl Expected {
     /// The content with this number.
     #[must_use]
-    pub fn new(number: u64, octets: usize) -> Self {
-        Self { left: content(number, octets) }
+    pub fn new(number: u64, bytes: usize) -> Self {
+        Self { left: content(number, bytes) }
     }
 
     /// Takes the next piece.
@@ -45,7 +45,7 @@ impl Expected {
         Ok(())
     }
 
-    /// The number of octets that are still to come.
+    /// The number of bytes that are still to come.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left.len()

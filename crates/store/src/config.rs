@@ -15,12 +15,12 @@ pub struct Config {
     pub types: Vec<(String, Map<String, Value>)>,
     /// The bytes that all contents of an object may take together, attributes included; default 51 MiB: 50
     /// MiB, with room for attributes.
-    pub object_octets_max: u64,
+    pub object_bytes_max: u64,
     /// The contents that an object may have; default 100.
     pub siblings_max: usize,
     /// The bytes of all requests and responses under way together; default 192 MiB. A request waits for its
     /// part.
-    pub octets_in_flight_max: u64,
+    pub bytes_in_flight_max: u64,
     /// The longest time that a request may ask for by `timeout`, which what is longer and 0 mean; default 5
     /// minutes.
     pub timeout_max: Duration,
@@ -66,9 +66,9 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             types: Vec::new(),
-            object_octets_max: 51 * 1024 * 1024,
+            object_bytes_max: 51 * 1024 * 1024,
             siblings_max: 100,
-            octets_in_flight_max: 192 * 1024 * 1024,
+            bytes_in_flight_max: 192 * 1024 * 1024,
             timeout_max: Duration::from_secs(300),
             reap_after: Some(Duration::from_secs(3)),
             durability: Durability::default(),

@@ -237,7 +237,7 @@ mod tests {
     use crate::{Config, Store};
 
     const RULES: Rules =
-        Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
+        Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 20 };
     const NAME: ObjectName<'static> = BucketName { bucket_type: b"default", bucket: b"b" }.object(b"k");
 
     /// Leaves that the object was deleted, as a machine does whose clock is years ahead.
@@ -274,14 +274,14 @@ mod tests {
     const WRITE: Duration = Duration::from_millis(10);
 
     impl Engine for Slow {
-        type Octets = <Memory as Engine>::Octets;
+        type Bytes = <Memory as Engine>::Bytes;
         type Snapshot = <Memory as Engine>::Snapshot;
 
         async fn get(
             &self,
             name: ObjectName<'_>,
             terms: &ReadTerms,
-        ) -> Result<Option<Self::Octets>, EngineError> {
+        ) -> Result<Option<Self::Bytes>, EngineError> {
             self.0.get(name, terms).await
         }
 
@@ -290,7 +290,7 @@ mod tests {
             name: ObjectName<'_>,
             decide: D,
             terms: &WriteTerms,
-        ) -> Result<Written<D, Self::Octets>, EngineError> {
+        ) -> Result<Written<D, Self::Bytes>, EngineError> {
             self.1.fetch_add(1, Relaxed);
             // Places in a queue are what tokio gives a task only so many of in one turn.
             let _place = self.2.acquire().await.expect("an open queue");

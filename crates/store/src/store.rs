@@ -77,7 +77,7 @@ impl<E: Engine> Store<E> {
         }
         let mut secret = [0; 16];
         getrandom::fill(&mut secret).map_err(OpenError::Random)?;
-        let budget = Arc::new(Budget::new(config.octets_in_flight_max, config.object_octets_max));
+        let budget = Arc::new(Budget::new(config.bytes_in_flight_max, config.object_bytes_max));
         let reaper = Reaper::default();
         let (secret, reap_after) = (Vtag::from_bits(u128::from_ne_bytes(secret)), config.reap_after);
         let statistics = Statistics::new();

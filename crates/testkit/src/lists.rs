@@ -6,7 +6,7 @@
 /// A name and a value.
 pub type Pair = (&'static str, &'static str);
 
-/// A browser's request, 471 octets of names and values: HPACK cases a to e.
+/// A browser's request, 471 bytes of names and values: HPACK cases a to e.
 pub const BROWSER: [Pair; 12] = [
     (":method", "GET"),
     (":scheme", "https"),
@@ -150,12 +150,12 @@ pub fn device(number: usize) -> String {
     format!("/3/device/{a:016x}{b:016x}{c:016x}{d:016x}")
 }
 
-/// 245 octets with CR, LF and a tab.
+/// 245 bytes with CR, LF and a tab.
 pub const ENGLISH: &str = "The little wing that sits on the thumb of a bird keeps the air from tearing off \
     when it flies slowly;\r\n\tso a falcon can climb, stall and land on a branch without a fall. Pilots put the same \
     thing on the front of a wing and call it a slat, truly.";
 
-/// 149 octets, nearly all of them of three-octet characters.
+/// 149 bytes, nearly all of them of three-byte characters.
 pub const JAPANESE: &str =
     "小翼羽は鳥の親指に生える短い羽根で、ゆっくり飛ぶ時に翼から空気が剥がれるのを防ぐ。飛行機にもある。ok";
 
@@ -172,13 +172,13 @@ pub fn doubled(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn octets(pairs: &[Pair]) -> usize {
+    fn bytes(pairs: &[Pair]) -> usize {
         pairs.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
 
     #[test]
     fn the_lists_are_as_long_as_they_are_said_to_be() {
-        assert_eq!(octets(&BROWSER), 471);
+        assert_eq!(bytes(&BROWSER), 471);
         assert_eq!(BROWSER[PATH].0, ":path");
         assert_eq!(BROWSER[REQUEST_ID].0, "x-request-id");
         assert_eq!((ENGLISH.len(), doubled(ENGLISH).len()), (245, 250_880));

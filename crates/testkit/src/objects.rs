@@ -1,10 +1,10 @@
-//! The objects of an object store under load: 512 octets and a counter of four, eight binary indexes of two
+//! The objects of an object store under load: 512 bytes and a counter of four, eight binary indexes of two
 //! terms each, two fields of metadata.
 
 use crate::Rng;
 
-/// Octets of a value without its counter.
-const RANDOM_OCTETS: usize = 512;
+/// Bytes of a value without its counter.
+const RANDOM_BYTES: usize = 512;
 
 const INDEXES: u64 = 8;
 
@@ -30,23 +30,23 @@ pub fn term(number: u64) -> String {
     format!("{number:08}")
 }
 
-/// Octets that only this object has, so that no storage finds them twice, and the number of the object behind
+/// Bytes that only this object has, so that no storage finds them twice, and the number of the object behind
 /// them.
 pub fn value(seed: u64, client: u64, number: u64) -> Vec<u8> {
-    let mut octets = octets(seed ^ client << 48 ^ number << 16, RANDOM_OCTETS);
-    octets.extend_from_slice(&(number as u32).to_be_bytes());
-    octets
+    let mut bytes = bytes(seed ^ client << 48 ^ number << 16, RANDOM_BYTES);
+    bytes.extend_from_slice(&(number as u32).to_be_bytes());
+    bytes
 }
 
-/// A number of octets, made eight at a time.
-pub fn octets(seed: u64, count: usize) -> Vec<u8> {
+/// A number of bytes, made eight at a time.
+pub fn bytes(seed: u64, count: usize) -> Vec<u8> {
     let mut rng = Rng::new(seed);
-    let mut octets = Vec::with_capacity(count + 8);
-    while octets.len() < count {
-        octets.extend_from_slice(&rng.next_u64().to_le_bytes());
+    let mut bytes = Vec::with_capacity(count + 8);
+    while bytes.len() < count {
+        bytes.extend_from_slice(&rng.next_u64().to_le_bytes());
     }
-    octets.truncate(count);
-    octets
+    bytes.truncate(count);
+    bytes
 }
 
 /// The fields that a new object has beside its media type.
@@ -73,7 +73,7 @@ fn index(name: &str, terms: String) -> Field {
 /// The index entries among the fields of an answer.
 pub fn entries(fields: &[Field]) -> usize {
     let indexes = fields.iter().filter(|(name, _)| name.starts_with("x-riak-index-"));
-    indexes.map(|(_, terms)| terms.split(|octet| *octet == b',').count()).sum()
+    indexes.map(|(_, terms)| terms.split(|byte| *byte == b',').count()).sum()
 }
 
 #[cfg(test)]

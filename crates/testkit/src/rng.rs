@@ -46,21 +46,21 @@ impl Rng {
         times > 0 && self.below(times) == 0
     }
 
-    /// Any octet.
-    pub fn octet(&mut self) -> u8 {
+    /// Any byte.
+    pub fn byte(&mut self) -> u8 {
         (self.next_u64() >> 56) as u8
     }
 
-    /// So many octets, any.
-    pub fn octets(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.octet()).collect()
+    /// So many bytes, any.
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.byte()).collect()
     }
 
-    /// So many octets out of these.
+    /// So many bytes out of these.
     ///
     /// # Panics
     /// When there are none to choose from.
-    pub fn octets_of(&mut self, alphabet: &[u8], len: usize) -> Vec<u8> {
+    pub fn bytes_of(&mut self, alphabet: &[u8], len: usize) -> Vec<u8> {
         (0..len).map(|_| *self.pick(alphabet)).collect()
     }
 
@@ -97,7 +97,7 @@ mod tests {
     fn near_seeds_differ_and_the_same_seed_does_not() {
         let first = |seed| Rng::new(seed).next_u64();
         assert!((0..100).all(|seed| first(seed) != first(seed + 1)));
-        assert_eq!(Rng::new(3).octets(100), Rng::new(3).octets(100));
+        assert_eq!(Rng::new(3).bytes(100), Rng::new(3).bytes(100));
     }
 
     #[test]

@@ -26,12 +26,12 @@ pub fn whole(input: &[u8]) -> Pieces<'_> {
     Pieces(vec![input])
 }
 
-/// One octet after the other.
+/// One byte after the other.
 pub fn byte_by_byte(input: &[u8]) -> Pieces<'_> {
     Pieces(input.chunks(1).collect())
 }
 
-/// Every way to cut the input in two, also before its first octet and behind its last.
+/// Every way to cut the input in two, also before its first byte and behind its last.
 pub fn cuts_in_two(input: &[u8]) -> impl Iterator<Item = Pieces<'_>> {
     (0..=input.len()).map(|at| Pieces(vec![&input[..at], &input[at..]]))
 }
@@ -48,7 +48,7 @@ pub fn random_split<'a>(input: &'a [u8], rng: &mut Rng) -> Pieces<'a> {
     Pieces(pieces)
 }
 
-/// Every beginning of the input, from nothing to all but the last octet.
+/// Every beginning of the input, from nothing to all but the last byte.
 pub fn truncations(input: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..input.len()).map(|len| &input[..len])
 }
@@ -64,7 +64,7 @@ pub fn truncations(input: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// ```
 /// use alula_testkit::at_every_split;
 ///
-/// let sum = at_every_split(b"\x01\x02\x03", 1, |pieces| pieces.iter().flatten().map(|&octet| octet as u32).sum::<u32>());
+/// let sum = at_every_split(b"\x01\x02\x03", 1, |pieces| pieces.iter().flatten().map(|&byte| byte as u32).sum::<u32>());
 /// assert_eq!(sum, 6);
 /// ```
 pub fn at_every_split<T: PartialEq + Debug>(
@@ -93,7 +93,7 @@ mod tests {
     fn nothing_is_lost_or_moved() {
         let mut rng = Rng::new(5);
         for len in 0..40 {
-            let input = rng.octets(len);
+            let input = rng.bytes(len);
             let joined = at_every_split(&input, 1, |pieces| pieces.iter().collect::<Vec<_>>().concat());
             assert_eq!(joined, input);
             assert_eq!((cuts_in_two(&input).count(), truncations(&input).count()), (len + 1, len));

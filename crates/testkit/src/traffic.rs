@@ -27,7 +27,7 @@ pub struct Ids {
     pub query: String,
     /// The request id, 16 digits.
     pub request: String,
-    /// The trace, as `traceparent` has it: 55 octets.
+    /// The trace, as `traceparent` has it: 55 bytes.
     pub trace: String,
 }
 
@@ -164,12 +164,12 @@ mod tests {
 
     use super::*;
 
-    fn octets(fields: &[Field]) -> usize {
+    fn bytes(fields: &[Field]) -> usize {
         fields.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
 
     fn mean(traffic: Traffic) -> usize {
-        (0..1024).map(|number| octets(&traffic.request(number, "www.example.com"))).sum::<usize>() / 1024
+        (0..1024).map(|number| bytes(&traffic.request(number, "www.example.com"))).sum::<usize>() / 1024
     }
 
     #[test]

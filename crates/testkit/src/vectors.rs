@@ -93,7 +93,7 @@ impl Case {
         self.get(key).unwrap_or_else(|| panic!("case {:?}, line {}: no {key}", self.name, self.line))
     }
 
-    /// The first value of the key as octets in hexadecimal.
+    /// The first value of the key as bytes in hexadecimal.
     ///
     /// # Panics
     /// When it is not there or not hexadecimal.

@@ -94,7 +94,7 @@ pub const LAYERS: &[Layer] = &[
     layer("side", &["testkit"], Own::Only(&["tally"]), Outside::AsNeeded),
     layer("side", &["power"], Own::Only(&["testkit"]), Outside::Only(&[])),
     layer("side", &["disk-recorder"], Own::Only(&["power"]), Outside::Only(&["libc"])),
-    // What clients and servers read of hostile octets is fuzzed as well: both lay it open by a feature. The
+    // What clients and servers read of hostile bytes is fuzzed as well: both lay it open by a feature. The
     // parser of the command is included as a file, with the one crate that it uses.
     layer(
         "side",

@@ -193,7 +193,7 @@ fn is_path(text: &str) -> bool {
     text[end..].starts_with("::")
 }
 
-/// The octets of the path that begins with this text, and of its group.
+/// The bytes of the path that begins with this text, and of its group.
 fn extent(text: &str) -> usize {
     let end = path_end(text);
     let group = text[end..].strip_prefix('{').and_then(closing);

@@ -1,4 +1,4 @@
-//! Every parser has a fuzz target: a table of what takes octets or text from elsewhere, and which target
+//! Every parser has a fuzz target: a table of what takes bytes or text from elsewhere, and which target
 //! tries it.
 //!
 //! A new one that is not in the table is found by its name, so that nobody has to remember it.
@@ -44,8 +44,8 @@ const PARSERS: &[Parser] = &[
     parser("fields/src/value/known_value.rs", "lookup", "field_value"),
     parser("fields/src/message/method.rs", "parse", "control_data"),
     parser("fields/src/message/method.rs", "parse_folded", "control_data"),
-    parser("fields/src/text/octets.rs", "is_field_value", "field_value"),
-    parser("fields/src/text/octets.rs", "is_token", "field_name"),
+    parser("fields/src/text/bytes.rs", "is_field_value", "field_value"),
+    parser("fields/src/text/bytes.rs", "is_token", "field_name"),
     parser("fields/src/message/scheme.rs", "parse", "control_data"),
     parser("fields/src/section/mod.rs", "append", "field_section"),
     parser("fields/src/message/status.rs", "parse", "control_data"),

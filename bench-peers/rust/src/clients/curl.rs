@@ -16,8 +16,8 @@ use crate::measure::Run;
 struct Sink;
 
 impl Handler for Sink {
-    fn write(&mut self, octets: &[u8]) -> Result<usize, WriteError> {
-        Ok(black_box(octets).len())
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, WriteError> {
+        Ok(black_box(bytes).len())
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn encode(case: &str) -> Run {
             out.clear();
             let list = black_box(&case.lists[number & (case.lists.len() - 1)]).iter();
             let fields = list.map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-            encoder.encode_into(fields, &mut out).expect("a Vec takes any octets");
+            encoder.encode_into(fields, &mut out).expect("a Vec takes any bytes");
             black_box(&out);
             number += 1;
         }

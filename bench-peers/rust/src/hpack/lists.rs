@@ -52,11 +52,11 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// From the file that `alula-bench export` has written: each block behind its length in two octets.
+    /// From the file that `alula-bench export` has written: each block behind its length in two bytes.
     pub(crate) fn load(lists: &str, case: &str) -> Self {
         let file = Path::new(lists).join(format!("blocks-{case}"));
-        let octets = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let (mut rest, mut blocks) = (&octets[..], Vec::new());
+        let bytes = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let (mut rest, mut blocks) = (&bytes[..], Vec::new());
         while let Some((length, behind)) = rest.split_first_chunk() {
             let (block, next) = behind.split_at(u16::from_be_bytes(*length).into());
             blocks.push(block.to_vec());

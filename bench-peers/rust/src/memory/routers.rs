@@ -20,9 +20,9 @@ where
     let mut number = 0;
     Box::new(move |units| {
         for _ in 0..units {
-            let (value, octets) = find(black_box(&paths[number]));
+            let (value, bytes) = find(black_box(&paths[number]));
             assert_eq!(value, number, "{}", paths[number]);
-            black_box(octets);
+            black_box(bytes);
             number = if number + 1 == paths.len() { 0 } else { number + 1 };
         }
     })

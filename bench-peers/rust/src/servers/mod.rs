@@ -1,4 +1,4 @@
-//! Servers that answer `GET /hello` with 13 octets, on a runtime of one thread.
+//! Servers that answer `GET /hello` with 13 bytes, on a runtime of one thread.
 
 pub(crate) mod listening;
 pub(crate) mod works;

@@ -27,10 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn ask(client: &Client, url: &str) -> Result<String, alula::Error> {
     let mut response = client.get(url).send()?;
-    let (mut octets, status) = (0, response.status());
+    let (mut bytes, status) = (0, response.status());
     // `body()` is a `std::io::Read` as well, for whatever takes one.
     while let Some(chunk) = response.body().chunk()? {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
-    Ok(format!("{status}, {octets} octets"))
+    Ok(format!("{status}, {bytes} bytes"))
 }

@@ -1,4 +1,5 @@
-//! A connector of one's own: every connection goes to one address, whatever the URL says, and its octets are counted.
+//! A connector of one's own: every connection goes to one address, whatever the URL says, and its bytes are
+//! counted.
 //!
 //! `cargo run -p alula --example connector -- http://example.test/ 127.0.0.1:8080`
 //!
@@ -42,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut response = client.get(&url).send().await?;
     response.body().copy_to(&mut tokio::io::stdout()).await?;
     let (sent, received) = (counts.sent.load(Ordering::Relaxed), counts.received.load(Ordering::Relaxed));
-    println!("\n{}, {sent} octets sent, {received} received", response.status());
+    println!("\n{}, {sent} bytes sent, {received} received", response.status());
     Ok(())
 }
 
@@ -52,7 +53,7 @@ struct Counts {
     received: AtomicU64,
 }
 
-/// A socket whose octets are counted.
+/// A socket whose bytes are counted.
 struct Counted {
     socket: TcpStream,
     counts: Arc<Counts>,
@@ -74,8 +75,8 @@ impl AsyncRead for Counted {
 impl AsyncWrite for Counted {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.socket).poll_write(cx, from);
-        if let Poll::Ready(Ok(octets)) = written {
-            self.counts.sent.fetch_add(octets as u64, Ordering::Relaxed);
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.counts.sent.fetch_add(bytes as u64, Ordering::Relaxed);
         }
         written
     }

@@ -25,19 +25,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let total = response.content_length();
     // Under another name until it is whole: content that is cut is an error, never a short file.
     let part = format!("{path}.part");
-    let (mut file, mut octets, mut shown) = (File::create(&part).await?, 0, None);
+    let (mut file, mut bytes, mut shown) = (File::create(&part).await?, 0, None);
     while let Some(chunk) = response.body().chunk().await? {
         file.write_all(chunk).await?;
-        octets += chunk.len() as u64;
-        let percent = total.map(|total| octets * 100 / total.max(1));
+        bytes += chunk.len() as u64;
+        let percent = total.map(|total| bytes * 100 / total.max(1));
         if percent != shown || total.is_none() {
-            eprint!("\r{octets} octets{}", percent.map_or(String::new(), |percent| format!(", {percent} %")));
+            eprint!("\r{bytes} bytes{}", percent.map_or(String::new(), |percent| format!(", {percent} %")));
             shown = percent;
         }
     }
     file.flush().await?;
     tokio::fs::rename(&part, &path).await?;
     eprintln!();
-    println!("{octets} octets in {path}");
+    println!("{bytes} bytes in {path}");
     Ok(())
 }

@@ -2,15 +2,16 @@
 //!
 //! `cargo run -p alula --example json_client --features json -- http://127.0.0.1:8080 s3cret`, beside the example `rest_server`
 //!
-//! Beside reqwest: `json` and `text` of a response take the most octets that may come, since a server decides how many do.
-//! `success` is `error_for_status`, and keeps the response so that what the server says about its refusal can be read.
+//! Beside reqwest: `json` and `text` of a response take the most bytes that may come, since a server decides
+//! how many do. `success` is `error_for_status`, and keeps the response so that what the server says about
+//! its refusal can be read.
 
 use std::error::Error;
 
 use alula::Client;
 use serde::{Deserialize, Serialize};
 
-/// The most octets of one answer.
+/// The most bytes of one answer.
 const ANSWER_MAX: usize = 1 << 20;
 
 #[derive(Serialize)]

@@ -40,10 +40,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Ok::<_, alula::adapters::ExecuteError>(answer.await?.into_body().collect().await?.to_bytes())
         });
     }
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(content) = under_way.join_next().await {
-        octets += content??.len();
+        bytes += content??.len();
     }
-    println!("{octets} octets");
+    println!("{bytes} bytes");
     Ok(())
 }

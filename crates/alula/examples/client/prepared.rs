@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let number = prepare.hole("x-request-number")?;
     let request = prepare.build()?;
 
-    let (start, mut octets) = (Instant::now(), 0);
+    let (start, mut bytes) = (Instant::now(), 0);
     for count in 0..requests {
         // Digits on the stack: this loop is here to show that nothing allocates.
         let digits = alula::fields::Decimal::of(count.into());
@@ -27,10 +27,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             return Err(format!("request {count} was answered {}", response.status()).into());
         }
         while let Some(chunk) = response.body().chunk().await? {
-            octets += chunk.len();
+            bytes += chunk.len();
         }
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("{requests} answers of {octets} octets in all, {:.0} a second", f64::from(requests) / seconds);
+    println!("{requests} answers of {bytes} bytes in all, {:.0} a second", f64::from(requests) / seconds);
     Ok(())
 }

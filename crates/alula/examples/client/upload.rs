@@ -15,16 +15,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let url = arguments.next().ok_or("which URL?")?;
     let file = File::open(arguments.next().ok_or("which file?")?).await?;
-    let octets = file.metadata().await?.len();
+    let bytes = file.metadata().await?.len();
 
     let client = Client::new()?;
     // With its length stated, HTTP/1.1 needs no chunks and the server knows what to expect. Whoever does not know it leaves it out.
-    let call = client.put(&url).header("content-length", octets.to_string());
+    let call = client.put(&url).header("content-length", bytes.to_string());
     let (writer, pending) = call.open().await?;
     // The answer may come before all is sent: a server that refuses says so at once. So both are waited for.
     let (sent, response) = tokio::join!(send(file, writer), pending.response());
     let mut response = response?;
-    println!("{} for {octets} octets", response.status());
+    println!("{} for {bytes} bytes", response.status());
     if response.status().is_success() {
         sent?;
     }
@@ -39,7 +39,7 @@ async fn send(mut file: File, mut writer: BodyWriter) -> Result<Sent, Box<dyn Er
             0 => return Ok(writer.finish().await?),
             // Waits while the server has no room. A writer that is dropped before `finish` resets the stream: half a file is
             // never taken for a whole one.
-            octets => writer.write(&buffer[..octets]).await?,
+            bytes => writer.write(&buffer[..bytes]).await?,
         }
     }
 }

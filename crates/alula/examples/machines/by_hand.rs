@@ -1,4 +1,5 @@
-//! The machine of HTTP/1.1 without a runtime: octets go in and events come out, here over a plain socket of the standard library.
+//! The machine of HTTP/1.1 without a runtime: bytes go in and events come out, here over a plain socket of
+//! the standard library.
 //!
 //! `cargo run -p alula --example by_hand -- 127.0.0.1:8080 /path` shows the answer. `by_hand_http2` is its twin.
 
@@ -47,8 +48,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         if filled == buffer.len() {
             buffer.resize(2 * filled, 0);
         }
-        let octets = socket.read(&mut buffer[filled..])?;
-        filled += octets;
+        let bytes = socket.read(&mut buffer[filled..])?;
+        filled += bytes;
         let mut at = 0;
         loop {
             let received = machine.receive(&buffer[at..filled], now())?;
@@ -63,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         buffer.copy_within(at..filled, 0);
         filled -= at;
         // 4. The end of the connection may be that of the content.
-        if octets == 0 {
+        if bytes == 0 {
             if let Some(event) = machine.receive_end(now())? {
                 show(event, &mut machine)?;
             }
@@ -83,7 +84,7 @@ fn show(event: Event<'_>, machine: &mut Connection) -> Result<bool, Box<dyn Erro
         }
         Event::Data { bytes, end, .. } => {
             std::io::stdout().write_all(bytes)?;
-            // Who does not give octets back has the peer wait.
+            // Who does not give bytes back has the peer wait.
             machine.release_capacity(bytes.len() as u32);
             Ok(end)
         }

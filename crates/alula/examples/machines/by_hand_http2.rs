@@ -1,4 +1,5 @@
-//! The machine of HTTP/2 without a runtime: octets go in and events come out, here over a plain socket of the standard library.
+//! The machine of HTTP/2 without a runtime: bytes go in and events come out, here over a plain socket of the
+//! standard library.
 //!
 //! `cargo run -p alula --example by_hand_http2 -- 127.0.0.1:8080 /path` shows the answer, in clear text and prior knowledge.
 
@@ -45,11 +46,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         socket.write_all(out.unsent())?;
         out.clear();
         // 2. What has come goes in. The machine keeps what is not whole, so that the buffer is free again.
-        let octets = socket.read(&mut buffer)?;
-        if octets == 0 {
+        let bytes = socket.read(&mut buffer)?;
+        if bytes == 0 {
             return Err("the server closed the connection before the end of its response".into());
         }
-        let mut input = &buffer[..octets];
+        let mut input = &buffer[..bytes];
         loop {
             let received = machine.receive(input, now())?;
             input = &input[received.consumed..];
@@ -78,7 +79,7 @@ fn show(event: Event<'_>, machine: &mut Connection) -> Result<bool, Box<dyn Erro
         }
         Event::Data { stream, bytes, end } => {
             std::io::stdout().write_all(bytes)?;
-            // Who does not give octets back has the peer wait.
+            // Who does not give bytes back has the peer wait.
             machine.release_capacity(stream, bytes.len() as u32)?;
             Ok(end)
         }

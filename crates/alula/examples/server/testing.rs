@@ -41,7 +41,7 @@ impl Visits {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     counts_visits().await?;
-    answers_however_octets_arrive().await?;
+    answers_however_bytes_arrive().await?;
     fails_when_the_connection_breaks().await;
     println!("3 tests passed");
     Ok(())
@@ -58,7 +58,7 @@ async fn counts_visits() -> Result<(), Error> {
     Ok(())
 }
 
-async fn answers_however_octets_arrive() -> Result<(), Error> {
+async fn answers_however_bytes_arrive() -> Result<(), Error> {
     let one_by_one = || Wire::new().pieces_of(1);
     let server = TestServer::new(Visits::default().handler()).http2();
     let server = server.to_server(one_by_one()).to_client(one_by_one());

@@ -8,7 +8,7 @@ use std::{error::Error, path::PathBuf, time::Duration};
 use alula::{Answer, Exchange, Router, Sent, Server, Status, routing::put};
 use tokio::fs::{self, File};
 
-const OCTETS_MAX: u64 = 1 << 30;
+const BYTES_MAX: u64 = 1 << 30;
 
 /// A file that is removed, unless it was given another name by then.
 struct Partial(PathBuf);
@@ -28,10 +28,10 @@ async fn store(mut exchange: Exchange<PathBuf>) -> Result<Sent, Answer> {
     let file = File::create_new(&path).await;
     let mut file = file.map_err(|_| (Status::CONFLICT, "another upload of this name is under way"))?;
     let partial = Partial(path);
-    let octets = exchange.body().copy_to_max(&mut file, OCTETS_MAX).await?;
+    let bytes = exchange.body().copy_to_max(&mut file, BYTES_MAX).await?;
     file.sync_all().await?;
     fs::rename(&partial.0, exchange.state().join(&name)).await?;
-    Ok(exchange.respond(Status::CREATED).text(format!("{octets} octets\n")).await?)
+    Ok(exchange.respond(Status::CREATED).text(format!("{bytes} bytes\n")).await?)
 }
 
 #[tokio::main]

@@ -58,8 +58,8 @@ pub(crate) fn adapters_cost_what_is_said_and_no_more() {
 async fn send(client: &Client, url: &str) {
     let call = lists::REQUEST.iter().fold(client.post(url), |call, (name, value)| call.header(*name, *value));
     let mut response = call.send_body(CONTENT).await.unwrap();
-    let octets = response.body().copy_to(&mut tokio::io::sink()).await.unwrap();
-    assert_eq!((response.status(), octets), (Status::OK, 1024));
+    let bytes = response.body().copy_to(&mut tokio::io::sink()).await.unwrap();
+    assert_eq!((response.status(), bytes), (Status::OK, 1024));
 }
 
 async fn execute(client: &Client, url: &str) {

@@ -24,7 +24,7 @@ pub(crate) fn gathered_and_kept_content_costs_what_is_said_and_no_more() {
         let get = async |url: &str| client.get(url).send().await.unwrap();
         on_a_thread(Side::CLIENT, async {
             let costs = [
-                // The octets, in one allocation of their length.
+                // The bytes, in one allocation of their length.
                 least(REQUESTS, async || assert_eq!(get(&short).await.bytes().await.unwrap(), CONTENT)).await,
                 least(REQUESTS, async || assert_eq!(get(&short).await.text().await.unwrap().len(), 1024))
                     .await,
@@ -63,14 +63,14 @@ async fn long_pieces(client: &Client, url: &str, each: u64) {
     for warm in [false, true, true, true] {
         let mut response = client.get(url).send().await.unwrap();
         let before = alula_tally::side(Side::CLIENT).allocations;
-        let (mut pieces, mut octets) = (0, 0);
+        let (mut pieces, mut bytes) = (0, 0);
         while let Some(frame) = response.body().frame().await {
-            octets += frame.unwrap().into_data().unwrap().len();
+            bytes += frame.unwrap().into_data().unwrap().len();
             pieces += 1;
         }
         let allocations = alula_tally::side(Side::CLIENT).allocations - before;
-        println!("{pieces} pieces of {octets} octets: {allocations} allocations");
-        assert_eq!(octets, LONG.len());
+        println!("{pieces} pieces of {bytes} bytes: {allocations} allocations");
+        assert_eq!(bytes, LONG.len());
         if warm {
             worst = worst.max(allocations.saturating_sub(each * pieces));
         }

@@ -40,17 +40,17 @@ async fn run(client: &Client, upload: bool, requests: usize) {
         };
         let mut response = sent.unwrap();
         assert_eq!(response.status(), Status::OK);
-        let octets = response.body().copy_to(&mut tokio::io::sink()).await.unwrap();
-        assert_eq!(octets, if upload { 2 } else { CONTENT.len() as u64 });
+        let bytes = response.body().copy_to(&mut tokio::io::sink()).await.unwrap();
+        assert_eq!(bytes, if upload { 2 } else { CONTENT.len() as u64 });
     }
 }
 
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(chunk) = exchange.body().chunk().await? {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
-    match octets {
+    match bytes {
         0 => exchange.respond(Status::OK).send(&CONTENT).await,
         _ => exchange.respond(Status::OK).send("ok").await,
     }

@@ -32,7 +32,7 @@ static CONTENT: [u8; 102_400] = [b'c'; 102_400];
 struct Work {
     http2: bool,
     in_flight: usize,
-    octets: usize,
+    bytes: usize,
     post: bool,
     prepared: bool,
 }
@@ -48,7 +48,7 @@ impl Work {
     /// under way, how many buffers are held at once differs from time to time: one of ten requests may make
     /// one.
     fn forgiven(self) -> i64 {
-        if self.in_flight > 1 && self.octets > 1_024 { REQUESTS as i64 / 10 } else { 0 }
+        if self.in_flight > 1 && self.bytes > 1_024 { REQUESTS as i64 / 10 } else { 0 }
     }
 }
 
@@ -106,11 +106,11 @@ fn all_work() -> impl Iterator<Item = Work> {
     versions.into_iter().flat_map(|(http2, in_flight)| {
         [false, true].into_iter().flat_map(move |prepared| {
             [(0, false), (1_024, false), (102_400, false), (102_400, true)].into_iter().map(
-                move |(octets, post)| {
+                move |(bytes, post)| {
                     // Of a connection that holds more than half of what it may
                     // (`Limits::connection_memory_bytes`), buffers that are not in use are given back.
-                    let in_flight = if http2 && octets == 102_400 { in_flight.min(10) } else { in_flight };
-                    Work { http2, in_flight, octets, post, prepared }
+                    let in_flight = if http2 && bytes == 102_400 { in_flight.min(10) } else { in_flight };
+                    Work { http2, in_flight, bytes, post, prepared }
                 },
             )
         })
@@ -136,10 +136,10 @@ enum Ask {
 
 impl Caller {
     fn all(client: &Client, url: &str, work: Work) -> Vec<Arc<Self>> {
-        let octets = if work.post { 0 } else { work.octets };
-        let alone = format!("{url}{octets}");
-        let together = |octets: usize| format!("{url}{octets}?together={}", work.in_flight);
-        let (together, empty) = (together(octets), together(0));
+        let bytes = if work.post { 0 } else { work.bytes };
+        let alone = format!("{url}{bytes}");
+        let together = |bytes: usize| format!("{url}{bytes}?together={}", work.in_flight);
+        let (together, empty) = (together(bytes), together(0));
         let ask = |url: &str| match work.prepared {
             true => Ask::Prepared(prepare(client, url, work.post)),
             false => Ask::Described(url.to_owned()),
@@ -159,7 +159,7 @@ impl Caller {
             Ask::Prepared(prepared) => self.client.call(prepared),
             Ask::Described(url) => self.described(url),
         };
-        if self.work.post { call.send_body(&CONTENT[..self.work.octets]).await } else { call.send().await }
+        if self.work.post { call.send_body(&CONTENT[..self.work.bytes]).await } else { call.send().await }
     }
 
     fn described<'a>(&'a self, url: &'a str) -> Call<'a> {
@@ -171,7 +171,7 @@ impl Caller {
     }
 
     async fn check(&self, response: Response) -> Result<(), Error> {
-        check(response, if self.work.post { 0 } else { self.work.octets }).await
+        check(response, if self.work.post { 0 } else { self.work.bytes }).await
     }
 }
 
@@ -260,11 +260,11 @@ async fn run(callers: &[Arc<Caller>], requests: usize) {
     join(tasks.collect()).await;
 }
 
-async fn check(mut response: Response, octets: usize) -> Result<(), Error> {
+async fn check(mut response: Response, bytes: usize) -> Result<(), Error> {
     assert_eq!(response.status(), Status::OK);
     assert_eq!(response.headers().len(), 10);
     let received = response.body().copy_to(&mut tokio::io::sink()).await?;
-    assert_eq!(received, octets as u64);
+    assert_eq!(received, bytes as u64);
     Ok(())
 }
 
@@ -273,8 +273,8 @@ type Together = Arc<Mutex<HashMap<usize, Arc<Barrier>>>>;
 
 async fn answer(mut exchange: Exchange, together: Together) -> Result<Sent, Error> {
     let path = exchange.request().path();
-    let (octets, count) = path[1..].split_once("?together=").unwrap_or((&path[1..], ""));
-    let (octets, count) = (octets.parse().unwrap_or(0), count.parse().ok());
+    let (bytes, count) = path[1..].split_once("?together=").unwrap_or((&path[1..], ""));
+    let (bytes, count) = (bytes.parse().unwrap_or(0), count.parse().ok());
     while exchange.body().chunk().await?.is_some() {}
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
@@ -285,5 +285,5 @@ async fn answer(mut exchange: Exchange, together: Together) -> Result<Sent, Erro
             together.lock().unwrap().entry(count).or_insert_with(|| Arc::new(Barrier::new(count))).clone();
         barrier.wait().await;
     }
-    reply.send(&CONTENT[..octets]).await
+    reply.send(&CONTENT[..bytes]).await
 }

@@ -32,8 +32,8 @@ pub(crate) fn what_requests_allocate_on_two_threads() {
         tokio::spawn(server.serve(move |exchange| answer(exchange, together.clone())));
         let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
         for in_flight in [1, 100] {
-            for octets in [0, CONTENT.len()] {
-                expect_none(&client, &format!("http://{address}/{octets}"), in_flight).await;
+            for bytes in [0, CONTENT.len()] {
+                expect_none(&client, &format!("http://{address}/{bytes}"), in_flight).await;
             }
         }
     });
@@ -146,8 +146,8 @@ type Together = Arc<Mutex<HashMap<usize, Arc<Barrier>>>>;
 
 async fn answer(exchange: Exchange, together: Together) -> Result<Sent, Error> {
     let path = exchange.request().path();
-    let (octets, count) = path[1..].split_once("?together=").unwrap_or((&path[1..], ""));
-    let (octets, count): (usize, _) = (octets.parse().unwrap(), count.parse().ok());
+    let (bytes, count) = path[1..].split_once("?together=").unwrap_or((&path[1..], ""));
+    let (bytes, count): (usize, _) = (bytes.parse().unwrap(), count.parse().ok());
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
         reply = reply.header(name, value);
@@ -157,5 +157,5 @@ async fn answer(exchange: Exchange, together: Together) -> Result<Sent, Error> {
             together.lock().unwrap().entry(count).or_insert_with(|| Arc::new(Barrier::new(count))).clone();
         barrier.wait().await;
     }
-    reply.send(&CONTENT[..octets]).await
+    reply.send(&CONTENT[..bytes]).await
 }

@@ -119,15 +119,15 @@ pub(crate) async fn the_hook_hears_of_what_is_refused() {
     let (builder, heard) = hearing();
     let address = start(builder).await;
     let long = format!("GET /?token=secret HTTP/1.1\r\nhost: a\r\na: {}\r\n\r\n", "x".repeat(20_000));
-    for (octets, asked, sentence) in [
-        (long.as_str(), "GET /?token=…", "octets or more; Limits::head_bytes is 16384"),
+    for (bytes, asked, sentence) in [
+        (long.as_str(), "GET /?token=…", "bytes or more; Limits::head_bytes is 16384"),
         (
             "GET / HTTP/1.1\r\n\r\n",
             "GET /",
             "the peer broke HTTP/1.1: a request of HTTP/1.1 without a host (RFC 9112 §3.2)",
         ),
     ] {
-        send_octets(address, octets).await;
+        send_bytes(address, bytes).await;
         let lines = std::mem::take(&mut *heard.lock().unwrap());
         let [line] = &lines[..] else { panic!("one refusal, not {lines:?}") };
         assert!(
@@ -136,7 +136,7 @@ pub(crate) async fn the_hook_hears_of_what_is_refused() {
         );
         assert!(line.contains(" over HTTP/1.1 was refused: ") && !line.contains("secret"), "{line}");
     }
-    // One stream of a connection that goes on: a head of 20,000 octets, which the server has not said that it
+    // One stream of a connection that goes on: a head of 20,000 bytes, which the server has not said that it
     // takes.
     let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let url = format!("http://{address}/?token=secret");
@@ -147,16 +147,16 @@ pub(crate) async fn the_hook_hears_of_what_is_refused() {
     assert!(line.contains("over HTTP/2 was refused: ") && !line.contains("secret"), "{line}");
     assert!(line.ends_with("Limits::field_section_bytes is 16384"), "{line}");
     for _ in 0..30 {
-        send_octets(address, "GET / HTTP/1.1\r\n\r\n").await;
+        send_bytes(address, "GET / HTTP/1.1\r\n\r\n").await;
     }
     assert!(heard.lock().unwrap().len() < 20, "a flood is told of");
 }
 
 /// Sends this and reads until the server has closed.
-async fn send_octets(address: SocketAddr, octets: &str) {
+async fn send_bytes(address: SocketAddr, bytes: &str) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
-    let _ = socket.write_all(octets.as_bytes()).await;
+    let _ = socket.write_all(bytes.as_bytes()).await;
     let _ = socket.shutdown().await;
     let _ = socket.read_to_end(&mut Vec::new()).await;
 }

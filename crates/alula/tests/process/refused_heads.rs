@@ -77,7 +77,7 @@ fn whole(block: &[u8]) -> Vec<u8> {
 type Row = (&'static str, Vec<u8>, [&'static str; 2], Option<u16>);
 
 fn rows() -> Vec<Row> {
-    let long = |octets: usize| -> &'static str { Box::leak("x".repeat(octets).into_boxed_str()) };
+    let long = |bytes: usize| -> &'static str { Box::leak("x".repeat(bytes).into_boxed_str()) };
     let undecodable = |fields: &[(&str, &str)]| [&block(fields)[..], &[0x80]].concat();
     let continued = (0..2_000).flat_map(|_| frame(CONTINUATION, 0, 1, &block(&[("a", "b")])));
     let flood: Vec<u8> =

@@ -10,11 +10,11 @@ use tokio::{
 
 use crate::access_log::{Memory, lines, timeless};
 
-/// Sends octets on a connection of their own, and reads until the server has closed it.
-async fn send(address: &str, octets: &[u8]) -> Vec<u8> {
+/// Sends bytes on a connection of their own, and reads until the server has closed it.
+async fn send(address: &str, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // A server that refuses what comes first may close before it has read the rest.
-    let _ = stream.write_all(octets).await;
+    let _ = stream.write_all(bytes).await;
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
     answer
@@ -69,9 +69,9 @@ pub(crate) async fn what_is_refused_is_logged_and_counted() {
     let mut rows = REFUSED.to_vec();
     rows.push(("a long target", long_target.as_bytes(), "GET /xxx HTTP/1.1\" 414", "414"));
     rows.push(("a long head", long_head.as_bytes(), "PUT /c HTTP/1.1\" 431", "431"));
-    for (place, (row, octets, line, reason)) in rows.iter().enumerate() {
+    for (place, (row, bytes, line, reason)) in rows.iter().enumerate() {
         let before = count_of(&metrics, reason);
-        send(&address, octets).await;
+        send(&address, bytes).await;
         let log_line = lines(&log, &memory, place + 1).await.get(place).cloned().unwrap_or_default();
         assert!(log_line.starts_with("127.0.0.1 - - ["), "{row}: {log_line}");
         let shown = timeless(&log_line).replace(&"x".repeat(255), "xxx");

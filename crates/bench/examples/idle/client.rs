@@ -46,8 +46,8 @@ async fn ask_all(client: &Client, is_secure: bool, port: u16, count: usize) -> R
 async fn ask(client: &Client, url: &str) -> Result<(), Error> {
     let mut response = client.get(url).send().await?;
     assert_eq!(response.status(), Status::OK);
-    let octets = response.body().copy_to(&mut tokio::io::sink()).await?;
-    assert_eq!(octets, CONTENT as u64);
+    let bytes = response.body().copy_to(&mut tokio::io::sink()).await?;
+    assert_eq!(bytes, CONTENT as u64);
     Ok(())
 }
 

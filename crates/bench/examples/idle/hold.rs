@@ -1,4 +1,4 @@
-//! Connections to any server, made by threads that wait, with octets that any server takes.
+//! Connections to any server, made by threads that wait, with bytes that any server takes.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -22,7 +22,7 @@ pub(crate) struct Kind {
     used: Used,
 }
 
-/// The octets that are sent on a connection before it waits.
+/// The bytes that are sent on a connection before it waits.
 #[derive(Clone, Copy, PartialEq)]
 enum Used {
     /// The start of a connection, as far as the version has one.
@@ -38,17 +38,17 @@ enum Used {
 /// The streams of a connection that are stalled.
 const STREAMS: usize = 100;
 
-/// The octets of a request over HTTP/1.1.
+/// The bytes of a request over HTTP/1.1.
 const REQUEST: &[u8] =
     b"GET /memory HTTP/1.1\r\nhost: localhost\r\nuser-agent: alula-bench/1.0\r\naccept: */*\r\n\r\n";
 
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The block of the same request: what is constant by its index, the others as literals that are added to the
-/// table, 193 octets of it.
+/// table, 193 bytes of it.
 const BLOCK: &[u8] = b"\x82\x86\x41\x09localhost\x44\x07/memory\x7a\x0falula-bench/1.0\x53\x03*/*";
 
-/// The index of `https`, in place of the second octet.
+/// The index of `https`, in place of the second byte.
 const HTTPS: u8 = 0x87;
 
 /// The block once more, when all of it is in the table.
@@ -152,12 +152,12 @@ fn ask_http1(io: &mut (impl Read + Write)) -> io::Result<()> {
 
 /// Returns true if this is a head with all of its content behind it.
 fn is_whole(input: &[u8]) -> bool {
-    let end = input.windows(4).position(|octets| octets == b"\r\n\r\n");
+    let end = input.windows(4).position(|bytes| bytes == b"\r\n\r\n");
     end.is_some_and(|end| input.len() - end - 4 >= CONTENT)
 }
 
 /// Opens so many streams, and waits until each has its head if they are stalled and its end if not. No other
-/// octets come on them.
+/// bytes come on them.
 fn ask_http2(kind: Kind, io: &mut (impl Read + Write), streams: usize) -> io::Result<()> {
     let Kind { is_secure, used, .. } = kind;
     let is_stalled = used == Used::Stalled;
@@ -206,11 +206,11 @@ fn next_frame(input: &mut Vec<u8>) -> Option<(u8, u8)> {
 }
 
 fn read_more(io: &mut impl Read, input: &mut Vec<u8>) -> io::Result<()> {
-    let mut octets = [0; 4096];
-    match io.read(&mut octets)? {
+    let mut bytes = [0; 4096];
+    match io.read(&mut bytes)? {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
         read => {
-            input.extend_from_slice(&octets[..read]);
+            input.extend_from_slice(&bytes[..read]);
             Ok(())
         }
     }

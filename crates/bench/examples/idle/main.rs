@@ -22,7 +22,7 @@ use std::sync::mpsc::{self, Receiver};
 /// The connections that are being made at once, at most.
 const IN_FLIGHT: usize = 64;
 
-/// The octets of an answer.
+/// The bytes of an answer.
 const CONTENT: usize = 1024;
 
 fn main() -> ExitCode {

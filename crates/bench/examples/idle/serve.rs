@@ -6,7 +6,7 @@ use alula::{Error, Exchange, Identity, KnownName, Limits, Sent, Server, Status};
 
 use crate::{CONTENT, words};
 
-/// The connections that may be open before any has sent its first octet: a client may open all of its own
+/// The connections that may be open before any has sent its first byte: a client may open all of its own
 /// first.
 const CONNECTIONS_MAX: u32 = 12_000;
 

@@ -97,7 +97,7 @@ impl Blocks {
         Self::of(&lists, BLOCKS)
     }
 
-    /// All of them, each behind its length in two octets.
+    /// All of them, each behind its length in two bytes.
     pub(crate) fn behind_lengths(&self) -> Vec<u8> {
         let length = |block: &Vec<u8>| u16::try_from(block.len()).expect("a short block").to_be_bytes();
         self.blocks.iter().flat_map(|block| [&length(block)[..], block].concat()).collect()
@@ -193,12 +193,12 @@ fn by_memo() -> Run {
 mod tests {
     use super::*;
 
-    /// The octets that nghttp2 made of case b were 51.9 per block: then the decoders had the same work.
+    /// The bytes that nghttp2 made of case b were 51.9 per block: then the decoders had the same work.
     #[test]
     fn the_blocks_are_as_long_as_those_the_peers_decoded() {
         let blocks = Blocks::of(&visits(), BLOCKS).blocks;
-        let octets: usize = blocks[1024..].iter().map(Vec::len).sum();
-        let per_block = octets as f64 / (BLOCKS - 1024) as f64;
+        let bytes: usize = blocks[1024..].iter().map(Vec::len).sum();
+        let per_block = bytes as f64 / (BLOCKS - 1024) as f64;
         assert!((51.0..53.0).contains(&per_block), "{per_block}");
         assert_eq!(Blocks::of(&same(front_page()), 2).blocks[1].len(), 12);
     }

@@ -1,7 +1,7 @@
 //! The HPACK workloads of other projects' own benchmarks: small lists by three policies, a push sender, long
 //! texts.
 //!
-//! The output is cleared after every block, the table has 4096 octets and lives on, and every string is
+//! The output is cleared after every block, the table has 4096 bytes and lives on, and every string is
 //! Huffman-coded.
 
 use std::hint::black_box;
@@ -127,8 +127,8 @@ fn first_block(indexing: Indexing) -> Vec<u8> {
     block
 }
 
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Entering the same two fields over and over soon evicts two others each time.

@@ -22,9 +22,9 @@ fn find(count: usize) -> Run {
     let mut number = 0;
     Box::new(move |units| {
         for _ in 0..units {
-            let (value, octets) = found(&table, black_box(paths[number].as_bytes()));
+            let (value, bytes) = found(&table, black_box(paths[number].as_bytes()));
             assert_eq!(value, number);
-            black_box(octets);
+            black_box(bytes);
             number = if number + 1 == paths.len() { 0 } else { number + 1 };
         }
     })

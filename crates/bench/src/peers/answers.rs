@@ -1,5 +1,5 @@
 //! The fixed server: answers every request on a connection with the same or varying fields and so many
-//! octets, all that one read brought in one write.
+//! bytes, all that one read brought in one write.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -32,7 +32,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// From the arguments `[tls] [page] [varied] OCTETS` of a peer.
+    /// From the arguments `[tls] [page] [varied] BYTES` of a peer.
     pub(crate) fn parse(args: &[&str]) -> Option<Self> {
         let (content, options) = args.split_last()?;
         let with_tls = options.contains(&"tls");
@@ -302,7 +302,7 @@ mod tests {
         let answers = Answers { fields: &[], content: 40_000, with_tls: false, varies: false };
         Connection::new(&mut pieces, answers).run().expect("the client ends in order");
         let (mut input, mut written) = (Input::new(), &pieces.written[..]);
-        input.read(&mut written).expect("there are octets");
+        input.read(&mut written).expect("there are bytes");
         let mut ended = Vec::new();
         while let Some(frame) = input.frame() {
             ended.extend(frame.ends_stream().then_some(frame.stream));

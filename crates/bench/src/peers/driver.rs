@@ -53,8 +53,8 @@ impl Load {
         [version.to_owned(), asked.to_owned(), self.in_flight.to_string()]
     }
 
-    /// Connects to the server on this port and to its control port; there, eight octets say how many requests
-    /// to make, and one octet answers that their answers are all here.
+    /// Connects to the server on this port and to its control port; there, eight bytes say how many requests
+    /// to make, and one byte answers that their answers are all here.
     pub(crate) fn drive(self, port: u16, control: u16) -> io::Result<()> {
         peers::end_with_input();
         let mut batch = self.connect(port)?;
@@ -202,9 +202,9 @@ mod tests {
         blocks.next().to_vec()
     }
 
-    /// The octets were recorded from h2load 1.52.
+    /// The bytes were recorded from h2load 1.52.
     #[test]
-    fn a_repeated_request_is_octet_for_octet_that_of_h2load() {
+    fn a_repeated_request_is_byte_for_byte_that_of_h2load() {
         let recorded = [0x04, 0x85, 0x62, 0x72, 0xd1, 0x41, 0xff, 0x86, 0xbf, 0x82, 0xbe];
         for number in [1, 2, 9] {
             assert_eq!(block_of(Asked::Traffic(Traffic::Repeated), number), recorded);
@@ -216,15 +216,15 @@ mod tests {
     fn blocks_are_as_long_as_the_floor_has_them() {
         let mean = |traffic| {
             let mut blocks = Blocks::new(Asked::Traffic(traffic), "127.0.0.1:55883".to_owned());
-            let octets: Vec<usize> = (0..2048).map(|_| blocks.next().len()).collect();
-            octets[1024..].iter().sum::<usize>() / 1024
+            let bytes: Vec<usize> = (0..2048).map(|_| blocks.next().len()).collect();
+            bytes[1024..].iter().sum::<usize>() / 1024
         };
         assert_eq!(Traffic::ALL.map(mean), [11, 35, 184]);
     }
 
     #[test]
     fn only_blocks_of_indexes_could_be_remembered() {
-        let is_indexed = |block: &[u8]| block.iter().all(|octet| octet & 0x80 != 0);
+        let is_indexed = |block: &[u8]| block.iter().all(|byte| byte & 0x80 != 0);
         assert!(is_indexed(&block_of(Asked::Indexed, 3)));
         for traffic in Traffic::ALL {
             assert!(!is_indexed(&block_of(Asked::Traffic(traffic), 3)), "{traffic:?}");

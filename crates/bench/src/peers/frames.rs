@@ -36,7 +36,7 @@ impl Frame<'_> {
 
     /// The number that the payload of WINDOW_UPDATE is, and that SETTINGS are pairs with.
     pub(crate) fn number(&self, at: usize) -> u32 {
-        u32::from_be_bytes(self.payload[at..at + 4].try_into().expect("four octets"))
+        u32::from_be_bytes(self.payload[at..at + 4].try_into().expect("four bytes"))
     }
 
     /// The value of a setting, if this is a frame of SETTINGS that has it.
@@ -57,7 +57,7 @@ pub(crate) fn push(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload:
 
 /// Input that is read as frames.
 pub(crate) struct Input {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     filled: usize,
     at: usize,
 }
@@ -67,13 +67,13 @@ impl Input {
         Self::with_room(256 * 1024)
     }
 
-    pub(crate) fn with_room(octets: usize) -> Self {
-        Self { octets: vec![0; octets], filled: 0, at: 0 }
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        Self { bytes: vec![0; bytes], filled: 0, at: 0 }
     }
 
     /// The next frame that is there whole.
     pub(crate) fn frame(&mut self) -> Option<Frame<'_>> {
-        let input = &self.octets[self.at..self.filled];
+        let input = &self.bytes[self.at..self.filled];
         let (header, rest) = input.split_first_chunk::<HEADER>()?;
         let length = u32::from_be_bytes([0, header[0], header[1], header[2]]) as usize;
         let payload = rest.get(..length)?;
@@ -84,9 +84,9 @@ impl Input {
 
     /// Waits for more; false at the end of the connection.
     pub(crate) fn read(&mut self, socket: &mut impl Read) -> io::Result<bool> {
-        self.octets.copy_within(self.at..self.filled, 0);
+        self.bytes.copy_within(self.at..self.filled, 0);
         (self.at, self.filled) = (0, self.filled - self.at);
-        let read = socket.read(&mut self.octets[self.filled..])?;
+        let read = socket.read(&mut self.bytes[self.filled..])?;
         self.filled += read;
         Ok(read > 0)
     }
@@ -94,7 +94,7 @@ impl Input {
     /// Passes over a client's preface.
     pub(crate) fn skip_preface(&mut self, socket: &mut impl Read) -> io::Result<()> {
         while self.filled < PREFACE.len() && self.read(socket)? {}
-        assert!(self.octets.starts_with(PREFACE), "the client starts with its preface");
+        assert!(self.bytes.starts_with(PREFACE), "the client starts with its preface");
         self.at = PREFACE.len();
         Ok(())
     }
@@ -106,10 +106,10 @@ mod tests {
 
     #[test]
     fn frames_are_read_as_they_were_written() {
-        let mut octets = PREFACE.to_vec();
-        push(&mut octets, SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0, 0, 3, 0, 0, 0, 9]);
-        push(&mut octets, DATA, END_STREAM, 7, b"content");
-        let (mut input, mut socket) = (Input::new(), &octets[..]);
+        let mut bytes = PREFACE.to_vec();
+        push(&mut bytes, SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0, 0, 3, 0, 0, 0, 9]);
+        push(&mut bytes, DATA, END_STREAM, 7, b"content");
+        let (mut input, mut socket) = (Input::new(), &bytes[..]);
         input.skip_preface(&mut socket).expect("it starts with a preface");
         let settings = input.frame().expect("a frame");
         assert_eq!(

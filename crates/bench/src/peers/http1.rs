@@ -12,7 +12,7 @@ use crate::peers::driver::Batch;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// Answers every request with the fields of the client measurements and so many octets, one write each, on as
+/// Answers every request with the fields of the client measurements and so many bytes, one write each, on as
 /// many connections as there are, each in a thread of its own: prints the port and serves until the standard
 /// input ends.
 pub(crate) fn serve(content: usize, varies: bool) {
@@ -36,7 +36,7 @@ fn answer_all(mut socket: TcpStream, content: usize, varies: bool) -> io::Result
     loop {
         match socket.read(&mut input[here..])? {
             0 => return Ok(()),
-            octets => here += octets,
+            bytes => here += bytes,
         }
         // One request at a time, without content.
         if input[..here].ends_with(END) {
@@ -69,12 +69,12 @@ pub(crate) fn batches(mut socket: TcpStream, traffic: Traffic, authority: String
         socket.write_all(heads.collect::<String>().as_bytes())?;
         let (mut answers, mut before) = (0, [0; END.len()]);
         while answers < requests {
-            let octets = socket.read(&mut input)?;
-            if octets == 0 {
+            let bytes = socket.read(&mut input)?;
+            if bytes == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            for octet in &input[..octets] {
-                before = [before[1], before[2], before[3], *octet];
+            for byte in &input[..bytes] {
+                before = [before[1], before[2], before[3], *byte];
                 answers += u64::from(before == END);
             }
         }
@@ -96,7 +96,7 @@ mod tests {
 
     /// The text was recorded from h2load 1.52.
     #[test]
-    fn a_repeated_request_is_octet_for_octet_that_of_h2load() {
+    fn a_repeated_request_is_byte_for_byte_that_of_h2load() {
         let recorded =
             "GET /hello HTTP/1.1\r\nHost: 127.0.0.1:55883\r\nuser-agent: h2load nghttp2/1.52.0\r\n\r\n";
         assert_eq!(head(Traffic::Repeated, 7, "127.0.0.1:55883"), recorded);
@@ -105,8 +105,8 @@ mod tests {
     /// `crates/xtask/src/bench/stacks/floor.rs` has them.
     #[test]
     fn heads_are_as_long_as_the_floor_has_them() {
-        let octets = |traffic, number| head(traffic, number, "127.0.0.1:55883").len();
-        let mean = |traffic| (0..1024).map(|number| octets(traffic, number)).sum::<usize>() / 1024;
+        let bytes = |traffic, number| head(traffic, number, "127.0.0.1:55883").len();
+        let mean = |traffic| (0..1024).map(|number| bytes(traffic, number)).sum::<usize>() / 1024;
         assert_eq!(Traffic::ALL.map(mean), [81, 127, 619]);
     }
 }

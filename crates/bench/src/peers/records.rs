@@ -3,13 +3,13 @@
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What all sockets of this process have seen: records and octets, in and out.
+/// What all sockets of this process have seen: records and bytes, in and out.
 static COUNTS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 
 /// As four numbers with spaces between.
 pub(crate) fn counts() -> String {
-    let [records_in, octets_in, records_out, octets_out] = COUNTS.each_ref().map(|count| count.load(Relaxed));
-    format!("{records_in} {octets_in} {records_out} {octets_out}")
+    let [records_in, bytes_in, records_out, bytes_out] = COUNTS.each_ref().map(|count| count.load(Relaxed));
+    format!("{records_in} {bytes_in} {records_out} {bytes_out}")
 }
 
 /// A socket under TLS.
@@ -59,19 +59,19 @@ struct Records {
 impl Records {
     const NEW: Self = Self { content: 0, header: [0; 5], filled: 0 };
 
-    /// Goes over octets, and says how many records begin in them.
-    fn pass(&mut self, mut octets: &[u8]) -> u64 {
+    /// Goes over bytes, and says how many records begin in them.
+    fn pass(&mut self, mut bytes: &[u8]) -> u64 {
         let mut records = 0;
-        while !octets.is_empty() {
+        while !bytes.is_empty() {
             if self.content > 0 {
-                let passed = octets.len().min(self.content);
+                let passed = bytes.len().min(self.content);
                 self.content -= passed;
-                octets = &octets[passed..];
+                bytes = &bytes[passed..];
                 continue;
             }
-            self.header[self.filled] = octets[0];
+            self.header[self.filled] = bytes[0];
             self.filled += 1;
-            octets = &octets[1..];
+            bytes = &bytes[1..];
             if self.filled == self.header.len() {
                 records += 1;
                 self.filled = 0;
@@ -88,10 +88,10 @@ mod tests {
 
     #[test]
     fn records_are_counted_wherever_they_are_cut() {
-        let octets = b"\x17\x03\x03\x00\x03abc\x17\x03\x03\x00\x00\x17\x03\x03\x00\x01x";
-        for cut in 0..octets.len() {
+        let bytes = b"\x17\x03\x03\x00\x03abc\x17\x03\x03\x00\x00\x17\x03\x03\x00\x01x";
+        for cut in 0..bytes.len() {
             let mut records = Records::NEW;
-            let (first, second) = octets.split_at(cut);
+            let (first, second) = bytes.split_at(cut);
             assert_eq!(records.pass(first) + records.pass(second), 3, "cut at {cut}");
         }
     }

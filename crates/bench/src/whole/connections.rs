@@ -135,7 +135,7 @@ fn ask_http1(socket: &mut TcpStream) -> io::Result<()> {
     while !input[..here].ends_with(b"Hello, World!") {
         match socket.read(&mut input[here..])? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            octets => here += octets,
+            bytes => here += bytes,
         }
     }
     Ok(())

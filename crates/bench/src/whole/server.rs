@@ -16,9 +16,9 @@ use crate::peers::{Peer, end_with_input};
 use crate::whole::client::one_thread;
 use crate::workload::{Run, Workload};
 
-/// All of them. Peers are counted under the very octets of the same load.
+/// All of them. Peers are counted under the very bytes of the same load.
 pub(crate) const WORKLOADS: &[Workload] = &[
-    one("server-m1", "answer a GET of h2load's with 13 octets, 1 in flight", || hello_to(HTTP2, 1)),
+    one("server-m1", "answer a GET of h2load's with 13 bytes, 1 in flight", || hello_to(HTTP2, 1)),
     many("server-m32", "the same, 32 in flight", || hello_to(HTTP2, 32)).beside("repeated"),
     many("server-m32-indexed", "the same from a client whose block is nothing but indexes", || {
         hello_to(Load { asked: Asked::Indexed, ..HTTP2 }, 32)
@@ -41,7 +41,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         echo_to(Load { asked: Asked::Traffic(Proxied), ..HTTP2 }, 32)
     })
     .beside("proxied, read and echoed"),
-    one("server-h1-m1", "answer a GET of h2load's with 13 octets over HTTP/1.1, 1 in flight", || {
+    one("server-h1-m1", "answer a GET of h2load's with 13 bytes over HTTP/1.1, 1 in flight", || {
         hello_to(HTTP1, 1)
     }),
     many("server-h1-m32", "the same, 32 sent at once", || hello_to(HTTP1, 32)).beside("repeated"),

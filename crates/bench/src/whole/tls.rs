@@ -29,13 +29,13 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         .counted(Use::Nothing, Use::Told),
     Workload::new("tls-180k-rustls", 1000, "a bare rustls loop, as many records as long", || bare(PAGE))
         .counted(Use::Nothing, Use::Told),
-    Workload::new("tls-2b", 1000, "GET over TLS, 2 octets copied to nowhere", || Calls::new("2").run())
+    Workload::new("tls-2b", 1000, "GET over TLS, 2 bytes copied to nowhere", || Calls::new("2").run())
         .counted(Use::Nothing, Use::Held),
     Workload::new("tls-2b-rustls", 1000, "a bare rustls loop, as many records as long", || bare("2"))
         .counted(Use::Nothing, Use::Held),
 ];
 
-/// The octets of a large home page.
+/// The bytes of a large home page.
 const PAGE: &str = "180000";
 
 /// Alula's client, warm.
@@ -104,14 +104,14 @@ fn bare(content: &str) -> Run {
 /// So many requests show how many records go with one.
 const SAMPLE: u64 = 256;
 
-/// The octets of a WINDOW_UPDATE.
+/// The bytes of a WINDOW_UPDATE.
 const UPDATE: u64 = 13;
 
 /// The PINGs by which Alula's client may measure the path meanwhile; the answers come in records of their
 /// own.
 const PINGS: u64 = 4;
 
-/// The octets of one.
+/// The bytes of one.
 const PING: u64 = 17;
 
 /// What TLS 1.3 adds to the content of a record: header, type and tag.

@@ -221,7 +221,7 @@ Examples:
 
 const INSPECT_EXAMPLES: &str = "\
 Examples:
-  alula inspect client.bin server.bin     both directions, as octets
+  alula inspect client.bin server.bin     both directions, as bytes
   xxd client.bin | alula inspect -        one, as hexadecimal digits
   alula inspect --table trace.txt         with each table after each block";
 
@@ -332,8 +332,8 @@ pub(crate) enum Command {
     Hpack(HpackCommand),
     /// Explain a recorded connection of HTTP/2: its frames, header blocks and dynamic tables, line by line.
     ///
-    /// Lines of the client begin with `>` and the place of a frame in octets, those of the server with `<`,
-    /// and faults with `!`. Behind each field stand the octets that it came as, and what they mean (RFC 7541
+    /// Lines of the client begin with `>` and the place of a frame in bytes, those of the server with `<`,
+    /// and faults with `!`. Behind each field stand the bytes that it came as, and what they mean (RFC 7541
     /// §6). A recording may begin anywhere between two frames; fields of entries that were made before cannot
     /// be known then.
     #[command(after_help = examples(INSPECT_EXAMPLES), after_long_help = inspect_closing())]
@@ -344,7 +344,7 @@ pub(crate) enum Command {
     /// 10 fields, at 1, 10 and 100 in flight, in clear text and over TLS.
     ///
     /// Allocations are calls to the allocator while warm, per request: on the client's thread, on the
-    /// server's thread, and in the whole process, the display included. Octets on the wire are counted by a
+    /// server's thread, and in the whole process, the display included. Bytes on the wire are counted by a
     /// relay between the two in a short run of their own.
     Demo(DemoArgs),
     /// Print completions of commands and flags for a shell.

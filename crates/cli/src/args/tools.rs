@@ -45,8 +45,8 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct InspectArgs {
     /// One direction of a connection, or each of both; `-` is stdin.
     ///
-    /// Octets as they are, or hexadecimal digits as `xxd`, `xxd -p`, `hexdump -C` and `curl --trace` write
-    /// them. After lines that begin with `=>` come octets of the client, and after those with `<=` octets of
+    /// Bytes as they are, or hexadecimal digits as `xxd`, `xxd -p`, `hexdump -C` and `curl --trace` write
+    /// them. After lines that begin with `=>` come bytes of the client, and after those with `<=` bytes of
     /// the server.
     #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
     pub(crate) files: Vec<PathBuf>,

@@ -54,17 +54,17 @@ pub(super) fn response_fields() -> Result<FieldSection, FieldError> {
 }
 
 /// Bytes of names and values of one request, control data included.
-pub(super) fn request_octets(scheme: &str, authority: &str) -> usize {
+pub(super) fn request_bytes(scheme: &str, authority: &str) -> usize {
     let control = [(":method", "GET"), (":scheme", scheme), (":authority", authority), (":path", PATH)];
-    octets(&control) + octets(&REQUEST)
+    bytes(&control) + bytes(&REQUEST)
 }
 
 /// Bytes of names and values of one response, control data included.
-pub(super) fn response_octets() -> usize {
-    octets(&[(":status", "200"), ("content-length", "0")]) + octets(&RESPONSE)
+pub(super) fn response_bytes() -> usize {
+    bytes(&[(":status", "200"), ("content-length", "0")]) + bytes(&RESPONSE)
 }
 
-fn octets(fields: &[(&str, &str)]) -> usize {
+fn bytes(fields: &[(&str, &str)]) -> usize {
     fields.iter().map(|(name, value)| name.len() + value.len()).sum()
 }
 
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!((request.len(), response.len() + 1), (10, 10));
         let control =
             ":method".len() + "GET".len() + ":scheme".len() + "http".len() + ":path".len() + PATH.len();
-        assert_eq!(request_octets("http", "a:1"), request.octets() + control + ":authority".len() + 3);
-        assert_eq!(response_octets(), response.octets() + ":status200content-length0".len());
+        assert_eq!(request_bytes("http", "a:1"), request.bytes() + control + ":authority".len() + 3);
+        assert_eq!(response_bytes(), response.bytes() + ":status200content-length0".len());
     }
 }

@@ -112,15 +112,15 @@ impl Load {
         let sender = self.sender(&authority)?;
         let each = WIRE_REQUESTS.div_ceil(self.in_flight);
         send_each(&sender, self.in_flight, each, None).await?;
-        let before = relay.octets();
+        let before = relay.bytes();
         send_each(&sender, self.in_flight, each, None).await?;
-        let after = relay.octets();
+        let after = relay.bytes();
         let requests = (each * self.in_flight) as f64;
         Ok(Wire {
             sent: (after.sent - before.sent) as f64 / requests,
             received: (after.received - before.received) as f64 / requests,
-            fields_sent: exchange::request_octets(self.transport.scheme(), &authority),
-            fields_received: exchange::response_octets(),
+            fields_sent: exchange::request_bytes(self.transport.scheme(), &authority),
+            fields_received: exchange::response_bytes(),
         })
     }
 

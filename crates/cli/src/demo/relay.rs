@@ -33,7 +33,7 @@ struct Counted {
 
 /// Bytes so far, as the client sees the directions.
 #[derive(Clone, Copy)]
-pub(super) struct Octets {
+pub(super) struct Bytes {
     pub(super) sent: u64,
     pub(super) received: u64,
 }
@@ -50,8 +50,8 @@ impl Relay {
     }
 
     /// Returns the bytes that have passed; all that the client has received is counted.
-    pub(super) fn octets(&self) -> Octets {
-        Octets { sent: self.counted.sent.load(SeqCst), received: self.counted.received.load(SeqCst) }
+    pub(super) fn bytes(&self) -> Bytes {
+        Bytes { sent: self.counted.sent.load(SeqCst), received: self.counted.received.load(SeqCst) }
     }
 }
 
@@ -78,12 +78,12 @@ async fn pass_on(listener: TcpListener, server: SocketAddr, counted: Arc<Counted
 async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, count: &AtomicU64) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        let octets = from.read(&mut buffer).await?;
-        if octets == 0 {
+        let bytes = from.read(&mut buffer).await?;
+        if bytes == 0 {
             return to.shutdown().await;
         }
         // Counted before it is passed on, so that an answer received has been counted.
-        count.fetch_add(octets as u64, SeqCst);
-        to.write_all(&buffer[..octets]).await?;
+        count.fetch_add(bytes as u64, SeqCst);
+        to.write_all(&buffer[..bytes]).await?;
     }
 }

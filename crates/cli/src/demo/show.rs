@@ -19,7 +19,7 @@ use crate::{
 use figures::Figures;
 
 /// The capacity for a row, so that it need not grow.
-const ROW_OCTETS: usize = 512;
+const ROW_BYTES: usize = 512;
 
 /// The output for the figures.
 pub(super) struct Show {
@@ -35,7 +35,7 @@ impl Show {
     pub(super) fn new(json: bool) -> Result<Self, Failure> {
         let is_live = !json && io::stdout().is_terminal();
         let narrow = terminal::columns().filter(|columns| is_live && *columns < COLUMNS);
-        let show = Self { json, is_live, narrow, line: String::with_capacity(ROW_OCTETS) };
+        let show = Self { json, is_live, narrow, line: String::with_capacity(ROW_BYTES) };
         if !json {
             show.print(&show.fitted(INTRODUCTION))?;
             if cfg!(debug_assertions) {
@@ -123,7 +123,7 @@ const DEBUG_BUILD: &str = "This is a debug build; `cargo run --release -- demo` 
 
 const HEADINGS: &str = concat!(
     "\x1b[1m",
-    "                          latency, µs    allocations/request    octets/request\n",
+    "                          latency, µs    allocations/request    bytes/request\n",
     "     in flight requests/s   p50   p99  client server process    sent  received\n",
     "\x1b[0m",
 );
@@ -192,8 +192,8 @@ fn allocations(runs: &[Run]) -> String {
         table.push('\n');
     }
     if let Some(Run { figures: Figures { wire, .. }, .. }) = runs.first() {
-        let _ = write!(table, "\nOctets of a request: {:.1}\n", wire.sent);
-        let _ = writeln!(table, "Octets of an answer: {:.1}", wire.received);
+        let _ = write!(table, "\nBytes of a request: {:.1}\n", wire.sent);
+        let _ = writeln!(table, "Bytes of an answer: {:.1}", wire.received);
     }
     table
 }
@@ -226,7 +226,7 @@ fn conclusion(runs: &[Run]) -> String {
     let Some(Run { figures, .. }) = runs.first() else { return String::new() };
     let wire = &figures.wire;
     let mut text = format!(
-        "\nThe names and values alone are {} octets sent and {} received; the rest is compression (RFC 7541).\n",
+        "\nThe names and values alone are {} bytes sent and {} received; the rest is compression (RFC 7541).\n",
         wire.fields_sent, wire.fields_received
     );
     let mut clear = runs.iter().filter(|run| run.transport == Transport::Clear);
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn drawing_a_row_allocates_nothing() {
-        let mut line = String::with_capacity(ROW_OCTETS);
+        let mut line = String::with_capacity(ROW_BYTES);
         let ((), counts) =
             alula_tally::counted(|| write_row(&mut line, Transport::Tls, 100, Some(&FIGURES), false));
         assert_eq!(counts.allocations, 0);

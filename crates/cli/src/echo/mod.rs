@@ -141,7 +141,7 @@ impl Echo {
         scratch.content.clear();
         write(
             &mut scratch.content,
-            format_args!("more than {} octets of content; see --max-body\n", self.body_max),
+            format_args!("more than {} bytes of content; see --max-body\n", self.body_max),
         );
         let reply = exchange.respond(Status::CONTENT_TOO_LARGE).header(KnownName::CONTENT_TYPE, "text/plain");
         reply.send(&scratch.content).await

@@ -15,9 +15,9 @@ pub(super) struct Scratch {
 }
 
 /// The bytes that all spare buffers may hold together.
-const SPARE_OCTETS_MAX: usize = 64 * 1024 * 1024;
+const SPARE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The size above which a buffer is dropped instead of kept: few requests need it.
-const SPARE_OCTETS_EACH_MAX: usize = 1024 * 1024;
+const SPARE_BYTES_EACH_MAX: usize = 1024 * 1024;
 
 /// Spare buffers, bounded in what they hold.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct Spares {
     list: Vec<Scratch>,
-    octets: usize,
+    bytes: usize,
 }
 
 impl Pool {
@@ -36,7 +36,7 @@ impl Pool {
     pub(super) fn lend(&self) -> Scratch {
         let mut spares = self.spares();
         let Some(scratch) = spares.list.pop() else { return Scratch::default() };
-        spares.octets -= scratch.octets();
+        spares.bytes -= scratch.bytes();
         scratch
     }
 
@@ -44,10 +44,10 @@ impl Pool {
     pub(super) fn give(&self, mut scratch: Scratch) {
         scratch.content.clear();
         scratch.content_type.clear();
-        let octets = scratch.octets();
+        let bytes = scratch.bytes();
         let mut spares = self.spares();
-        if octets <= SPARE_OCTETS_EACH_MAX && spares.octets + octets <= SPARE_OCTETS_MAX {
-            spares.octets += octets;
+        if bytes <= SPARE_BYTES_EACH_MAX && spares.bytes + bytes <= SPARE_BYTES_MAX {
+            spares.bytes += bytes;
             spares.list.push(scratch);
         }
     }
@@ -58,13 +58,13 @@ impl Pool {
 }
 
 impl Scratch {
-    /// Appends to the content, of which there may be `octets_max`. False when there is no memory for more;
+    /// Appends to the content, of which there may be `bytes_max`. False when there is no memory for more;
     /// nothing has changed then.
-    pub(super) fn append(&mut self, chunk: &[u8], octets_max: usize, ledger: &Ledger) -> bool {
-        let octets = self.content.len() + chunk.len();
-        if octets > self.content.capacity() {
+    pub(super) fn append(&mut self, chunk: &[u8], bytes_max: usize, ledger: &Ledger) -> bool {
+        let bytes = self.content.len() + chunk.len();
+        if bytes > self.content.capacity() {
             // Twice as much each time, as a `Vec` grows by itself, but not beyond what there may be.
-            let capacity = octets.max((2 * self.content.capacity()).min(octets_max));
+            let capacity = bytes.max((2 * self.content.capacity()).min(bytes_max));
             // Charged before it is allocated: many bodies at once must not pass the limit together.
             if !self.charge(capacity as u64, ledger) {
                 return false;
@@ -75,17 +75,17 @@ impl Scratch {
         true
     }
 
-    fn charge(&mut self, octets: u64, ledger: &Ledger) -> bool {
+    fn charge(&mut self, bytes: u64, ledger: &Ledger) -> bool {
         match &mut self.held {
-            Some(held) => held.resize(octets),
+            Some(held) => held.resize(bytes),
             None => {
-                self.held = ledger.reserve(octets);
+                self.held = ledger.reserve(bytes);
                 self.held.is_some()
             }
         }
     }
 
-    fn octets(&self) -> usize {
+    fn bytes(&self) -> usize {
         size_of::<Self>() + self.content.capacity() + self.content_type.capacity()
     }
 }
@@ -104,21 +104,21 @@ mod tests {
         let scratch = pool.lend();
         assert!(scratch.content.is_empty() && scratch.content_type.is_empty());
         assert!(scratch.content.capacity() >= 7);
-        assert_eq!(pool.spares().octets, 0);
+        assert_eq!(pool.spares().bytes, 0);
     }
 
     #[test]
     fn what_is_kept_is_bounded() {
         let pool = Pool::default();
-        pool.give(Scratch { content: Vec::with_capacity(SPARE_OCTETS_EACH_MAX + 1), ..Scratch::default() });
+        pool.give(Scratch { content: Vec::with_capacity(SPARE_BYTES_EACH_MAX + 1), ..Scratch::default() });
         assert_eq!(pool.spares().list.len(), 0);
         for _ in 0..100 {
             pool.give(Scratch {
-                content: Vec::with_capacity(SPARE_OCTETS_EACH_MAX / 2 + 1),
+                content: Vec::with_capacity(SPARE_BYTES_EACH_MAX / 2 + 1),
                 ..Scratch::default()
             });
         }
         let spares = pool.spares();
-        assert!(spares.octets <= SPARE_OCTETS_MAX && spares.list.len() > 60, "{}", spares.list.len());
+        assert!(spares.bytes <= SPARE_BYTES_MAX && spares.list.len() > 60, "{}", spares.list.len());
     }
 }

@@ -41,11 +41,11 @@ async fn ask(client: &Client, url: &str, content: &[u8]) {
         _ => client.post(url).header("content-type", "text/x-odd").send_body(content).await.unwrap(),
     };
     assert_eq!(response.status(), Status::OK);
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(chunk) = response.body().chunk().await.unwrap() {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
-    assert!(octets == content.len() || content.is_empty() && octets > 100, "{octets}");
+    assert!(bytes == content.len() || content.is_empty() && bytes > 100, "{bytes}");
 }
 
 #[test]
@@ -58,20 +58,20 @@ fn answers_allocate_nothing_once_warm() {
     std::fs::remove_file(log).unwrap();
 }
 
-fn answer_without_allocating(flags: &[&str], octets: &[usize]) {
+fn answer_without_allocating(flags: &[&str], bytes: &[usize]) {
     let (address, stop) = start(Limits::default(), flags);
     let url = format!("http://{address}/some/path");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let client = Client::builder().http2_prior_knowledge(true).trust_anything().build().unwrap();
-        for &octets in octets {
-            let content = vec![b'x'; octets];
+        for &bytes in bytes {
+            let content = vec![b'x'; bytes];
             // Buffers may still meet a new largest load after the first rounds, but soon no more.
             let mut quiet = 0;
             for round in 0.. {
                 assert!(
                     round < ROUNDS_MAX,
-                    "still allocates after {ROUNDS_MAX} rounds, {octets} octets of content"
+                    "still allocates after {ROUNDS_MAX} rounds, {bytes} bytes of content"
                 );
                 let before = alula_tally::side(Side::SERVER);
                 for _ in 0..ROUND {
@@ -96,7 +96,7 @@ fn content_that_there_is_no_memory_for_is_refused() {
     runtime.block_on(async {
         for is_http2 in [false, true] {
             let client = Client::builder().http2_prior_knowledge(is_http2).build().unwrap();
-            for (path, octets, status) in [
+            for (path, bytes, status) in [
                 ("", 1 << 20, Status::OK),
                 ("", 14 << 20, Status::SERVICE_UNAVAILABLE),
                 ("", 1 << 20, Status::OK),
@@ -105,8 +105,8 @@ fn content_that_there_is_no_memory_for_is_refused() {
                 ("post", 1 << 10, Status::OK),
             ] {
                 let response =
-                    client.post(format!("{url}{path}")).send_body(&vec![b'x'; octets]).await.unwrap();
-                assert_eq!(response.status(), status, "{octets} octets, HTTP/2: {is_http2}");
+                    client.post(format!("{url}{path}")).send_body(&vec![b'x'; bytes]).await.unwrap();
+                assert_eq!(response.status(), status, "{bytes} bytes, HTTP/2: {is_http2}");
                 let is_told = response.headers().contains(KnownName::RETRY_AFTER);
                 assert_eq!(is_told, status == Status::SERVICE_UNAVAILABLE);
             }

@@ -19,7 +19,7 @@ use std::{
 };
 
 /// Bytes that wait for being written.
-const WAITING_OCTETS_MAX: usize = 1024 * 1024;
+const WAITING_BYTES_MAX: usize = 1024 * 1024;
 /// The time that the last lines may take.
 const LAST_LINES_MAX: Duration = Duration::from_secs(2);
 
@@ -69,7 +69,7 @@ impl Lines {
         let mut state = self.0.state();
         let before = state.waiting.len();
         write(&mut state.waiting);
-        if state.waiting.len() > WAITING_OCTETS_MAX {
+        if state.waiting.len() > WAITING_BYTES_MAX {
             // The lines of a request are left out together: half of one would mislead.
             state.waiting.truncate(before);
             state.left_out += 1;
@@ -140,7 +140,7 @@ impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.utf8_chunks().try_for_each(|chunk| {
             chunk.valid().chars().try_for_each(|character| write_character(f, character))?;
-            chunk.invalid().iter().try_for_each(|octet| write!(f, "\\x{octet:02x}"))
+            chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
         })
     }
 }
@@ -151,8 +151,8 @@ fn write_character(f: &mut fmt::Formatter<'_>, character: char) -> fmt::Result {
         // The last stands for a secret.
         ' '..='~' | '…' => fmt::Write::write_char(f, character),
         _ => {
-            let octets = &mut [0; 4];
-            character.encode_utf8(octets).bytes().try_for_each(|octet| write!(f, "\\x{octet:02x}"))
+            let bytes = &mut [0; 4];
+            character.encode_utf8(bytes).bytes().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
         }
     }
 }
@@ -166,8 +166,8 @@ mod tests {
     struct Written(Arc<Mutex<Vec<u8>>>);
 
     impl Write for Written {
-        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(octets)
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -189,12 +189,12 @@ mod tests {
     fn what_waits_is_bounded_and_what_is_left_out_is_counted() {
         let lines = Lines(Arc::default());
         let line = "x".repeat(1000);
-        for _ in 0..2 * WAITING_OCTETS_MAX / 1000 {
+        for _ in 0..2 * WAITING_BYTES_MAX / 1000 {
             lines.push(|out| out.extend_from_slice(line.as_bytes()));
         }
         let mut state = lines.0.state();
         let (waiting, left_out) = (state.waiting.len(), state.left_out);
-        assert!(waiting <= WAITING_OCTETS_MAX && left_out > 1000, "{waiting}, {left_out}");
+        assert!(waiting <= WAITING_BYTES_MAX && left_out > 1000, "{waiting}, {left_out}");
         state.is_closed = true;
         drop(state);
         let mut written = Vec::new();

@@ -1,9 +1,9 @@
 //! Bytes as hexadecimal digits.
 
 /// Two lower-case digits per byte.
-pub(super) fn encode(octets: &[u8]) -> String {
+pub(super) fn encode(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The bytes; nothing when there is another character, or an odd number of them.
@@ -18,9 +18,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_and_digits_are_the_same() {
-        let octets: Vec<u8> = (0..=255).collect();
-        assert_eq!(decode(&encode(&octets)), Some(octets));
+    fn bytes_and_digits_are_the_same() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        assert_eq!(decode(&encode(&bytes)), Some(bytes));
         assert_eq!(encode(&[0x00, 0xab, 0xff]), "00abff");
         assert_eq!(decode("ABcd"), Some(vec![0xab, 0xcd]));
         assert_eq!(decode(""), Some(vec![]));

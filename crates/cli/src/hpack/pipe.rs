@@ -39,7 +39,7 @@ One command a line on stdin, one answer a line on stdout, written at once:
   "sensitive": [name or place, …]    fields that nobody may enter, by name or by
                                      place from 0
 
-The table outlives a change of huffman and policy, but nothing that was entered before "static" is referred to after it. A string is a sequence of octets: the characters U+0000 to U+00FF (Latin-1). An error is answered with {"error":"…"} and the process lives on; after an error in a block the decoder is as new."#;
+The table outlives a change of huffman and policy, but nothing that was entered before "static" is referred to after it. A string is a sequence of bytes: the characters U+0000 to U+00FF (Latin-1). An error is answered with {"error":"…"} and the process lives on; after an error in a block the decoder is as new."#;
 
 /// Answers until stdin ends.
 pub(crate) fn run() -> Outcome {
@@ -135,13 +135,13 @@ fn headers(value: Option<&Value>) -> Result<Headers, String> {
 
 fn header(pair: &Value) -> Result<(Vec<u8>, Vec<u8>), String> {
     match pair.as_array().map(Vec::as_slice) {
-        Some([Value::String(name), Value::String(value)]) => Ok((octets(name)?, octets(value)?)),
+        Some([Value::String(name), Value::String(value)]) => Ok((bytes(name)?, bytes(value)?)),
         _ => Err("a header is [name, value], both strings".to_owned()),
     }
 }
 
-fn octets(text: &str) -> Result<Vec<u8>, String> {
-    json::latin1_octets(text).ok_or_else(|| "a string has a character above U+00FF".to_owned())
+fn bytes(text: &str) -> Result<Vec<u8>, String> {
+    json::latin1_bytes(text).ok_or_else(|| "a string has a character above U+00FF".to_owned())
 }
 
 fn huffman(value: Option<&Value>) -> Result<Option<Huffman>, String> {
@@ -187,7 +187,7 @@ impl Sensitive {
         let mut all = Self::default();
         for item in items {
             match item {
-                Value::String(name) => all.names.push(octets(name)?),
+                Value::String(name) => all.names.push(bytes(name)?),
                 _ => all.places.push(item.as_u64().ok_or_else(wanted)?),
             }
         }

@@ -156,6 +156,6 @@ fn header_of(value: &Value) -> Result<(Vec<u8>, Vec<u8>), Trouble> {
     let wanted = || Trouble::malformed("a header is {\"name\":\"value\"}, in characters up to U+00FF");
     let object = value.as_object().filter(|object| object.len() == 1).ok_or_else(wanted)?;
     let (name, value) = object.iter().next().ok_or_else(wanted)?;
-    let value = value.as_str().and_then(json::latin1_octets).ok_or_else(wanted)?;
-    Ok((json::latin1_octets(name).ok_or_else(wanted)?, value))
+    let value = value.as_str().and_then(json::latin1_bytes).ok_or_else(wanted)?;
+    Ok((json::latin1_bytes(name).ok_or_else(wanted)?, value))
 }

@@ -18,7 +18,7 @@ const TABLE_BYTES_MAX: u32 = 16 * 1024 * 1024;
 /// The longest string: it is in memory already.
 const STRING_BYTES_MAX: u32 = 64 * 1024 * 1024;
 /// Bytes of a representation that are shown.
-const OCTETS_SHOWN: usize = 24;
+const BYTES_SHOWN: usize = 24;
 
 /// A decoder whose work is shown.
 pub(super) struct Blocks {
@@ -45,9 +45,9 @@ impl Blocks {
             return;
         }
         let table = self.decoder.table();
-        let (count, octets, octets_max) = (table.len(), table.bytes(), table.bytes_max());
+        let (count, bytes, bytes_max) = (table.len(), table.bytes(), table.bytes_max());
         let entries = if count == 1 { "entry" } else { "entries" };
-        lines.push(&format!("{indent}table: {count} {entries}, {octets} of {octets_max} octets"));
+        lines.push(&format!("{indent}table: {count} {entries}, {bytes} of {bytes_max} bytes"));
         if self.show.table {
             for (place, (name, value)) in table.entries().enumerate() {
                 let (field, _) = self.field(name, value);
@@ -59,17 +59,17 @@ impl Blocks {
     fn representations(&mut self, block: &[u8], indent: &str, lines: &mut Lines) -> Result<(), DecodeError> {
         let mut rest = block;
         while let Some((representation, length)) = Representation::read(rest) {
-            let (octets, more) = rest.split_at(length);
+            let (bytes, more) = rest.split_at(length);
             let mut field = None;
             let mut visit = |it: Decoded<'_>| field = Some((it.name.to_vec(), it.value.to_vec()));
-            self.decoder.decode(octets, false, &mut visit)?;
+            self.decoder.decode(bytes, false, &mut visit)?;
             lines.push(&match field {
                 Some((name, value)) => {
                     let (field, is_masked) = self.field(&name, &value);
-                    let octets = digits(octets, is_masked, &representation);
-                    format!("{indent}{field}  <- {octets}: {representation}")
+                    let bytes = digits(bytes, is_masked, &representation);
+                    format!("{indent}{field}  <- {bytes}: {representation}")
                 }
-                None => format!("{indent}{representation}  <- {}", hex(octets)),
+                None => format!("{indent}{representation}  <- {}", hex(bytes)),
             });
             rest = more;
         }
@@ -87,12 +87,12 @@ impl Blocks {
 }
 
 /// The bytes of a representation, without those that would say what is hidden.
-fn digits(octets: &[u8], is_masked: bool, representation: &Representation) -> String {
+fn digits(bytes: &[u8], is_masked: bool, representation: &Representation) -> String {
     let visible = match representation {
         Representation::Literal { value_at, .. } if is_masked => *value_at,
-        _ => octets.len(),
+        _ => bytes.len(),
     };
-    let visible = visible.min(OCTETS_SHOWN);
-    let more = if visible < octets.len() { " …" } else { "" };
-    hex(&octets[..visible]) + more
+    let visible = visible.min(BYTES_SHOWN);
+    let more = if visible < bytes.len() { " …" } else { "" };
+    hex(&bytes[..visible]) + more
 }

@@ -21,8 +21,8 @@ const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
 /// Returns true for bytes that begin as a client does.
-pub(super) fn is_of_client(octets: &[u8]) -> bool {
-    octets.starts_with(PREFACE)
+pub(super) fn is_of_client(bytes: &[u8]) -> bool {
+    bytes.starts_with(PREFACE)
 }
 
 /// The bytes of one direction that have come, and the header block that is not whole.
@@ -42,8 +42,8 @@ impl Direction {
     }
 
     /// Takes more bytes, and appends lines for all frames that are whole.
-    pub(super) fn receive(&mut self, octets: &[u8], lines: &mut Lines) {
-        self.buffer.extend_from_slice(octets);
+    pub(super) fn receive(&mut self, bytes: &[u8], lines: &mut Lines) {
+        self.buffer.extend_from_slice(bytes);
         let buffer = std::mem::take(&mut self.buffer);
         let mut rest = self.begin(&buffer, lines);
         while let Some((frame, more)) = first_frame(rest) {
@@ -58,7 +58,7 @@ impl Direction {
     pub(super) fn finish(&mut self, lines: &mut Lines) {
         if let Some(summary) = FrameSummary::read(true, &self.buffer) {
             let (there, length) = (self.buffer.len() - HEADER, summary.length);
-            self.fault(&format!("the recording ends in {}, {there} of {length} octets", summary.kind), lines);
+            self.fault(&format!("the recording ends in {}, {there} of {length} bytes", summary.kind), lines);
         } else if !self.buffer.is_empty() {
             self.fault("the recording ends in the header of a frame", lines);
         } else if let Some((stream, _)) = &self.block {
@@ -68,32 +68,32 @@ impl Direction {
     }
 
     /// Passes over the preface, if there is one.
-    fn begin<'o>(&mut self, octets: &'o [u8], lines: &mut Lines) -> &'o [u8] {
+    fn begin<'o>(&mut self, bytes: &'o [u8], lines: &mut Lines) -> &'o [u8] {
         if self.is_begun {
-            return octets;
+            return bytes;
         }
-        if self.way == Way::FromClient && octets.len() < PREFACE.len() && PREFACE.starts_with(octets) {
+        if self.way == Way::FromClient && bytes.len() < PREFACE.len() && PREFACE.starts_with(bytes) {
             // More of it may come; `first_frame` finds none in what is there.
-            return octets;
+            return bytes;
         }
         self.is_begun = true;
-        match octets.strip_prefix(PREFACE) {
+        match bytes.strip_prefix(PREFACE) {
             Some(rest) => {
                 lines.push(&format!("{} {:>6}  preface", self.way.mark(), 0));
                 self.at = PREFACE.len();
                 rest
             }
-            None => octets,
+            None => bytes,
         }
     }
 
-    fn frame(&mut self, octets: &[u8], lines: &mut Lines) {
-        let Some(summary) = FrameSummary::read(true, octets) else { return };
+    fn frame(&mut self, bytes: &[u8], lines: &mut Lines) {
+        let Some(summary) = FrameSummary::read(true, bytes) else { return };
         let text = summary.to_string();
         // The mark says which way it goes.
         let text = text.split_once(' ').map_or(&*text, |(_, text)| text);
         lines.push(&format!("{} {:>6}  {text}", self.way.mark(), self.at));
-        if let Err(fault) = self.payload(summary, &octets[HEADER..], lines) {
+        if let Err(fault) = self.payload(summary, &bytes[HEADER..], lines) {
             self.fault(&fault, lines);
         }
     }
@@ -188,9 +188,9 @@ impl Direction {
 }
 
 /// The first frame with its header, if it is whole, and what is behind it.
-fn first_frame(octets: &[u8]) -> Option<(&[u8], &[u8])> {
-    let summary = FrameSummary::read(true, octets)?;
-    octets.split_at_checked(HEADER + summary.length as usize)
+fn first_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let summary = FrameSummary::read(true, bytes)?;
+    bytes.split_at_checked(HEADER + summary.length as usize)
 }
 
 /// A payload without its padding (RFC 9113 §6.1).

@@ -35,28 +35,28 @@ impl fmt::Display for Way {
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Section {
     pub(super) way: Option<Way>,
-    pub(super) octets: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// Bytes of a line of `xxd`, `hexdump -C` and curl; what is behind them is the same as text.
-const LINE_OCTETS: usize = 16;
+const LINE_BYTES: usize = 16;
 
 /// Reads a recording.
 ///
 /// # Errors
 /// It is neither of HTTP/2 nor in hexadecimal digits; the sentence says what it is.
 pub(super) fn read(recorded: &[u8]) -> Result<Vec<Section>, String> {
-    let is_text = recorded.iter().all(|octet| matches!(octet, b' '..=b'~' | b'\t' | b'\r' | b'\n'));
+    let is_text = recorded.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n'));
     // The preface of HTTP/2 is text as well, and would be taken for a dump of digits.
     let text = std::str::from_utf8(recorded).ok().filter(|_| is_text && !recorded.starts_with(b"PRI * "));
     let sections = match text {
         Some(_) if is_http1(recorded) => return Err(HTTP1.to_owned()),
         Some(text) => of_text(text)?,
-        None => vec![Section { way: None, octets: recorded.to_vec() }],
+        None => vec![Section { way: None, bytes: recorded.to_vec() }],
     };
     match sections.first() {
-        Some(section) if is_http1(&section.octets) => Err(HTTP1.to_owned()),
-        Some(section) if is_tls(&section.octets) => {
+        Some(section) if is_http1(&section.bytes) => Err(HTTP1.to_owned()),
+        Some(section) if is_tls(&section.bytes) => {
             Err("these are records of TLS, not what is inside them".to_owned())
         }
         _ => Ok(sections),
@@ -65,14 +65,14 @@ pub(super) fn read(recorded: &[u8]) -> Result<Vec<Section>, String> {
 
 const HTTP1: &str = "this is HTTP/1.1, which has no frames";
 
-fn is_http1(octets: &[u8]) -> bool {
-    let line = octets.split(|octet| *octet == b'\n').next().unwrap_or_default();
+fn is_http1(bytes: &[u8]) -> bool {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     line.starts_with(b"HTTP/1.") || line.ends_with(b" HTTP/1.1") || line.ends_with(b" HTTP/1.0")
 }
 
-fn is_tls(octets: &[u8]) -> bool {
-    matches!(octets, [20..=23, 3, 0..=4, ..])
+fn is_tls(bytes: &[u8]) -> bool {
+    matches!(bytes, [20..=23, 3, 0..=4, ..])
 }
 
 /// Reads text in hexadecimal digits.
@@ -86,15 +86,15 @@ fn of_text(text: &str) -> Result<Vec<Section>, String> {
             Some("==") => {}
             _ => {
                 let malformed = || format!("line {} has something else than hexadecimal digits", number + 1);
-                let octets = of_line(line).ok_or_else(malformed)?;
+                let bytes = of_line(line).ok_or_else(malformed)?;
                 match sections.last_mut() {
-                    Some(last) if last.way == way => last.octets.extend(octets),
-                    _ => sections.push(Section { way, octets }),
+                    Some(last) if last.way == way => last.bytes.extend(bytes),
+                    _ => sections.push(Section { way, bytes }),
                 }
             }
         }
     }
-    sections.retain(|section| !section.octets.is_empty());
+    sections.retain(|section| !section.bytes.is_empty());
     Ok(sections)
 }
 
@@ -107,7 +107,7 @@ fn of_line(line: &str) -> Option<Vec<u8>> {
     if let Some((_, rest)) = line.split_once(':').filter(|(offset, _)| is_hex(offset)) {
         let rest = rest.trim_start();
         let alone = rest.split("  ").next().unwrap_or_default();
-        return digits(first_octets(alone));
+        return digits(first_bytes(alone));
     }
     // The last line of `hexdump -C` is an offset alone, and looks like four bytes.
     let is_end = line.len() == 8 && line.starts_with("00");
@@ -115,17 +115,17 @@ fn of_line(line: &str) -> Option<Vec<u8>> {
 }
 
 /// The beginning of a line up to its last byte.
-fn first_octets(text: &str) -> &str {
+fn first_bytes(text: &str) -> &str {
     let mut digits = 0;
-    let end = text.bytes().position(|octet| {
-        digits += usize::from(octet != b' ');
-        digits > 2 * LINE_OCTETS
+    let end = text.bytes().position(|byte| {
+        digits += usize::from(byte != b' ');
+        digits > 2 * LINE_BYTES
     });
     end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 fn is_hex(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_hexdigit())
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The bytes that digits stand for, with white space between them or without.

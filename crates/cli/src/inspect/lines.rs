@@ -35,13 +35,13 @@ impl Lines {
 }
 
 /// Bytes of anybody as a part of a line.
-pub(super) fn shown(octets: &[u8]) -> String {
-    let text = terminal::escaped(octets);
+pub(super) fn shown(bytes: &[u8]) -> String {
+    let text = terminal::escaped(bytes);
     String::from_utf8_lossy(&text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// Bytes in hexadecimal digits.
-pub(super) fn hex(octets: &[u8]) -> String {
-    let pairs: Vec<_> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let pairs: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     pairs.join(" ")
 }

@@ -52,9 +52,9 @@ pub(crate) fn explain_blocks(args: &ExplainArgs) -> Outcome {
     for (number, text) in args.blocks.iter().enumerate() {
         let malformed =
             || Failure::new(Exit::Usage, format_args!("{text:?} is no even number of hexadecimal digits"));
-        let octets = input::digits(text).ok_or_else(malformed)?;
-        lines.push(&format!("block {}, {} octets", number + 1, octets.len()));
-        blocks.explain(&octets, "  ", &mut lines);
+        let bytes = input::digits(text).ok_or_else(malformed)?;
+        lines.push(&format!("block {}, {} bytes", number + 1, bytes.len()));
+        blocks.explain(&bytes, "  ", &mut lines);
         write(lines.take())?;
     }
     told(&lines)
@@ -69,16 +69,16 @@ fn explain(
 ) -> Outcome {
     let mut directions = [Way::FromClient, Way::FromServer].map(|way| Direction::new(way, *show));
     let is_pair = recorded.len() == 2;
-    let has_preface = recorded.iter().flatten().any(|section| frames::is_of_client(&section.octets));
+    let has_preface = recorded.iter().flatten().any(|section| frames::is_of_client(&section.bytes));
     for (number, sections) in recorded.into_iter().enumerate() {
-        for Section { way, octets } in sections {
+        for Section { way, bytes } in sections {
             let is_from_client = match way {
                 Some(way) => way == Way::FromClient,
                 // Only a client begins with the preface; of two files without one, the first is the
                 // client's.
-                None => frames::is_of_client(&octets) || is_pair && !has_preface && number == 0,
+                None => frames::is_of_client(&bytes) || is_pair && !has_preface && number == 0,
             };
-            directions[usize::from(!is_from_client)].receive(&octets, lines);
+            directions[usize::from(!is_from_client)].receive(&bytes, lines);
             write(lines.take())?;
         }
     }
@@ -90,9 +90,9 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     if file != Path::new(STDIN) {
         return fs::read(file).map_err(|error| Failure::local(file.display(), &error));
     }
-    let mut octets = Vec::new();
-    io::stdin().lock().read_to_end(&mut octets).map_err(|error| Failure::local("stdin", &error))?;
-    Ok(octets)
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Failure::local("stdin", &error))?;
+    Ok(bytes)
 }
 
 fn write(text: String) -> Outcome {

@@ -35,7 +35,7 @@ pub(super) enum Name {
 /// A string by its bytes on the wire (RFC 7541 §5.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Text {
-    octets: u64,
+    bytes: u64,
     is_huffman: bool,
 }
 
@@ -47,7 +47,7 @@ impl Representation {
         let (indexing, bits) = match first {
             0x80.. => return integer(block, 7).map(|(index, end)| (Self::Indexed(index), end)),
             0x40.. => (Indexing::Entered, 6),
-            0x20.. => return integer(block, 5).map(|(octets, end)| (Self::SizeUpdate(octets), end)),
+            0x20.. => return integer(block, 5).map(|(bytes, end)| (Self::SizeUpdate(bytes), end)),
             0x10.. => (Indexing::Never, 4),
             _ => (Indexing::NotEntered, 4),
         };
@@ -65,24 +65,24 @@ impl Text {
     fn read(block: &[u8], at: usize) -> Option<(Self, usize, usize)> {
         let rest = block.get(at..)?;
         let is_huffman = rest.first()? & 0x80 != 0;
-        let (octets, length) = integer(rest, 7)?;
+        let (bytes, length) = integer(rest, 7)?;
         let begin = at + length;
-        let end = begin.checked_add(usize::try_from(octets).ok()?)?;
-        (end <= block.len()).then_some((Self { octets, is_huffman }, begin, end))
+        let end = begin.checked_add(usize::try_from(bytes).ok()?)?;
+        (end <= block.len()).then_some((Self { bytes, is_huffman }, begin, end))
     }
 }
 
 /// An integer whose first byte has so many bits for it (RFC 7541 §5.1), and the bytes it takes.
-fn integer(octets: &[u8], bits: u32) -> Option<(u64, usize)> {
+fn integer(bytes: &[u8], bits: u32) -> Option<(u64, usize)> {
     let mask = (1 << bits) - 1;
-    let mut value = u64::from(*octets.first()?) & mask;
+    let mut value = u64::from(*bytes.first()?) & mask;
     if value < mask {
         return Some((value, 1));
     }
     // Five more bytes hold more than any length or index.
-    for (place, octet) in octets.iter().skip(1).take(5).enumerate() {
-        value += u64::from(octet & 0x7f) << (7 * place);
-        if octet & 0x80 == 0 {
+    for (place, byte) in bytes.iter().skip(1).take(5).enumerate() {
+        value += u64::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
             return Some((value, place + 2));
         }
     }
@@ -94,7 +94,7 @@ impl fmt::Display for Representation {
         match self {
             Self::Indexed(index) => write!(f, "index {}", Index(*index)),
             Self::Literal { indexing, name, value, .. } => write!(f, "{indexing}, {name}, value of {value}"),
-            Self::SizeUpdate(octets) => write!(f, "the table has {octets} octets at most from here on"),
+            Self::SizeUpdate(bytes) => write!(f, "the table has {bytes} bytes at most from here on"),
         }
     }
 }
@@ -120,9 +120,9 @@ impl fmt::Display for Name {
 
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.octets == 1 { "" } else { "s" };
+        let plural = if self.bytes == 1 { "" } else { "s" };
         let coding = if self.is_huffman { " in Huffman's code" } else { "" };
-        write!(f, "{} octet{plural}{coding}", self.octets)
+        write!(f, "{} byte{plural}{coding}", self.bytes)
     }
 }
 
@@ -150,27 +150,27 @@ mod tests {
     }
 
     #[test]
-    fn each_form_is_known_by_its_first_octet() {
-        for (octets, length, expected) in [
+    fn each_form_is_known_by_its_first_byte() {
+        for (bytes, length, expected) in [
             (&b"\x82"[..], 1, "index 2 (static)"),
             (b"\xbe", 1, "index 62 (dynamic)"),
             (
                 b"\x40\x0acustom-key\x0dcustom-header",
                 26,
-                "entered into the table, name of 10 octets, value of 13 octets",
+                "entered into the table, name of 10 bytes, value of 13 bytes",
             ),
-            (b"\x04\x0c/sample/path", 14, "not entered, name of index 4 (static), value of 12 octets"),
+            (b"\x04\x0c/sample/path", 14, "not entered, name of index 4 (static), value of 12 bytes"),
             (
                 b"\x10\x01a\x81\x1f",
                 5,
-                "never to be entered, name of 1 octet, value of 1 octet in Huffman's code",
+                "never to be entered, name of 1 byte, value of 1 byte in Huffman's code",
             ),
-            (b"\x3f\xe1\x1f", 3, "the table has 4096 octets at most from here on"),
+            (b"\x3f\xe1\x1f", 3, "the table has 4096 bytes at most from here on"),
         ] {
-            let (read, end) = Representation::read(octets).unwrap();
+            let (read, end) = Representation::read(bytes).unwrap();
             assert_eq!((&*read.to_string(), end), (expected, length));
             for cut in 0..length {
-                assert_eq!(Representation::read(&octets[..cut]), None, "{expected} {cut}");
+                assert_eq!(Representation::read(&bytes[..cut]), None, "{expected} {cut}");
             }
         }
     }

@@ -6,7 +6,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 fn explained(recorded: &[&[u8]], show: ShowArgs) -> (String, usize) {
     let (mut lines, mut text) = (Lines::default(), String::new());
-    let recorded = recorded.iter().filter_map(|octets| input::read(octets).ok()).collect();
+    let recorded = recorded.iter().filter_map(|bytes| input::read(bytes).ok()).collect();
     let mut write = |more: String| {
         text.push_str(&more);
         Ok(())
@@ -51,8 +51,8 @@ const EXPLAINED: &str = "\
 >           :method: GET  <- 82: index 2 (static)
 >           :path: /  <- 84: index 4 (static)
 >           :scheme: http  <- 86: index 6 (static)
->           :authority: localhost  <- 41 09 6c 6f 63 61 6c 68 6f 73 74: entered into the table, name of index 1 (static), value of 9 octets
->           x-a: b  <- 40 03 78 2d 61 01 62: entered into the table, name of 3 octets, value of 1 octet
+>           :authority: localhost  <- 41 09 6c 6f 63 61 6c 68 6f 73 74: entered into the table, name of index 1 (static), value of 9 bytes
+>           x-a: b  <- 40 03 78 2d 61 01 62: entered into the table, name of 3 bytes, value of 1 byte
 ";
 
 #[test]
@@ -62,7 +62,7 @@ fn each_frame_and_field_has_a_line() {
     assert!(text.starts_with(EXPLAINED), "{text}");
     for line in [
         "\n>           table: 3 entries, ",
-        "\n>           authorization: Bearer …  <- 10 0d 61 75 74 68 6f 72 69 7a 61 74 69 6f 6e 0c …: never to be entered, name of 13 octets, value of 12 octets\n",
+        "\n>           authorization: Bearer …  <- 10 0d 61 75 74 68 6f 72 69 7a 61 74 69 6f 6e 0c …: never to be entered, name of 13 bytes, value of 12 bytes\n",
         "  DATA stream=3 length=4 END_STREAM PADDED\n",
         "\n>           depends-on=1 weight=256\n",
         "  RST_STREAM stream=3 length=4 code=CANCEL\n",
@@ -87,14 +87,14 @@ fn secrets_and_tables_are_shown_on_demand() {
 
 #[test]
 fn all_forms_of_a_recording_say_the_same() {
-    let octets = client();
-    let (expected, _) = explained(&[&octets], ShowArgs::default());
-    let pairs = |octets: &[u8]| lines::hex(octets);
-    let plain = octets.chunks(30).map(|line| pairs(line).replace(' ', "") + "\n").collect::<String>();
-    let text = |octets: &[u8]| -> String {
-        octets.iter().map(|octet| if octet.is_ascii_graphic() { char::from(*octet) } else { '.' }).collect()
+    let bytes = client();
+    let (expected, _) = explained(&[&bytes], ShowArgs::default());
+    let pairs = |bytes: &[u8]| lines::hex(bytes);
+    let plain = bytes.chunks(30).map(|line| pairs(line).replace(' ', "") + "\n").collect::<String>();
+    let text = |bytes: &[u8]| -> String {
+        bytes.iter().map(|byte| if byte.is_ascii_graphic() { char::from(*byte) } else { '.' }).collect()
     };
-    let numbered = || octets.chunks(16).enumerate().map(|(number, line)| (16 * number, line));
+    let numbered = || bytes.chunks(16).enumerate().map(|(number, line)| (16 * number, line));
     let xxd: String = numbered()
         .map(|(at, line)| {
             let groups: Vec<_> = line.chunks(2).map(|pair| pairs(pair).replace(' ', "")).collect();
@@ -107,10 +107,10 @@ fn all_forms_of_a_recording_say_the_same() {
             format!("{at:08x}  {:<23}  {:<23}  |{}|\n", pairs(first), pairs(second), text(line))
         })
         .collect();
-    let hexdump = format!("{hexdump}{:08x}\n", octets.len());
+    let hexdump = format!("{hexdump}{:08x}\n", bytes.len());
     let trace: String =
         numbered().map(|(at, line)| format!("{at:04x}: {:<47} {}\n", pairs(line), text(line))).collect();
-    let trace = format!("== Info: connected\n=> Send data, {} bytes (0x0)\n{trace}", octets.len());
+    let trace = format!("== Info: connected\n=> Send data, {} bytes (0x0)\n{trace}", bytes.len());
     for form in [plain, xxd, hexdump, trace] {
         let (text, faults) = explained(&[form.as_bytes()], ShowArgs::default());
         assert_eq!((text, faults), (expected.clone(), 0), "{form}");
@@ -143,7 +143,7 @@ fn directions_are_told_apart_by_lines_prefaces_and_order() {
 
 #[test]
 fn faults_are_said_and_stop_nothing() {
-    for (octets, fault) in [
+    for (bytes, fault) in [
         (
             frame(1, 0x4, 1, b"\x80"),
             "the header block is malformed: an indexed field with index 0 (RFC 7541 §6.1)",
@@ -158,8 +158,8 @@ fn faults_are_said_and_stop_nothing() {
         (frame(2, 0, 1, b"\0"), "it is too short"),
         (frame(1, 0x24, 1, b"\0"), "it is too short"),
     ] {
-        let octets = [&octets[..], &frame(6, 0, 0, &[0; 8]), &frame(1, 0x4, 3, b"\x82")].concat();
-        let (text, faults) = explained(&[&octets], ShowArgs::default());
+        let bytes = [&bytes[..], &frame(6, 0, 0, &[0; 8]), &frame(1, 0x4, 3, b"\x82")].concat();
+        let (text, faults) = explained(&[&bytes], ShowArgs::default());
         assert_eq!(faults, 1, "{text}");
         assert!(text.contains(fault) && text.contains("  PING ") && text.contains(":method: GET"), "{text}");
     }
@@ -176,17 +176,17 @@ fn faults_are_said_and_stop_nothing() {
 
 #[test]
 fn a_recording_may_end_anywhere() {
-    let octets = client();
-    let (whole, _) = explained(&[&octets], ShowArgs::default());
-    for end in 0..octets.len() {
-        let (text, _) = explained(&[&octets[..end]], ShowArgs::default());
+    let bytes = client();
+    let (whole, _) = explained(&[&bytes], ShowArgs::default());
+    for end in 0..bytes.len() {
+        let (text, _) = explained(&[&bytes[..end]], ShowArgs::default());
         let frames = text.lines().take_while(|line| !line.starts_with('!')).collect::<Vec<_>>().join("\n");
         assert!(whole.starts_with(&frames) || end < 24, "{end}: {text}");
     }
 }
 
 #[test]
-fn random_octets_are_explained_without_a_panic() {
+fn random_bytes_are_explained_without_a_panic() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = || {
         state ^= state << 13;
@@ -196,7 +196,7 @@ fn random_octets_are_explained_without_a_panic() {
     };
     let valid = client();
     for round in 0..3000 {
-        let octets: Vec<u8> = match round % 3 {
+        let bytes: Vec<u8> = match round % 3 {
             // Frames of random content, so that payloads and blocks are reached.
             0 => (0..8)
                 .flat_map(|_| {
@@ -206,18 +206,18 @@ fn random_octets_are_explained_without_a_panic() {
                 .collect(),
             1 => (0..random() % 300).map(|_| random() as u8).collect(),
             _ => {
-                let mut octets = valid.clone();
+                let mut bytes = valid.clone();
                 for _ in 0..4 {
-                    let at = random() as usize % octets.len();
-                    octets[at] = random() as u8;
+                    let at = random() as usize % bytes.len();
+                    bytes[at] = random() as u8;
                 }
-                octets
+                bytes
             }
         };
-        let (text, _) = explained(&[&octets], ShowArgs { table: true, show_secrets: round % 2 == 0 });
+        let (text, _) = explained(&[&bytes], ShowArgs { table: true, show_secrets: round % 2 == 0 });
         assert!(!text.contains(|it: char| it.is_control() && it != '\n'), "{round}: {text:?}");
         // As text, which most of these are not, it is refused or read.
-        let digits: Vec<u8> = octets.iter().map(|octet| b" :|=<>09afg\n"[usize::from(octet % 12)]).collect();
+        let digits: Vec<u8> = bytes.iter().map(|byte| b" :|=<>09afg\n"[usize::from(byte % 12)]).collect();
         let _ = input::read(&digits);
     }
 }

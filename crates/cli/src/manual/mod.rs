@@ -38,9 +38,9 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
             .find_subcommand(name)
             .ok_or_else(|| Failure::new(Exit::Usage, format_args!("{name:?} is no command of alula")))?,
     };
-    let mut octets = Vec::new();
-    page(command).render(&mut octets).map_err(|error| Failure::local("the page", &error))?;
-    print(&octets)
+    let mut bytes = Vec::new();
+    page(command).render(&mut bytes).map_err(|error| Failure::local("the page", &error))?;
+    print(&bytes)
 }
 
 /// A page for a command and for each below it.
@@ -56,6 +56,6 @@ fn page(command: &Command) -> Man {
     Man::new(whole).source(concat!("Alula ", env!("CARGO_PKG_VERSION")))
 }
 
-fn print(octets: &[u8]) -> Outcome {
-    stdout().write_all(octets).map_err(|error| Failure::local("stdout", &error))
+fn print(bytes: &[u8]) -> Outcome {
+    stdout().write_all(bytes).map_err(|error| Failure::local("stdout", &error))
 }

@@ -11,14 +11,14 @@ use std::{
 
 use quick_cache::{OptionsBuilder, Weighter, sync::Cache as Map};
 
-use super::entry::{Content, ENTRY_OCTETS, Entry};
+use super::entry::{Content, ENTRY_BYTES, Entry};
 
 /// Bytes of everything held.
 const WEIGHT_MAX: u64 = 64 * 1024 * 1024;
 /// The weight of an open file, which allows 128: a process may have 1024 descriptors by default.
 const OPEN_WEIGHT: u64 = 512 * 1024;
 /// The weight of any entry, beside its content; it allows 16384 at the most.
-const ENTRY_WEIGHT: u64 = ENTRY_OCTETS;
+const ENTRY_WEIGHT: u64 = ENTRY_BYTES;
 /// Parts with a lock each.
 const SHARDS: usize = 4;
 
@@ -38,7 +38,7 @@ struct Weight;
 impl Weighter<String, Arc<Entry>> for Weight {
     fn weight(&self, path: &String, entry: &Arc<Entry>) -> u64 {
         let content = match &entry.content {
-            Content::Held(octets) => octets.len() as u64,
+            Content::Held(bytes) => bytes.len() as u64,
             Content::Open(_) => OPEN_WEIGHT,
         };
         // A path may be spelled in many ways, and long ones.

@@ -24,10 +24,10 @@ use super::{
 };
 
 /// Files up to this many bytes are held in memory.
-pub(super) const HELD_OCTETS_MAX: u64 = 64 * 1024;
+pub(super) const HELD_BYTES_MAX: u64 = 64 * 1024;
 
 /// The bytes charged for any entry beside its content: path, fields and bookkeeping.
-pub(super) const ENTRY_OCTETS: u64 = 4 * 1024;
+pub(super) const ENTRY_BYTES: u64 = 4 * 1024;
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -83,7 +83,7 @@ impl Entry {
         path: PathBuf,
         ledger: &Ledger,
     ) -> io::Result<Self> {
-        let mut held = reserve(ledger, HELD_OCTETS_MAX)?;
+        let mut held = reserve(ledger, HELD_BYTES_MAX)?;
         let file = folder.open_file(&path)?;
         let now = SystemTime::now();
         let stamp = Stamp::of(&file)?;
@@ -91,7 +91,7 @@ impl Entry {
         give_back_rest(&mut held, &content);
         let is_settled = stamp.is_settled(now);
         let etag = match &content {
-            Content::Held(octets) => EntityTag::of_content(octets),
+            Content::Held(bytes) => EntityTag::of_content(bytes),
             // A large file is not read for its tag: its metadata names the version.
             Content::Open(_) => EntityTag::of_stamp(&stamp, is_settled),
         };
@@ -143,7 +143,7 @@ impl Entry {
 
     /// Returns true if it is a page with this content.
     pub(super) fn is_same_page(&self, page: &[u8]) -> bool {
-        self.is_page && matches!(&self.content, Content::Held(octets) if **octets == *page)
+        self.is_page && matches!(&self.content, Content::Held(bytes) if **bytes == *page)
     }
 
     /// The fields of an answer of 200.
@@ -167,7 +167,7 @@ impl Entry {
     /// Bytes of content.
     pub(super) fn length(&self) -> u64 {
         match &self.content {
-            Content::Held(octets) => octets.len() as u64,
+            Content::Held(bytes) => bytes.len() as u64,
             Content::Open(_) => self.stamp.length(),
         }
     }
@@ -206,31 +206,31 @@ impl Entry {
 ///
 /// # Errors
 /// There is no room for it.
-pub(super) fn reserve(ledger: &Ledger, octets: u64) -> io::Result<Reservation> {
-    ledger.reserve(octets + ENTRY_OCTETS).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+pub(super) fn reserve(ledger: &Ledger, bytes: u64) -> io::Result<Reservation> {
+    ledger.reserve(bytes + ENTRY_BYTES).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
 /// Charges what the content really holds, which is no more than was reserved for it.
 fn give_back_rest(held: &mut Reservation, content: &Content) {
-    let octets = match content {
-        Content::Held(octets) => octets.len() as u64,
+    let bytes = match content {
+        Content::Held(bytes) => bytes.len() as u64,
         Content::Open(_) => 0,
     };
-    let _ = held.resize(octets + ENTRY_OCTETS);
+    let _ = held.resize(bytes + ENTRY_BYTES);
 }
 
 /// Reads a file if it is small. One that changes meanwhile is read again, and in the end taken as it was
 /// read: nothing is made of its stamp then, since it is not settled.
 fn read(file: File, path: &Path, mut stamp: Stamp, open_files: &OpenFiles) -> io::Result<(Content, Stamp)> {
-    if stamp.length() > HELD_OCTETS_MAX {
+    if stamp.length() > HELD_BYTES_MAX {
         return open(file, path, open_files);
     }
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     for _ in 0..READS_MAX {
-        octets = read_at_most(&file, HELD_OCTETS_MAX + 1)?;
+        bytes = read_at_most(&file, HELD_BYTES_MAX + 1)?;
         let after = Stamp::of(&file)?;
         // It has grown beyond the limit since its length was read.
-        if octets.len() as u64 > HELD_OCTETS_MAX {
+        if bytes.len() as u64 > HELD_BYTES_MAX {
             return open(file, path, open_files);
         }
         if after == stamp {
@@ -238,7 +238,7 @@ fn read(file: File, path: &Path, mut stamp: Stamp, open_files: &OpenFiles) -> io
         }
         stamp = after;
     }
-    Ok((Content::Held(octets.into()), stamp))
+    Ok((Content::Held(bytes.into()), stamp))
 }
 
 /// Takes a file as it is, with the stamp of now.
@@ -249,9 +249,9 @@ fn open(file: File, path: &Path, open_files: &OpenFiles) -> io::Result<(Content,
 }
 
 /// The first bytes of a file.
-fn read_at_most(mut file: &File, octets_max: u64) -> io::Result<Vec<u8>> {
-    let mut octets = Vec::new();
+fn read_at_most(mut file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
     io::Seek::rewind(&mut file)?;
-    file.take(octets_max).read_to_end(&mut octets)?;
-    Ok(octets)
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -79,8 +79,8 @@ impl Form {
     }
 
     /// Takes more bytes of the content.
-    pub(super) fn receive(&mut self, octets: &[u8]) {
-        self.buffer.extend_from_slice(octets);
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
     }
 
     /// Says that nothing more comes. The line of the last delimiter may end with the content.
@@ -109,7 +109,7 @@ impl Form {
     }
 
     fn skip_preamble(&mut self) -> bool {
-        let found = find_octets(&self.buffer, &self.delimiter);
+        let found = find_bytes(&self.buffer, &self.delimiter);
         match found {
             Some(at) => {
                 self.buffer.drain(..at + self.delimiter.len());
@@ -153,7 +153,7 @@ impl Form {
         if is_last && !line.is_last {
             rest = &rest[2..];
         }
-        let blanks = rest.iter().take_while(|octet| matches!(octet, b' ' | b'\t')).count();
+        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let read = self.buffer.len() - rest.len() + blanks;
         self.buffer.drain(..read);
         Delimiter { is_last, is_padded: line.is_padded || blanks > 0, ..line }
@@ -177,13 +177,13 @@ impl Form {
     fn end_of_head(&mut self) -> Option<usize> {
         const BLANK: &[u8] = b"\r\n\r\n";
         let begin = self.searched;
-        let found = find_octets(&self.buffer[begin..], BLANK);
+        let found = find_bytes(&self.buffer[begin..], BLANK);
         self.searched = if found.is_some() { 0 } else { self.buffer.len().saturating_sub(BLANK.len() - 1) };
         found.map(|at| begin + at)
     }
 
     fn content(&mut self) -> Result<Option<Event>, Malformed> {
-        Ok(match find_octets(&self.buffer, &self.delimiter) {
+        Ok(match find_bytes(&self.buffer, &self.delimiter) {
             Some(0) => {
                 self.buffer.drain(..self.delimiter.len());
                 return self.delimiter(Delimiter::after(true));
@@ -202,8 +202,8 @@ impl Delimiter {
     }
 }
 
-fn find_octets(octets: &[u8], wanted: &[u8]) -> Option<usize> {
-    octets.windows(wanted.len()).position(|window| window == wanted)
+fn find_bytes(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
 #[cfg(test)]
@@ -252,8 +252,8 @@ mod tests {
         for at in 0..=whole.len() {
             assert_eq!(events(&[&whole[..at], &whole[at..]]), Ok((expected(), true)), "{at}");
         }
-        let octets: Vec<_> = whole.chunks(1).collect();
-        assert_eq!(events(&octets), Ok((expected(), true)));
+        let bytes: Vec<_> = whole.chunks(1).collect();
+        assert_eq!(events(&bytes), Ok((expected(), true)));
         let last = FORM.find("-- \t\r\nepilogue").unwrap();
         for cut in 0..whole.len() {
             let (events, is_whole) = events(&[&whole[..cut]]).unwrap();

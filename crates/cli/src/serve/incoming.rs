@@ -49,8 +49,8 @@ impl Incoming {
     ///
     /// # Errors
     /// The disk is full or fails.
-    pub(super) async fn write(&mut self, octets: &[u8]) -> io::Result<()> {
-        self.file.write_all(octets).await
+    pub(super) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes).await
     }
 
     /// Gives the file its name, once it is on the disk.

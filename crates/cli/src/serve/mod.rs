@@ -50,7 +50,7 @@ use entry::Entry;
 use flights::Flights;
 use folder::{Folder, INDEX, Kind};
 use open_files::OpenFiles;
-use page::PAGE_OCTETS_MAX;
+use page::PAGE_BYTES_MAX;
 use places::Places;
 use target::Target;
 use upload::UploadTerms;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         watching.tell_in(&lines);
         router = router.hook(LogLine(lines));
     }
-    let upload = args.upload.then_some(UploadTerms { overwrites: args.overwrite, octets_max: args.max_body });
+    let upload = args.upload.then_some(UploadTerms { overwrites: args.overwrite, bytes_max: args.max_body });
     let choices = Choices { has_listing: !args.no_listing, is_spa: args.spa, fresh_for: FRESH_FOR, upload };
     // A file is read on a thread, which a client that closes its side and reads on waits for all the same.
     // One that has left altogether is found by the next write.
@@ -331,7 +331,7 @@ impl Site {
     /// from now on.
     fn show(&self, key: &str, target: &Target) -> io::Result<Found> {
         let clock = self.cache.clock();
-        let held = entry::reserve(&self.ledger, PAGE_OCTETS_MAX as u64)?;
+        let held = entry::reserve(&self.ledger, PAGE_BYTES_MAX as u64)?;
         let (listed, is_cut) = self.folder.list(&target.path)?;
         let page = page::render(&target.path, &listed, is_cut, self.choices.upload.is_some());
         if let Some(same) = self.cache.find_lent(key).filter(|entry| entry.is_same_page(&page)) {

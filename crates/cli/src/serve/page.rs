@@ -15,7 +15,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 
 /// Bytes of a page, beyond which no more is shown: 10 000 names that are as long as names are take a quarter
 /// of it.
-pub(super) const PAGE_OCTETS_MAX: usize = 4 * 1024 * 1024;
+pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A page of HTML that leads to what is in the folder.
 pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool, takes_files: bool) -> Vec<u8> {
@@ -36,7 +36,7 @@ pub(super) fn render(path: &Path, listed: &[Listed], is_cut: bool, takes_files: 
     page.push_str("<tbody>\n");
     let mut shown = 0;
     for entry in listed {
-        if page.len() > PAGE_OCTETS_MAX {
+        if page.len() > PAGE_BYTES_MAX {
             break;
         }
         push_row(&mut page, entry);
@@ -100,7 +100,7 @@ fn push_row(page: &mut String, entry: &Listed) {
     page.push_str("</a>");
     match entry.length {
         Some(length) => {
-            page.push_str(&format!("<td data-of=\"{length}\" title=\"{length} octets\">{}", size(length)))
+            page.push_str(&format!("<td data-of=\"{length}\" title=\"{length} bytes\">{}", size(length)))
         }
         None => page.push_str("<td>"),
     }
@@ -110,11 +110,11 @@ fn push_row(page: &mut String, entry: &Listed) {
 }
 
 /// A size as people read it, with three digits or so.
-fn size(octets: u64) -> String {
-    let mut scaled = octets as f64;
+fn size(bytes: u64) -> String {
+    let mut scaled = bytes as f64;
     for unit in ["B", "kB", "MB", "GB", "TB"] {
         match scaled {
-            _ if unit == "B" && scaled < 1000.0 => return format!("{octets} B"),
+            _ if unit == "B" && scaled < 1000.0 => return format!("{bytes} B"),
             ..9.95 if unit != "B" => return format!("{scaled:.1} {unit}"),
             ..999.5 if unit != "B" => return format!("{scaled:.0} {unit}"),
             _ => scaled /= 1000.0,
@@ -182,7 +182,7 @@ mod tests {
     fn folders_end_in_a_slash_and_files_have_a_length() {
         let page = page("sub", &[("f", Some(1234)), ("g", None)], false);
         let rows = "\
-            <tr><td><a href=\"f\">f</a><td data-of=\"1234\" title=\"1234 octets\">1.2 kB<td>1994-11-06 08:49\n\
+            <tr><td><a href=\"f\">f</a><td data-of=\"1234\" title=\"1234 bytes\">1.2 kB<td>1994-11-06 08:49\n\
             <tr><td><a href=\"g/\">g/</a><td><td>1994-11-06 08:49\n";
         assert!(page.contains(rows), "{page}");
         assert!(page.contains("<a href=\"../\">"), "{page}");
@@ -200,13 +200,13 @@ mod tests {
         let names = vec![(&*long, Some(1)); 10_000];
         let page = page("", &names, false);
         let shown = page.matches("<tr>").count();
-        assert!(page.len() < PAGE_OCTETS_MAX + 4096 && shown < 10_000, "{} octets", page.len());
+        assert!(page.len() < PAGE_BYTES_MAX + 4096 && shown < 10_000, "{} bytes", page.len());
         assert!(page.contains(&format!("</table>\n<p>There is more than these {shown}.\n")));
     }
 
     #[test]
     fn sizes_and_dates_are_short() {
-        for (octets, expected) in [
+        for (bytes, expected) in [
             (0, "0 B"),
             (999, "999 B"),
             (1000, "1.0 kB"),
@@ -217,7 +217,7 @@ mod tests {
             (64 << 30, "69 GB"),
             (u64::MAX, "18447 PB"),
         ] {
-            assert_eq!(size(octets), expected);
+            assert_eq!(size(bytes), expected);
         }
         assert_eq!(date(SystemTime::UNIX_EPOCH).as_deref(), Some("1970-01-01 00:00"));
         let day = Duration::from_secs(86_400);

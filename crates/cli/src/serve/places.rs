@@ -32,7 +32,7 @@ pub(super) struct Places {
 struct Upload {
     peer: IpAddr,
     began: Instant,
-    octets: AtomicU64,
+    bytes: AtomicU64,
     is_lost: Notify,
 }
 
@@ -57,7 +57,7 @@ impl Places {
             let slow = find_slow(&held, peer, now)?;
             held.swap_remove(slow).is_lost.notify_one();
         }
-        let upload = Arc::new(Upload { peer, began: now, octets: AtomicU64::new(0), is_lost: Notify::new() });
+        let upload = Arc::new(Upload { peer, began: now, bytes: AtomicU64::new(0), is_lost: Notify::new() });
         held.push(Arc::clone(&upload));
         Some(Place { places: self, upload })
     }
@@ -69,8 +69,8 @@ impl Places {
 
 impl Place<'_> {
     /// Notes that so many bytes of the upload have come.
-    pub(super) fn note(&self, octets: usize) {
-        self.upload.octets.fetch_add(octets as u64, Relaxed);
+    pub(super) fn note(&self, bytes: usize) {
+        self.upload.bytes.fetch_add(bytes as u64, Relaxed);
     }
 
     /// Waits until the place is another upload's. Safe to drop and call again.
@@ -93,7 +93,7 @@ impl Upload {
     fn pace(&self, now: Instant) -> Option<u64> {
         let took = now.saturating_duration_since(self.began);
         let is_judged = took >= JUDGED_AFTER;
-        is_judged.then(|| self.octets.load(Relaxed) / took.as_secs().max(1))
+        is_judged.then(|| self.bytes.load(Relaxed) / took.as_secs().max(1))
     }
 }
 

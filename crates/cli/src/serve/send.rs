@@ -70,8 +70,8 @@ pub(super) fn at_once(exchange: Exchange, entry: &Entry) -> Result<(Reply, &[u8]
         (Verdict::NotModified, _) => return Ok((not_modified(exchange, entry), &[])),
         // A range is ignored for HEAD: ranges are defined for GET alone (RFC 9110 §14.2).
         (Verdict::Proceed, _) if is_head(&exchange) => (Status::OK, &[][..]),
-        (Verdict::Proceed, Content::Held(octets)) if !fields.contains(KnownName::RANGE) => {
-            (Status::OK, &octets[..])
+        (Verdict::Proceed, Content::Held(bytes)) if !fields.contains(KnownName::RANGE) => {
+            (Status::OK, &bytes[..])
         }
         _ => return Err(exchange),
     };
@@ -143,9 +143,9 @@ async fn many(
 /// Sends one part of a file as the content of an answer.
 async fn part(site: &Arc<Site>, reply: Reply, entry: &Entry, range: Range<u64>) -> Result<Sent, Error> {
     match &entry.content {
-        Content::Held(octets) => {
-            let octets = &octets[range.start as usize..range.end as usize];
-            reply.send(octets).await
+        Content::Held(bytes) => {
+            let bytes = &bytes[range.start as usize..range.end as usize];
+            reply.send(bytes).await
         }
         Content::Open(file) => {
             let mut writer = reply.stream().await?;
@@ -163,7 +163,7 @@ async fn write(
     range: &Range<u64>,
 ) -> Result<(), Error> {
     match &entry.content {
-        Content::Held(octets) => writer.write(&octets[range.start as usize..range.end as usize]).await,
+        Content::Held(bytes) => writer.write(&bytes[range.start as usize..range.end as usize]).await,
         Content::Open(file) => read(site, entry, file, range.clone(), writer).await,
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn takes_html(fields: &FieldSection) -> bool {
     if values.peek().is_none() {
         return true;
     }
-    let ranges = values.flat_map(|value| value.split(|octet| *octet == b','));
+    let ranges = values.flat_map(|value| value.split(|byte| *byte == b','));
     let best = ranges.filter_map(range).max_by_key(|(precision, _)| *precision);
     best.is_some_and(|(_, is_taken)| is_taken)
 }
@@ -33,7 +33,7 @@ pub(super) fn takes_html(fields: &FieldSection) -> bool {
 /// Returns how precisely a range of `accept` names HTML, and whether it takes it; nothing if it does not
 /// contain it.
 fn range(range: &[u8]) -> Option<(u8, bool)> {
-    let mut parts = range.split(|octet| *octet == b';').map(<[u8]>::trim_ascii);
+    let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
     let precision = match parts.next()? {
         name if name.eq_ignore_ascii_case(b"text/html") => 3,
         name if name.eq_ignore_ascii_case(b"text/*") => 2,
@@ -46,7 +46,7 @@ fn range(range: &[u8]) -> Option<(u8, bool)> {
 /// Returns true for a weight of zero: `q=0`, with zeros behind the point.
 fn is_zero(parameter: &[u8]) -> bool {
     let weight = parameter.strip_prefix(b"q=").or_else(|| parameter.strip_prefix(b"Q="));
-    weight.is_some_and(|digits| digits.starts_with(b"0") && digits.iter().all(|octet| b"0.".contains(octet)))
+    weight.is_some_and(|digits| digits.starts_with(b"0") && digits.iter().all(|byte| b"0.".contains(byte)))
 }
 
 #[cfg(test)]

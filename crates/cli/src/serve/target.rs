@@ -52,7 +52,7 @@ impl Target {
 pub(super) fn is_fit(name: &[u8], dot_files: bool) -> bool {
     let is_special = matches!(name, b"" | b"." | b"..");
     let is_hidden = (!dot_files && name.starts_with(b".")) || name.starts_with(INCOMING.as_bytes());
-    !is_special && !is_hidden && !name.iter().any(|octet| is_refused(*octet))
+    !is_special && !is_hidden && !name.iter().any(|byte| is_refused(*byte))
 }
 
 /// Returns true if a name has no control characters, which terminals obey and lists of names are broken by.
@@ -68,31 +68,31 @@ pub(super) fn without_query(path: &str) -> &str {
 
 /// The name that a segment stands for. A malformed escape is refused, not guessed at.
 fn name(segment: &str, dot_files: bool) -> Option<PathBuf> {
-    let octets = segment.as_bytes();
+    let bytes = segment.as_bytes();
     let is_escape =
         |rest: &[u8]| matches!(rest, [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
-    if !octets.split(|octet| *octet == b'%').skip(1).all(is_escape) {
+    if !bytes.split(|byte| *byte == b'%').skip(1).all(is_escape) {
         return None;
     }
-    let name: Vec<u8> = percent_decode(octets).collect();
+    let name: Vec<u8> = percent_decode(bytes).collect();
     is_fit(&name, dot_files).then_some(())?;
-    from_octets(name)
+    from_bytes(name)
 }
 
 /// Returns true for bytes that no name may hold: separators of any system, NUL, and on Windows the colon of
 /// drives and streams.
-const fn is_refused(octet: u8) -> bool {
-    matches!(octet, b'/' | b'\\' | 0) || (cfg!(windows) && octet == b':')
+const fn is_refused(byte: u8) -> bool {
+    matches!(byte, b'/' | b'\\' | 0) || (cfg!(windows) && byte == b':')
 }
 
 #[cfg(unix)]
-fn from_octets(name: Vec<u8>) -> Option<PathBuf> {
+fn from_bytes(name: Vec<u8>) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
     Some(std::ffi::OsString::from_vec(name).into())
 }
 
 #[cfg(not(unix))]
-fn from_octets(name: Vec<u8>) -> Option<PathBuf> {
+fn from_bytes(name: Vec<u8>) -> Option<PathBuf> {
     String::from_utf8(name).ok().map(PathBuf::from)
 }
 

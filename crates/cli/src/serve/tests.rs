@@ -87,11 +87,11 @@ async fn ask(client: &Client, url: &str, length: usize) {
         let call = call.header("origin", "https://a.example").header("user-agent", "u/1");
         let mut response = call.send().await.unwrap();
         assert_eq!(response.status(), status);
-        let mut octets = 0;
+        let mut bytes = 0;
         while let Some(chunk) = response.body().chunk().await.unwrap() {
-            octets += chunk.len();
+            bytes += chunk.len();
         }
-        assert_eq!(octets, length);
+        assert_eq!(bytes, length);
     }
 }
 
@@ -116,7 +116,7 @@ async fn becomes_quiet(client: &Client, url: &str, length: usize) {
 #[test]
 fn held_files_are_sent_without_allocating() {
     assert!(alula_tally::is_installed());
-    let lengths = [0, 26, 1024, HELD_OCTETS];
+    let lengths = [0, 26, 1024, HELD_BYTES];
     let files = Files::new("held", &lengths);
     let log = format!("--access-log={}", files.0.join("log").display());
     for flags in [
@@ -138,7 +138,7 @@ fn held_files_are_sent_without_allocating() {
     }
 }
 
-const HELD_OCTETS: usize = entry::HELD_OCTETS_MAX as usize;
+const HELD_BYTES: usize = entry::HELD_BYTES_MAX as usize;
 
 #[test]
 fn a_file_that_changed_is_not_believed_and_one_that_did_not_is() {
@@ -161,15 +161,15 @@ fn a_file_that_changed_is_not_believed_and_one_that_did_not_is() {
 }
 
 #[test]
-fn what_is_held_is_bounded_in_number_and_octets() {
-    let files = Files::new("bounds", &[1, HELD_OCTETS, HELD_OCTETS + 1]);
+fn what_is_held_is_bounded_in_number_and_bytes() {
+    let files = Files::new("bounds", &[1, HELD_BYTES, HELD_BYTES + 1]);
     let site = site(&files, Duration::from_secs(3600));
     let load = |length: usize| {
         Arc::new(
             Entry::load(&site.folder, &site.open_files, length.to_string().into(), &site.ledger).unwrap(),
         )
     };
-    for (length, most) in [(1, 16_384), (HELD_OCTETS, 1024), (HELD_OCTETS + 1, 128)] {
+    for (length, most) in [(1, 16_384), (HELD_BYTES, 1024), (HELD_BYTES + 1, 128)] {
         let entry = load(length);
         let cache = Cache::new(Duration::ZERO);
         for number in 0..2 * most {
@@ -177,18 +177,18 @@ fn what_is_held_is_bounded_in_number_and_octets() {
         }
         // The parts of the cache are not used evenly, but none holds more than its share.
         let held = (0..2 * most).filter(|number| cache.find(&format!("/{number}")).is_some()).count();
-        assert!(held <= most && held > most / 2, "{held} of {most} files of {length} octets are held");
+        assert!(held <= most && held > most / 2, "{held} of {most} files of {length} bytes are held");
     }
 }
 
 #[test]
 fn open_files_are_bounded_whoever_holds_them() {
-    let files = Files::new("open", &[1024, HELD_OCTETS + 1]);
+    let files = Files::new("open", &[1024, HELD_BYTES + 1]);
     let site = site(&files, Duration::from_secs(3600));
     let load =
         |length: usize| Entry::load(&site.folder, &site.open_files, length.to_string().into(), &site.ledger);
     // As answers would that nobody reads.
-    let mut sending: Vec<_> = (0..open_files::OPEN_MAX).map(|_| load(HELD_OCTETS + 1).unwrap()).collect();
+    let mut sending: Vec<_> = (0..open_files::OPEN_MAX).map(|_| load(HELD_BYTES + 1).unwrap()).collect();
     let look = |path: &str| {
         let target = Target::parse(path, false).unwrap();
         site.look(path, &target).unwrap_or_else(|error| absent(&error))
@@ -221,7 +221,7 @@ fn a_page_is_shared_until_it_would_be_another() {
         let first = entry(&site, "/").await;
         let (one, other) = tokio::join!(entry(&site, "/"), entry(&site, "/"));
         assert!(Arc::ptr_eq(&first, &one) && Arc::ptr_eq(&first, &other));
-        assert_eq!(first.length() + entry::ENTRY_OCTETS, site.ledger.memory_held() - BUFFERS);
+        assert_eq!(first.length() + entry::ENTRY_BYTES, site.ledger.memory_held() - BUFFERS);
         // A length that changes is no change of the folder, as its dates have it.
         fs::write(files.0.join("1"), b"longer").unwrap();
         let second = entry(&site, "/").await;
@@ -235,7 +235,7 @@ fn a_page_is_shared_until_it_would_be_another() {
 }
 
 /// The charge for the buffers.
-const BUFFERS: u64 = FileBuffers::OCTETS_MAX as u64;
+const BUFFERS: u64 = FileBuffers::BYTES_MAX as u64;
 
 #[test]
 fn what_was_let_go_and_is_still_sent_is_not_made_twice() {

@@ -34,7 +34,7 @@ pub(super) struct UploadTerms {
     /// Uploaded files replace others.
     pub(super) overwrites: bool,
     /// Bytes of a request's content at most.
-    pub(super) octets_max: u64,
+    pub(super) bytes_max: u64,
 }
 
 /// The reason for which a file is not stored.
@@ -134,7 +134,7 @@ async fn store(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) ->
     judge(site, exchange, &path, terms).await?;
     let folder = open(site, target.path.parent().unwrap_or(Path::new(""))).await?;
     let mut incoming = Incoming::begin(folder)?;
-    let mut left = terms.octets_max;
+    let mut left = terms.bytes_max;
     let body = exchange.body();
     while let Some(chunk) = next(body, &place).await? {
         left = left.checked_sub(chunk.len() as u64).ok_or_else(|| too_long(terms))?;
@@ -149,7 +149,7 @@ async fn store(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms) ->
 fn begin<'s>(site: &'s Site, exchange: &Exchange, terms: UploadTerms) -> Result<Place<'s>, Fault> {
     let length = exchange.request().headers().text(KnownName::CONTENT_LENGTH);
     let length: Option<u64> = length.and_then(|digits| digits.parse().ok());
-    if length.is_some_and(|length| length > terms.octets_max) {
+    if length.is_some_and(|length| length > terms.bytes_max) {
         return Err(too_long(terms));
     }
     let busy = || Fault::of(Status::SERVICE_UNAVAILABLE, "too many files are uploaded at once");
@@ -170,7 +170,7 @@ async fn next<'b>(body: &'b mut Body, place: &Place<'_>) -> Result<Option<&'b [u
 }
 
 fn too_long(terms: UploadTerms) -> Fault {
-    let sentence = format!("more than {} octets of content; see --max-body", terms.octets_max);
+    let sentence = format!("more than {} bytes of content; see --max-body", terms.bytes_max);
     Fault::Refused(Status::CONTENT_TOO_LARGE, sentence)
 }
 
@@ -230,7 +230,7 @@ async fn store_all(site: &Arc<Site>, exchange: &mut Exchange, terms: UploadTerms
     let mut form = Form::new(content_type).ok_or_else(unknown)?;
     let folder = open(site, &target.path).await?;
     let mut files = Files { site, folder, path: &path, terms, incoming: None, parts: 0, stored: 0 };
-    let mut left = terms.octets_max;
+    let mut left = terms.bytes_max;
     let body = exchange.body();
     let mut has_ended = false;
     while !has_ended {
@@ -274,7 +274,7 @@ impl Files<'_> {
         match (event, &mut self.incoming) {
             (Event::Part(Some(name)), _) if !name.is_empty() => self.begin(&name)?,
             (Event::Part(_), _) => self.count()?,
-            (Event::Content(octets), Some((_, incoming))) => incoming.write(&octets).await?,
+            (Event::Content(bytes), Some((_, incoming))) => incoming.write(&bytes).await?,
             (Event::PartEnd, Some(_)) => self.finish().await?,
             _ => {}
         }

@@ -60,7 +60,7 @@ pub(super) fn make(folder: &Path) -> Result<bool, Failure> {
 
 /// An engine in memory, within its bound. An operator hears on stderr when that is reached.
 pub(super) fn memory(args: &StoreArgs) -> Memory {
-    let bound = args.engine_max.map_or_else(|| machine::memory_octets() / 2, NonZeroU64::get);
+    let bound = args.engine_max.map_or_else(|| machine::memory_bytes() / 2, NonZeroU64::get);
     Memory::bounded(bound).on_event(|event| tell_event(event))
 }
 
@@ -69,9 +69,9 @@ pub(super) fn memory(args: &StoreArgs) -> Memory {
 ///
 /// # Errors
 /// It cannot be opened.
-pub(super) fn open(folder: &Path, octets_waiting_max: usize) -> Result<Fjall, Failure> {
+pub(super) fn open(folder: &Path, bytes_waiting_max: usize) -> Result<Fjall, Failure> {
     let mut options = FjallOptions::default();
-    options.octets_waiting_max = octets_waiting_max.max(options.octets_waiting_max);
+    options.bytes_waiting_max = bytes_waiting_max.max(options.bytes_waiting_max);
     options.reserve = true;
     options.on_event = Some(|event| tell_event(event));
     let engine = Fjall::open(folder, options).map_err(|error| {
@@ -92,8 +92,8 @@ fn tell_event(event: &dyn fmt::Display) {
 
 fn tell(cut: &CutTail) {
     let (journal, kept) = (cut.journal().display(), cut.kept().display());
-    let octets = cut.octets();
-    let sentence = format!("alula: {journal}: its last {octets} octets are damaged and were moved to {kept}");
+    let bytes = cut.bytes();
+    let sentence = format!("alula: {journal}: its last {bytes} bytes are damaged and were moved to {kept}");
     terminal::tell(Style::new(), sentence.as_bytes());
 }
 

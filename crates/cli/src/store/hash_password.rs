@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The longest password, in bytes: with its name it has to fit into a field.
-const OCTETS_MAX: usize = 1024;
+const BYTES_MAX: usize = 1024;
 
 /// Prints the hash of a password that is typed or piped.
 ///
@@ -18,8 +18,8 @@ const OCTETS_MAX: usize = 1024;
 /// There is none, or it is too long.
 pub(super) fn run() -> Outcome {
     let password = read()?;
-    if password.is_empty() || password.len() > OCTETS_MAX {
-        return Err(wrong(&format!("a password has 1 to {OCTETS_MAX} octets")));
+    if password.is_empty() || password.len() > BYTES_MAX {
+        return Err(wrong(&format!("a password has 1 to {BYTES_MAX} bytes")));
     }
     let hash = hash_password(&password).map_err(|error| Failure::new(Exit::Local, error))?;
     writeln!(io::stdout(), "{hash}").map_err(|error| Failure::local("stdout", &error))
@@ -42,8 +42,8 @@ fn read() -> Result<Vec<u8>, Failure> {
 fn first_line() -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     // More than the longest password is read, so that a longer one is refused and not cut.
-    io::stdin().lock().take(2 * OCTETS_MAX as u64).read_until(b'\n', &mut line)?;
-    while line.last().is_some_and(|octet| b"\r\n".contains(octet)) {
+    io::stdin().lock().take(2 * BYTES_MAX as u64).read_until(b'\n', &mut line)?;
+    while line.last().is_some_and(|byte| b"\r\n".contains(byte)) {
         line.pop();
     }
     Ok(line)

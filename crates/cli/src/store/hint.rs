@@ -37,7 +37,7 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {
-    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-._/".contains(&octet);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/".contains(&byte);
     match word.bytes().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),

@@ -6,7 +6,7 @@ use std::fs;
 const UNKNOWN: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Returns the bytes of memory: those of the machine, or fewer if its container has fewer.
-pub(super) fn memory_octets() -> u64 {
+pub(super) fn memory_bytes() -> u64 {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let container = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| of_container(&text));
     machine.into_iter().chain(container).min().unwrap_or(UNKNOWN)

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
             serve(args, || Ok(Opened { engine: memory, is_new: true }))
         }
         StoreLocation::Folder(folder) => {
-            let (folder, queued) = (folder.to_path_buf(), octets_queued(args));
+            let (folder, queued) = (folder.to_path_buf(), bytes_queued(args));
             serve(args, move || {
                 let is_new = engine::make(&folder)?;
                 Ok(Opened { engine: engine::open(&folder, queued)?, is_new })
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
 
 /// The bytes of writes that the queue of an engine takes: all that requests may hold, and the small contents
 /// beside them. Whose turn it is was decided when they got their room, and is not decided again in the queue.
-fn octets_queued(args: &StoreArgs) -> usize {
+fn bytes_queued(args: &StoreArgs) -> usize {
     usize::try_from(args.memory.get().saturating_add(args.memory.get() / 2)).unwrap_or(usize::MAX)
 }
 
@@ -140,9 +140,9 @@ fn measured<E: Engine>(engine: E, args: &StoreArgs) -> Measured<E> {
 fn config(args: &StoreArgs) -> Config {
     let mut config = Config::default();
     config.types = types(&args.types);
-    config.object_octets_max = args.object_max.get();
+    config.object_bytes_max = args.object_max.get();
     config.siblings_max = args.siblings_max.into();
-    config.octets_in_flight_max = args.memory.get();
+    config.bytes_in_flight_max = args.memory.get();
     config.timeout_max = args.timeout_max;
     config.reap_after = args.reap_after.0;
     config.durability = args.durability.into();

@@ -71,10 +71,10 @@ pub(crate) struct Escaper {
 impl Escaper {
     /// Returns what of the text is certain with this piece.
     pub(crate) fn next(&mut self, piece: &[u8]) -> Vec<u8> {
-        let mut octets = mem::take(&mut self.held);
-        octets.extend_from_slice(piece);
-        self.held = octets.split_off(octets.len() - unfinished(&octets));
-        escaped(&octets).into_owned()
+        let mut bytes = mem::take(&mut self.held);
+        bytes.extend_from_slice(piece);
+        self.held = bytes.split_off(bytes.len() - unfinished(&bytes));
+        escaped(&bytes).into_owned()
     }
 
     /// Returns the rest of the text: nothing more comes.
@@ -128,7 +128,7 @@ impl Painted {
         self.out.last().copied()
     }
 
-    pub(crate) fn into_octets(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.out
     }
 }
@@ -191,14 +191,11 @@ pub(crate) fn tell(style: Style, text: &[u8]) {
     let line = if stderr.is_terminal() { broken(line) } else { Cow::Borrowed(line) };
     painted.paint(style, &line);
     painted.own("\n");
-    let octets = painted.into_octets();
+    let bytes = painted.into_bytes();
     // Bytes without styles pass no filter, which would take some of them out.
     above_live_line(|| {
-        let _ = if is_coloured {
-            anstream::stderr().write_all(&octets)
-        } else {
-            stderr.lock().write_all(&octets)
-        };
+        let _ =
+            if is_coloured { anstream::stderr().write_all(&bytes) } else { stderr.lock().write_all(&bytes) };
     });
 }
 
@@ -237,7 +234,7 @@ fn broken(line: &[u8]) -> Cow<'_, [u8]> {
 
 /// Writes what was made for stderr, as it is.
 pub(crate) fn tell_painted(painted: Painted) {
-    let _ = io::stderr().lock().write_all(&painted.into_octets());
+    let _ = io::stderr().lock().write_all(&painted.into_bytes());
 }
 
 /// Has what goes to stderr from now on written to this file, which is made anew, or to stdout for `-`.
@@ -262,12 +259,12 @@ fn is_obeyed(character: char) -> bool {
     character.is_control() && !matches!(character, '\t' | '\n')
 }
 
-fn push(shown: &mut String, octets: &[u8]) {
-    for chunk in octets.utf8_chunks() {
+fn push(shown: &mut String, bytes: &[u8]) {
+    for chunk in bytes.utf8_chunks() {
         push_text(shown, chunk.valid());
-        for octet in chunk.invalid() {
+        for byte in chunk.invalid() {
             // A string takes all there is.
-            let _ = write!(shown, "\\x{octet:02x}");
+            let _ = write!(shown, "\\x{byte:02x}");
         }
     }
 }
@@ -295,14 +292,14 @@ fn push_odd<'t>(shown: &mut String, text: &'t str) -> &'t str {
 }
 
 /// Returns how many bytes at the end may be the beginning of a character, or of a line end.
-fn unfinished(octets: &[u8]) -> usize {
-    let is_begun = |octets: &[u8]| match std::str::from_utf8(octets) {
+fn unfinished(bytes: &[u8]) -> usize {
+    let is_begun = |bytes: &[u8]| match std::str::from_utf8(bytes) {
         // It may belong to `\r\n`, whose halves can come in two pieces.
         Ok(text) => text == "\r",
         Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
     };
-    let lengths = 1..=octets.len().min(UNFINISHED_MAX);
-    lengths.rev().find(|length| is_begun(&octets[octets.len() - length..])).unwrap_or(0)
+    let lengths = 1..=bytes.len().min(UNFINISHED_MAX);
+    lengths.rev().find(|length| is_begun(&bytes[bytes.len() - length..])).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -343,8 +340,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_that_a_terminal_obeys() {
-        for (octets, expected) in TEXTS {
-            assert_eq!(String::from_utf8(escaped(octets).into_owned()).unwrap(), expected);
+        for (bytes, expected) in TEXTS {
+            assert_eq!(String::from_utf8(escaped(bytes).into_owned()).unwrap(), expected);
         }
         let all: Vec<u8> =
             (0..=255).flat_map(|first| (0..=255).flat_map(move |second| [first, second])).collect();
@@ -354,11 +351,11 @@ mod tests {
 
     #[test]
     fn pieces_are_shown_as_the_whole_is() {
-        for (octets, expected) in TEXTS {
-            for first in 0..=octets.len() {
-                for second in first..=octets.len() {
+        for (bytes, expected) in TEXTS {
+            for first in 0..=bytes.len() {
+                for second in first..=bytes.len() {
                     let mut escaper = Escaper::default();
-                    let pieces = [&octets[..first], &octets[first..second], &octets[second..]];
+                    let pieces = [&bytes[..first], &bytes[first..second], &bytes[second..]];
                     let mut shown: Vec<u8> = pieces.iter().flat_map(|piece| escaper.next(piece)).collect();
                     shown.extend(escaper.finish());
                     assert_eq!(String::from_utf8(shown).unwrap(), expected, "{first} {second}");
@@ -397,7 +394,7 @@ mod tests {
         ] {
             let mut painted = Painted::new(is_seen, is_coloured);
             painted.paint(style, b"a\x1b");
-            assert_eq!(String::from_utf8(painted.into_octets()).unwrap(), expected);
+            assert_eq!(String::from_utf8(painted.into_bytes()).unwrap(), expected);
         }
     }
 }

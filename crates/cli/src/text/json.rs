@@ -4,10 +4,10 @@
 
 /// Appends the bytes as a JSON string in ASCII: what JSON does not take, or is not ASCII, as `\u00XX` (RFC
 /// 8259 §7).
-pub(crate) fn push_string(out: &mut Vec<u8>, octets: &[u8]) {
+pub(crate) fn push_string(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
-    let mut rest = octets;
-    while let Some(at) = rest.iter().position(|octet| !is_plain(*octet)) {
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|byte| !is_plain(*byte)) {
         out.extend_from_slice(&rest[..at]);
         push_escaped(out, rest[at]);
         rest = &rest[at + 1..];
@@ -30,13 +30,13 @@ pub(crate) fn push_pairs<'a>(out: &mut Vec<u8>, pairs: impl IntoIterator<Item = 
 }
 
 /// The bytes of a string whose characters are all below U+0100.
-pub(crate) fn latin1_octets(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn latin1_bytes(text: &str) -> Option<Vec<u8>> {
     text.chars().map(|character| u8::try_from(character).ok()).collect()
 }
 
 /// The string whose characters are these bytes.
-pub(crate) fn latin1_text(octets: &[u8]) -> String {
-    octets.iter().copied().map(char::from).collect()
+pub(crate) fn latin1_text(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
 }
 
 /// The same JSON in visible ASCII: in JSON other characters, and DEL, stand in strings only, where escapes
@@ -57,20 +57,20 @@ pub(crate) fn to_ascii(json: &str) -> String {
     ascii
 }
 
-const fn is_plain(octet: u8) -> bool {
-    matches!(octet, b' '..=b'~') && octet != b'"' && octet != b'\\'
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
-fn push_escaped(out: &mut Vec<u8>, octet: u8) {
+fn push_escaped(out: &mut Vec<u8>, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    match octet {
-        b'"' | b'\\' => out.extend_from_slice(&[b'\\', octet]),
+    match byte {
+        b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
         b'\n' => out.extend_from_slice(b"\\n"),
         b'\r' => out.extend_from_slice(b"\\r"),
         b'\t' => out.extend_from_slice(b"\\t"),
         _ => {
             out.extend_from_slice(b"\\u00");
-            out.extend_from_slice(&[DIGITS[usize::from(octet >> 4)], DIGITS[usize::from(octet & 15)]]);
+            out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
         }
     }
 }
@@ -80,18 +80,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_octet_comes_back() {
-        let octets: Vec<u8> = (0..=255).collect();
+    fn every_byte_comes_back() {
+        let bytes: Vec<u8> = (0..=255).collect();
         let mut json = Vec::new();
-        push_string(&mut json, &octets);
-        assert!(json.iter().all(|octet| matches!(octet, b' '..=b'~')));
+        push_string(&mut json, &bytes);
+        assert!(json.iter().all(|byte| matches!(byte, b' '..=b'~')));
         let text: String = serde_json::from_slice(&json).unwrap();
-        assert_eq!(latin1_octets(&text), Some(octets.clone()));
-        assert_eq!(latin1_text(&octets), text);
+        assert_eq!(latin1_bytes(&text), Some(bytes.clone()));
+        assert_eq!(latin1_text(&bytes), text);
     }
 
     #[test]
-    fn octets_are_escaped_as_json_wants_it() {
+    fn bytes_are_escaped_as_json_wants_it() {
         let mut json = Vec::new();
         push_string(&mut json, b"a\"b\\c\nd\x00\x7f\xe9");
         assert_eq!(json, br#""a\"b\\c\nd\u0000\u007f\u00e9""#);
@@ -101,14 +101,14 @@ mod tests {
         json.clear();
         push_pairs(&mut json, []);
         assert_eq!(json, b"[]");
-        assert_eq!(latin1_octets("\u{100}"), None);
+        assert_eq!(latin1_bytes("\u{100}"), None);
     }
 
     #[test]
     fn json_in_ascii_means_the_same() {
         let json = "{\"é\":\"\\u00e9 \\\" 🦀\x7f\u{9b}\"}";
         let ascii = to_ascii(json);
-        assert!(ascii.bytes().all(|octet| matches!(octet, b' '..=b'~')));
+        assert!(ascii.bytes().all(|byte| matches!(byte, b' '..=b'~')));
         let parse = |json| serde_json::from_str::<serde_json::Value>(json).unwrap();
         assert_eq!(parse(&ascii), parse(json));
     }

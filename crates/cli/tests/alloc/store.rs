@@ -25,8 +25,8 @@ use slow_log::SlowLog;
 
 const WARM_UP: usize = 4_000;
 const REQUESTS: usize = 200;
-/// The octets of lines that wait at most: more than two runs of requests have.
-const LINES_OCTETS: usize = 256 * 1024;
+/// The bytes of lines that wait at most: more than two runs of requests have.
+const LINES_BYTES: usize = 256 * 1024;
 
 pub(crate) fn hooked_reads_of_objects_allocate_nothing() {
     assert!(alula_tally::is_installed());
@@ -87,7 +87,7 @@ fn serve() -> (u16, EngineMetrics) {
             // One buffer fills while the other is written: both are made as long as a slow writer has them
             // become.
             for _ in 0..2 {
-                lines.push(|line| line.resize(LINES_OCTETS, b'\n'));
+                lines.push(|line| line.resize(LINES_BYTES, b'\n'));
                 is_written.recv().unwrap();
             }
             let log = AccessLog::to_writer(io::sink()).unwrap();
@@ -103,10 +103,10 @@ fn serve() -> (u16, EngineMetrics) {
 struct Written(mpsc::Sender<()>);
 
 impl io::Write for Written {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Nobody asks any more once the buffers are warm.
         let _ = self.0.send(());
-        Ok(octets.len())
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -132,14 +132,14 @@ impl Ballast {
     /// Takes what is left, but for less than a block.
     fn fill(&self) {
         let mut file = &self.file;
-        for octets in [1 << 20, 4096] {
-            while file.write_all(&vec![1; octets]).is_ok() {}
+        for bytes in [1 << 20, 4096] {
+            while file.write_all(&vec![1; bytes]).is_ok() {}
         }
     }
 
-    fn leave(&self, octets: u64) {
+    fn leave(&self, bytes: u64) {
         self.fill();
-        self.file.set_len(self.file.metadata().unwrap().len() - octets).unwrap();
+        self.file.set_len(self.file.metadata().unwrap().len() - bytes).unwrap();
     }
 
     fn remove(self) {
@@ -155,7 +155,7 @@ struct Small {
 }
 
 /// Some values lie beside the rows of their table, and some in them.
-fn octets(number: u32) -> usize {
+fn bytes(number: u32) -> usize {
     if number.is_multiple_of(4) { 2_000 } else { 200_000 + number as usize }
 }
 
@@ -188,18 +188,18 @@ impl Small {
         std::mem::take(&mut self.told.lock().unwrap())
     }
 
-    async fn status(&self, method: &str, path: &str, octets: usize) -> Status {
+    async fn status(&self, method: &str, path: &str, bytes: usize) -> Status {
         let url = format!("{}{path}", self.echo.http);
         let call = self.client.request(method, &*url);
         let call = call.header(KnownName::CONTENT_TYPE, "text/plain");
-        let call = if octets == 0 { call } else { call.body(vec![b'v'; octets]) };
+        let call = if bytes == 0 { call } else { call.body(vec![b'v'; bytes]) };
         let mut answer = call.send().await.unwrap();
         answer.body().bytes().await.unwrap();
         answer.status()
     }
 
     async fn put(&self, round: u32, number: u32) -> Status {
-        self.status("PUT", &path(round, number), octets(number)).await
+        self.status("PUT", &path(round, number), bytes(number)).await
     }
 
     /// Writes until the disk is full for good: what is in journals gets to its files, and makes room,
@@ -223,14 +223,14 @@ impl Small {
             assert_eq!(status, Status::INSUFFICIENT_STORAGE);
         }
         assert_eq!(self.status("GET", "/readyz", 0).await, Status::SERVICE_UNAVAILABLE);
-        assert_eq!(self.put(round, 0).await, Status::NO_CONTENT, "no octet more");
+        assert_eq!(self.put(round, 0).await, Status::NO_CONTENT, "no byte more");
     }
 
     async fn check(&self, round: u32, number: u32) {
         let mut answer =
             self.client.get(&*format!("{}{}", self.echo.http, path(round, number))).send().await.unwrap();
         assert_eq!(answer.status(), Status::OK, "{round}: {number}");
-        assert_eq!(answer.body().bytes().await.unwrap().len(), octets(number));
+        assert_eq!(answer.body().bytes().await.unwrap().len(), bytes(number));
     }
 
     async fn takes_deletes(&self, number: u32) -> bool {

@@ -69,9 +69,9 @@ where
     }
     let length = body.size_hint().exact();
     // Content of unknown or large size is streamed: it cannot be sent again, and needs no room.
-    if length.is_none_or(|octets| octets > SHORT_MAX) {
-        if let Some(octets) = length {
-            call.take_length(octets)?;
+    if length.is_none_or(|bytes| bytes > SHORT_MAX) {
+        if let Some(bytes) = length {
+            call.take_length(bytes)?;
         }
         let expects = call.request.expects_continue();
         let (writer, pending) = call.open().await?;
@@ -144,10 +144,10 @@ impl Call<'_> {
     }
 
     /// States the length of the content, unless a field has.
-    fn take_length(&mut self, octets: u64) -> Result<(), Error> {
+    fn take_length(&mut self, bytes: u64) -> Result<(), Error> {
         let fields = self.headers_mut().filter(|fields| !fields.contains(KnownName::CONTENT_LENGTH));
         if let Some(fields) = fields {
-            fields.append(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes())?;
+            fields.append(KnownName::CONTENT_LENGTH, Decimal::of(bytes).as_bytes())?;
         }
         Ok(())
     }

@@ -48,25 +48,25 @@ impl<D: Buf> Gathered<D> {
         match &self.data {
             Data::None => &[],
             Data::One(data) => data.chunk(),
-            Data::Copied(octets) => octets,
+            Data::Copied(bytes) => bytes,
         }
     }
 }
 
 impl<D: Buf> Data<D> {
     fn and(self, mut more: D) -> Self {
-        let mut octets = match self {
+        let mut bytes = match self {
             // A single contiguous piece is the usual case, and is sent from where it lies.
             Self::None if more.chunk().len() == more.remaining() => return Self::One(more),
             Self::None => Vec::with_capacity(more.remaining()),
             Self::One(data) => data.chunk().to_vec(),
-            Self::Copied(octets) => octets,
+            Self::Copied(bytes) => bytes,
         };
         while more.has_remaining() {
-            octets.extend_from_slice(more.chunk());
+            bytes.extend_from_slice(more.chunk());
             more.advance(more.chunk().len());
         }
-        Self::Copied(octets)
+        Self::Copied(bytes)
     }
 }
 

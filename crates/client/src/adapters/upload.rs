@@ -42,8 +42,8 @@ async fn write(writer: &mut BodyWriter, mut data: impl Buf) -> Result<(), Execut
     while data.has_remaining() {
         let piece = data.chunk();
         writer.write(piece).await?;
-        let octets = piece.len();
-        data.advance(octets);
+        let bytes = piece.len();
+        data.advance(bytes);
     }
     Ok(())
 }

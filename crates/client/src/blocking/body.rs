@@ -40,13 +40,13 @@ impl<'a> Body<'a> {
     /// taken already.
     pub fn copy_to(&mut self, sink: &mut (impl Write + ?Sized)) -> io::Result<u64> {
         Stream::begin_rest(self.body).map_err(to_io)?;
-        let mut octets = 0;
+        let mut bytes = 0;
         while let Some(chunk) = self.chunk().map_err(to_io)? {
-            octets += chunk.len() as u64;
+            bytes += chunk.len() as u64;
             sink.write_all(chunk)?;
         }
         sink.flush()?;
-        Ok(octets)
+        Ok(bytes)
     }
 
     /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.

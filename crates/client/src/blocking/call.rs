@@ -109,8 +109,8 @@ impl<'a> Call<'a> {
     }
 
     /// Gives the request these bytes, or this text, as content; see [`Call::body`](crate::Call::body).
-    pub fn body(self, octets: impl Into<Vec<u8>>) -> Self {
-        self.with(|call| call.body(octets))
+    pub fn body(self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.with(|call| call.body(bytes))
     }
 
     /// Gives the request content that is made or read while it is sent.

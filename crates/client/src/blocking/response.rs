@@ -126,14 +126,14 @@ impl Response {
         driver.wait(response.bytes())
     }
 
-    /// Returns all that is left of the content, up to `octets_max` bytes.
+    /// Returns all that is left of the content, up to `bytes_max` bytes.
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
     #[doc(alias = "read_to_end")]
-    pub fn bytes_max(&mut self, octets_max: usize) -> Result<Bytes, Error> {
+    pub fn bytes_max(&mut self, bytes_max: usize) -> Result<Bytes, Error> {
         let (driver, response) = self.parts();
-        driver.wait(response.bytes_max(octets_max))
+        driver.wait(response.bytes_max(bytes_max))
     }
 
     /// Returns all that is left of the content as text, up to
@@ -147,13 +147,13 @@ impl Response {
         driver.wait(response.text())
     }
 
-    /// Returns all that is left of the content as text, up to `octets_max` bytes.
+    /// Returns all that is left of the content as text, up to `bytes_max` bytes.
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub fn text_max(&mut self, octets_max: usize) -> Result<String, Error> {
+    pub fn text_max(&mut self, bytes_max: usize) -> Result<String, Error> {
         let (driver, response) = self.parts();
-        driver.wait(response.text_max(octets_max))
+        driver.wait(response.text_max(bytes_max))
     }
 
     /// Reads all that is left of the content as JSON, up to
@@ -168,14 +168,14 @@ impl Response {
         driver.wait(response.json())
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` bytes.
+    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes.
     ///
     /// # Errors
     /// As [`json`](Self::json).
     #[cfg(feature = "json")]
-    pub fn json_max<T: serde_core::de::DeserializeOwned>(&mut self, octets_max: usize) -> Result<T, Error> {
+    pub fn json_max<T: serde_core::de::DeserializeOwned>(&mut self, bytes_max: usize) -> Result<T, Error> {
         let (driver, response) = self.parts();
-        driver.wait(response.json_max(octets_max))
+        driver.wait(response.json_max(bytes_max))
     }
 
     /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6).

@@ -16,7 +16,7 @@ pub(crate) struct Decoding {
     pub(crate) on: bool,
     /// The most bytes that content may have once it is decoded.
     #[cfg(feature = "decoding")]
-    pub(crate) octets_max: Option<u64>,
+    pub(crate) bytes_max: Option<u64>,
     #[cfg(feature = "decoding")]
     pub(crate) pool: Arc<DecoderPool>,
 }
@@ -63,8 +63,8 @@ impl ClientBuilder {
     /// when it is read,
     /// [`Cause::TooLong`](crate::Cause::TooLong), and so is content that comes as more than twice as many bytes and 64 KiB.
     #[must_use]
-    pub fn decoded_max(mut self, octets: u64) -> Self {
-        self.settings.decoding.octets_max = Some(octets);
+    pub fn decoded_max(mut self, bytes: u64) -> Self {
+        self.settings.decoding.bytes_max = Some(bytes);
         self
     }
 }

@@ -166,8 +166,8 @@ impl ClientBuilder {
     /// # }
     /// ```
     #[must_use]
-    pub fn content_max(mut self, octets: usize) -> Self {
-        self.settings.protocol.content_max = octets;
+    pub fn content_max(mut self, bytes: usize) -> Self {
+        self.settings.protocol.content_max = bytes;
         self
     }
 

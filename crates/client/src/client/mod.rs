@@ -25,7 +25,7 @@ use crate::{
 /// Heads kept for the next calls.
 const SPARES_MAX: usize = 256;
 /// The memory that a spare head may keep, in bytes.
-const SPARE_HEAD_OCTETS: usize = 4 * 1024;
+const SPARE_HEAD_BYTES: usize = 4 * 1024;
 
 /// An HTTP client. Cloning it is cheap; clones share connections.
 ///
@@ -196,7 +196,7 @@ impl Client {
 
     pub(crate) fn give_head(&self, mut head: Box<Head>) {
         head.clear();
-        head.trim(SPARE_HEAD_OCTETS);
+        head.trim(SPARE_HEAD_BYTES);
         let mut spares = self.spares();
         if spares.len() < SPARES_MAX {
             spares.push(head);

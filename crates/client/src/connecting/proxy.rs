@@ -224,7 +224,7 @@ impl Server {
         let fits = |text: &str| (1..=255).contains(&text.len());
         match self.kind {
             Kind::Socks { .. } if !fits(&credentials.user) || !fits(&credentials.password) => {
-                Err("a name and a password for SOCKS have 1 to 255 octets each (RFC 1929 §2)")
+                Err("a name and a password for SOCKS have 1 to 255 bytes each (RFC 1929 §2)")
             }
             Kind::Http { .. } if credentials.user.contains(':') => {
                 Err("the user name contains a colon, which Basic credentials cannot carry (RFC 7617 §2)")
@@ -296,7 +296,7 @@ mod tests {
             ),
             (
                 "socks5://s3cret@a",
-                "socks5://…@a: a name and a password for SOCKS have 1 to 255 octets each (RFC 1929 §2)",
+                "socks5://…@a: a name and a password for SOCKS have 1 to 255 bytes each (RFC 1929 §2)",
             ),
         ] {
             assert_eq!(failed(url), format!("cannot use the proxy {sentence}"));

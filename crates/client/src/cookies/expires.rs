@@ -110,20 +110,20 @@ fn take<T>(known: &mut Option<T>, read: impl FnOnce() -> Option<T>) -> bool {
 }
 
 /// `delimiter` of RFC 6265 §5.1.1.
-fn is_delimiter(octet: &u8) -> bool {
-    matches!(octet, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~')
+fn is_delimiter(byte: &u8) -> bool {
+    matches!(byte, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~')
 }
 
 /// Reads so many digits at the beginning of a token, behind which no other digit stands.
 fn number(token: &[u8], digits: RangeInclusive<usize>) -> Option<u32> {
-    let count = token.iter().take_while(|octet| octet.is_ascii_digit()).count();
+    let count = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let digits = digits.contains(&count).then_some(&token[..count])?;
     Some(digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')))
 }
 
 /// Reads `08:49:37`, each part with one digit or two.
 fn time_of_day(token: &[u8]) -> Option<[u32; 3]> {
-    let mut parts = token.splitn(3, |octet| *octet == b':');
+    let mut parts = token.splitn(3, |byte| *byte == b':');
     let mut whole = || {
         let part = parts.next().filter(|part| part.iter().all(u8::is_ascii_digit))?;
         number(part, 1..=2)

@@ -145,7 +145,7 @@ impl Jar {
             }
             match std::mem::take(&mut is_first) {
                 true => fields.append(KnownName::COOKIE, name)?,
-                false => [b"; ", name.as_bytes()].iter().for_each(|octets| fields.extend_last(octets)),
+                false => [b"; ", name.as_bytes()].iter().for_each(|bytes| fields.extend_last(bytes)),
             }
             fields.extend_last(b"=");
             fields.extend_last(value.as_bytes());
@@ -182,8 +182,8 @@ fn take_own(fields: &mut FieldSection) -> Vec<u8> {
 
 /// Returns true if the value of a field `cookie` has one of this name.
 fn has(own: &[u8], name: &str) -> bool {
-    own.split(|octet| *octet == b';').any(|pair| {
-        let of_pair = pair.split(|octet| *octet == b'=').next().unwrap_or_default();
+    own.split(|byte| *byte == b';').any(|pair| {
+        let of_pair = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
         of_pair.trim_ascii() == name.as_bytes()
     })
 }

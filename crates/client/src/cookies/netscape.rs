@@ -97,7 +97,7 @@ impl fmt::Display for SkippedLine {
 pub(super) fn read(store: &mut CookieStore, file: &[u8]) -> NetscapeImport {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let mut import = NetscapeImport::default();
-    for (place, line) in file.split(|octet| *octet == b'\n').enumerate() {
+    for (place, line) in file.split(|byte| *byte == b'\n').enumerate() {
         match read_line(store, line.strip_suffix(b"\r").unwrap_or(line), now) {
             Ok(kept) => import.kept += usize::from(kept),
             Err(reason) => import.skipped.push(SkippedLine { number: place + 1, reason }),

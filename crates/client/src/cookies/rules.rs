@@ -1,14 +1,14 @@
 //! The rules for storing cookies (RFC 6265 §5.3) that the cookie store lacks: public suffixes, `secure`,
 //! name prefixes and limits on the number.
 
-use alula_fields::octets;
+use alula_fields::bytes;
 use cookie_store::{Cookie, CookieDomain, CookieStore};
 use url::{Host, Url};
 
 use super::{expires, suffixes};
 
 /// The bytes that browsers allow for name and value together.
-const COOKIE_OCTETS_MAX: usize = 4096;
+const COOKIE_BYTES_MAX: usize = 4096;
 /// The number of cookies that are kept.
 struct Room {
     of_site: usize,
@@ -27,7 +27,7 @@ pub(super) fn insert(store: &mut CookieStore, text: &str, url: &Url) -> Result<(
     }
     let cookie = Cookie::parse(expires::normal(text), url).map_err(|_| "it is no cookie for this URL")?;
     let mut cookie = cookie.into_owned();
-    check_octets(&cookie)?;
+    check_bytes(&cookie)?;
     check_domain(&mut cookie, url)?;
     check_secure(store, &cookie, url)?;
     if !cookie.is_expired() {
@@ -39,12 +39,12 @@ pub(super) fn insert(store: &mut CookieStore, text: &str, url: &Url) -> Result<(
     }
 }
 
-fn check_octets(cookie: &Cookie<'_>) -> Result<(), &'static str> {
+fn check_bytes(cookie: &Cookie<'_>) -> Result<(), &'static str> {
     let (name, value) = cookie.name_value();
-    if name.len() + value.len() > COOKIE_OCTETS_MAX {
+    if name.len() + value.len() > COOKIE_BYTES_MAX {
         return Err("the cookie is too long");
     }
-    if !octets::is_field_value(name.as_bytes()) || !octets::is_field_value(value.as_bytes()) {
+    if !bytes::is_field_value(name.as_bytes()) || !bytes::is_field_value(value.as_bytes()) {
         return Err("the cookie holds control characters");
     }
     if cookie.path.chars().any(char::is_control) {

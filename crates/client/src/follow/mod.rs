@@ -198,7 +198,7 @@ impl Call<'_> {
         let Some(step) = self.step(&response, trail)? else { return Ok(Next::Done(Ok(response))) };
         if !step.drops_content && self.parts.content_is_spent() {
             return Err(refused(
-                "the content was sent and cannot be sent again: give octets or a file instead of a reader",
+                "the content was sent and cannot be sent again: give bytes or a file instead of a reader",
             ));
         }
         drain(response, self.watcher()).await;

@@ -24,7 +24,7 @@ const REDIRECTS_MAX: u16 = 10;
 
 /// The bytes of a response that redirects which are read and dropped, to use its connection again: opening
 /// another costs more.
-const DRAINED_OCTETS_MAX: usize = 64 * 1024;
+const DRAINED_BYTES_MAX: usize = 64 * 1024;
 /// The time that this may take.
 const DRAIN_WAIT: Duration = Duration::from_secs(1);
 
@@ -228,18 +228,18 @@ pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
 /// Reads and drops what is left of a response when that is little, and tells `watcher` of its trailers; else
 /// its stream is reset, or its connection closed.
 pub(crate) async fn drain(mut response: Response, watcher: Option<&Watcher>) {
-    let mut octets = stated_length(&response);
+    let mut bytes = stated_length(&response);
     let version = response.version();
     let body = response.body();
     let reading = async {
-        if octets > DRAINED_OCTETS_MAX {
+        if bytes > DRAINED_BYTES_MAX {
             return;
         }
-        octets = 0;
-        while octets <= DRAINED_OCTETS_MAX
+        bytes = 0;
+        while bytes <= DRAINED_BYTES_MAX
             && let Ok(Some(chunk)) = body.chunk().await
         {
-            octets += chunk.len();
+            bytes += chunk.len();
         }
         if let Some(watcher) = watcher.filter(|_| body.is_ended())
             && let Ok(Some(trailers)) = body.trailers().await

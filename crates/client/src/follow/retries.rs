@@ -134,8 +134,8 @@ impl Retries {
 
 /// Returns a random number from 0 to 1. The keys of a hash map are random enough: it need not be secret.
 fn random() -> f64 {
-    let octets = RandomState::new().build_hasher().finish();
-    octets as f64 / u64::MAX as f64
+    let bytes = RandomState::new().build_hasher().finish();
+    bytes as f64 / u64::MAX as f64
 }
 
 #[cfg(test)]

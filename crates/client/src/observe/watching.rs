@@ -165,7 +165,7 @@ impl std::fmt::Debug for ConnectionFacts<'_> {
 /// The head of a request as it was sent.
 pub struct SentHead {
     version: Version,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl SentHead {
@@ -178,7 +178,7 @@ impl SentHead {
     /// request line and the others are fields in the spelling on the wire (RFC 9112 §2.1); over HTTP/2 all
     /// are fields, pseudo-fields such as `:method: GET` first (RFC 9113 §8.3.1).
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        let lines = self.octets.split(|octet| *octet == b'\n');
+        let lines = self.bytes.split(|byte| *byte == b'\n');
         lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !line.is_empty())
     }
 }
@@ -239,7 +239,7 @@ impl std::fmt::Debug for ReceivedHead<'_> {
 
 /// The name in a line of a field; that of a pseudo-field begins with a colon.
 fn name_of(line: &[u8]) -> &[u8] {
-    let end = line.iter().skip(1).position(|octet| *octet == b':');
+    let end = line.iter().skip(1).position(|byte| *byte == b':');
     &line[..end.map_or(line.len(), |end| end + 1)]
 }
 
@@ -284,8 +284,8 @@ pub(crate) fn connected(watcher: &Watcher, stream: &Stream, is_reused: bool) {
     watcher(&ExchangeEvent::Connected(&ConnectionFacts { stream, is_reused }));
 }
 
-pub(crate) fn sent(watcher: &Watcher, version: Version, octets: Vec<u8>) {
-    watcher(&ExchangeEvent::Request(&SentHead { version, octets }));
+pub(crate) fn sent(watcher: &Watcher, version: Version, bytes: Vec<u8>) {
+    watcher(&ExchangeEvent::Request(&SentHead { version, bytes }));
 }
 
 pub(crate) fn hinted(watcher: &Watcher, version: Version, head: &Head) {

@@ -86,8 +86,8 @@ impl Origins {
 
 /// Returns the part of this URL that would be its origin.
 fn prefix_of(url: &str) -> &str {
-    let octets = url.as_bytes().iter().skip(PREFIX_MIN);
-    match octets.clone().position(|octet| *octet == b'/') {
+    let bytes = url.as_bytes().iter().skip(PREFIX_MIN);
+    match bytes.clone().position(|byte| *byte == b'/') {
         Some(place) => &url[..PREFIX_MIN + place],
         None => url,
     }

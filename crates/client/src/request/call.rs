@@ -111,7 +111,7 @@ impl<'a> Call<'a> {
     /// let (mut up, pending) = call.open().await?;
     /// let mut response = pending.response().await?;
     /// if response.status().is_success() {
-    ///     up.write(b"octets of the protocol").await?;
+    ///     up.write(b"bytes of the protocol").await?;
     ///     let _answer = response.body().chunk().await?;
     /// }
     /// # Ok(())
@@ -305,8 +305,8 @@ mod tests {
 
     #[test]
     fn a_call_is_moved_without_a_loop() {
-        let octets = size_of::<Call<'_>>();
+        let bytes = size_of::<Call<'_>>();
         let of_cookies = if cfg!(feature = "cookies") { 16 } else { 0 };
-        assert!(octets <= 128 + of_cookies, "it has {octets} octets");
+        assert!(bytes <= 128 + of_cookies, "it has {bytes} bytes");
     }
 }

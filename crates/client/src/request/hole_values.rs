@@ -9,33 +9,33 @@ use std::ops::Range;
 pub(crate) const HOLES_MAX: usize = 8;
 
 /// The memory that is kept for the values of the next call, in bytes.
-const KEPT_OCTETS: usize = 4 * 1024;
+const KEPT_BYTES: usize = 4 * 1024;
 
 /// The values, each in its place among the bytes.
 #[derive(Default)]
 pub(crate) struct HoleValues {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     places: [Option<Range<usize>>; HOLES_MAX],
 }
 
 impl HoleValues {
     /// Gives a value for the hole of this number, in place of the one that it had.
     pub(crate) fn set(&mut self, hole: usize, value: &[u8]) {
-        let start = self.octets.len();
-        self.octets.extend_from_slice(value);
-        self.places[hole] = Some(start..self.octets.len());
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.places[hole] = Some(start..self.bytes.len());
     }
 
     /// Returns the value for the hole of this number, if one was given.
     pub(crate) fn get(&self, hole: usize) -> Option<&[u8]> {
         let place = self.places[hole].clone()?;
-        Some(&self.octets[place])
+        Some(&self.bytes[place])
     }
 
     /// Forgets the values, and keeps the memory unless it is large.
     pub(crate) fn clear(&mut self) {
-        self.octets.clear();
-        self.octets.shrink_to(KEPT_OCTETS);
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
         self.places = Default::default();
     }
 }
@@ -51,8 +51,8 @@ mod tests {
         values.set(0, b"");
         values.set(1, b"other");
         assert_eq!([values.get(0), values.get(1), values.get(2)], [Some(&b""[..]), Some(b"other"), None]);
-        values.set(2, &[b'a'; 2 * KEPT_OCTETS]);
+        values.set(2, &[b'a'; 2 * KEPT_BYTES]);
         values.clear();
-        assert_eq!((values.get(1), values.octets.capacity()), (None, KEPT_OCTETS));
+        assert_eq!((values.get(1), values.bytes.capacity()), (None, KEPT_BYTES));
     }
 }

@@ -65,7 +65,7 @@ impl Decoding {
         if let Codings::None | Codings::Unknown = codings {
             return;
         }
-        let decoder = DecoderPool::lend(&self.pool, codings, self.octets_max.unwrap_or(u64::MAX));
+        let decoder = DecoderPool::lend(&self.pool, codings, self.bytes_max.unwrap_or(u64::MAX));
         response.put_decoder(decoder);
     }
 }

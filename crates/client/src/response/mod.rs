@@ -208,7 +208,7 @@ impl Response {
     /// # let client = alula::Client::new()?;
     /// let mut pieces = client.get("https://example.com/film").send().await?.bytes_stream();
     /// let next = std::future::poll_fn(|cx| futures_core::Stream::poll_next(std::pin::Pin::new(&mut pieces), cx));
-    /// println!("{} octets", next.await.transpose()?.map_or(0, |piece| piece.len()));
+    /// println!("{} bytes", next.await.transpose()?.map_or(0, |piece| piece.len()));
     /// # Ok(())
     /// # }
     /// ```

@@ -27,18 +27,18 @@ impl Call<'_> {
         end: bool,
         (began, ends_at): (Instant, Option<Instant>),
     ) -> Result<Stream, Error> {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let opened = self.open_with(conn, end, ends_at, |machine, out| {
             let mark = out.end();
             let stream = self.request.send(self.bare_fields(), machine, end, out)?;
-            octets = machine.sent_head(out.since(mark));
+            bytes = machine.sent_head(out.since(mark));
             Ok(stream)
         });
         let stream = opened.await?;
         let opened = stream.opened().and_then(|opened| opened.secured.or(opened.connected));
         let is_reused = opened.is_none_or(|opened| opened <= began);
         watching::connected(watcher, &stream, is_reused);
-        watching::sent(watcher, stream.version(), octets);
+        watching::sent(watcher, stream.version(), bytes);
         Ok(stream)
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn reason(url: &str, error: ParseError) -> String {
         ParseError::RelativeUrlWithoutBase => "it does not begin with http:// or https://".to_owned(),
         ParseError::EmptyHost => "it has no host".to_owned(),
         ParseError::InvalidPort => match port(url) {
-            Some(port) if port.bytes().all(|octet| octet.is_ascii_digit()) => {
+            Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
                 format!("the port {port} is above 65535")
             }
             _ => "its port is not a number".to_owned(),

@@ -111,31 +111,31 @@ pub(crate) fn path_within<'u>(origin: &str, url: &'u str) -> Option<&'u str> {
 /// Returns true if all bytes may stay, and no segment begins with a dot.
 fn is_normal(path: &str) -> bool {
     let mut before = 0;
-    path.bytes().all(|octet| {
+    path.bytes().all(|byte| {
         // Any segment that begins with a dot is parsed, not `.` and `..` alone: that is simple, and they
         // are rare.
-        let is_dot_segment = octet == b'.' && before == b'/';
-        before = octet;
-        IS_PLAIN[usize::from(octet)] && !is_dot_segment
+        let is_dot_segment = byte == b'.' && before == b'/';
+        before = byte;
+        IS_PLAIN[usize::from(byte)] && !is_dot_segment
     })
 }
 
 /// The result of `is_plain` for each byte.
 static IS_PLAIN: [bool; 256] = {
     let mut are_plain = [false; 256];
-    let mut octet = 0;
-    while octet < are_plain.len() {
-        are_plain[octet] = is_plain(octet as u8);
-        octet += 1;
+    let mut byte = 0;
+    while byte < are_plain.len() {
+        are_plain[byte] = is_plain(byte as u8);
+        byte += 1;
     }
     are_plain
 };
 
 /// Returns true for bytes that stand in a path or query as they are; the machine checks the same again.
-const fn is_plain(octet: u8) -> bool {
-    matches!(octet, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
         || matches!(
-            octet,
+            byte,
             b'-' | b'.'
                 | b'_'
                 | b'~'

@@ -63,8 +63,8 @@ fn a_connection_that_ends_without_a_word_is_tried_again_for_what_is_idempotent()
             tokio::spawn(async move {
                 while let Ok((mut socket, _)) = listener.accept().await {
                     // The request is there: it may have been acted on.
-                    let octets = socket.read(&mut [0; 1024]).await.unwrap_or(0);
-                    counter.fetch_add(usize::from(octets > 0), Relaxed);
+                    let bytes = socket.read(&mut [0; 1024]).await.unwrap_or(0);
+                    counter.fetch_add(usize::from(bytes > 0), Relaxed);
                 }
             });
             let client = Client::builder().retries(tries(3)).build().unwrap();

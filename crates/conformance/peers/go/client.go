@@ -25,7 +25,7 @@ type ask struct {
 	Body     string // a file
 	Trailers [][2]string
 	Into     string // a file for the content
-	GiveUp   bool   // after the first octets of the content
+	GiveUp   bool   // after the first bytes of the content
 	Hold     bool   // leave the content for a later line
 	Resume   bool   // read the content that was left
 	Times    int    // as many times, 20 at once

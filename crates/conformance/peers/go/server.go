@@ -66,7 +66,7 @@ func whole(w http.ResponseWriter, r *http.Request) {
 	w.Write(body)
 }
 
-// big sends n octets: the alphabet, again and again.
+// big sends n bytes: the alphabet, again and again.
 func big(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(r.FormValue("n"))
 	block := []byte(strings.Repeat("abcdefghijklmnopqrstuvwxyz", 1024))
@@ -105,21 +105,21 @@ func interim(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "after two hints\n")
 }
 
-// fields answers with n fields of size octets each and says what was sent with the request.
+// fields answers with n fields of size bytes each and says what was sent with the request.
 func fields(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(r.FormValue("n"))
 	size, _ := strconv.Atoi(r.FormValue("size"))
 	for i := range n {
 		w.Header().Set(fmt.Sprintf("X-Field-%d", i), strings.Repeat("v", size))
 	}
-	count, octets := 0, 0
+	count, bytes := 0, 0
 	for name, values := range r.Header {
 		if strings.HasPrefix(name, "X-Sent-") {
 			count++
-			octets += len(values[0])
+			bytes += len(values[0])
 		}
 	}
-	fmt.Fprintf(w, "%d fields, %d octets\n", count, octets)
+	fmt.Fprintf(w, "%d fields, %d bytes\n", count, bytes)
 }
 
 // goaway answers and closes the connection after it.

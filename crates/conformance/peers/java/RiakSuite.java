@@ -252,21 +252,21 @@ public final class RiakSuite {
     }
 
     private void binaryValues() throws Exception {
-        byte[] octets = new byte[256];
-        for (int at = 0; at < octets.length; at += 1) octets[at] = (byte) at;
+        byte[] bytes = new byte[256];
+        for (int at = 0; at < bytes.length; at += 1) bytes[at] = (byte) at;
         Bucket bucket = bucket("binary");
-        bucket.store("octets", octets).execute();
-        is(Arrays.equals(bucket.fetch("octets").execute().getValue(), octets), "the octets changed");
+        bucket.store("bytes", bytes).execute();
+        is(Arrays.equals(bucket.fetch("bytes").execute().getValue(), bytes), "the bytes changed");
         bucket.store("empty", new byte[0]).execute();
         same(bucket.fetch("empty").execute().getValue().length, 0);
     }
 
     private void largeValues() throws Exception {
-        byte[] octets = new byte[1 << 20];
-        for (int at = 0; at < octets.length; at += 1) octets[at] = (byte) (at * 31 >> 3);
+        byte[] bytes = new byte[1 << 20];
+        for (int at = 0; at < bytes.length; at += 1) bytes[at] = (byte) (at * 31 >> 3);
         Bucket bucket = bucket("large");
-        bucket.store("key", octets).execute();
-        is(Arrays.equals(bucket.fetch("key").execute().getValue(), octets), "the octets changed");
+        bucket.store("key", bytes).execute();
+        is(Arrays.equals(bucket.fetch("key").execute().getValue(), bytes), "the bytes changed");
     }
 
     private void keysOfAnyCharacters() throws Exception {

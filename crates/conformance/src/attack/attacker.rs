@@ -138,17 +138,17 @@ impl Attacker {
         self.next_stream - 2
     }
 
-    /// Sends octets; false once the connection is gone, as is the point of most attacks.
-    pub fn send(&mut self, octets: &[u8]) -> bool {
-        self.gone = self.gone || self.socket.write_all(octets).is_err();
+    /// Sends bytes; false once the connection is gone, as is the point of most attacks.
+    pub fn send(&mut self, bytes: &[u8]) -> bool {
+        self.gone = self.gone || self.socket.write_all(bytes).is_err();
         !self.gone
     }
 
     /// Sends what `make` makes, so often or until the connection is gone.
     pub fn flood(&mut self, times: usize, mut make: impl FnMut(&mut Self) -> Vec<u8>) {
         for _ in 0..times {
-            let octets = make(self);
-            if !self.send(&octets) || self.got.has_ended() {
+            let bytes = make(self);
+            if !self.send(&bytes) || self.got.has_ended() {
                 return;
             }
         }
@@ -297,7 +297,7 @@ impl Read for Patient<'_> {
 }
 
 /// The status of a field block as Alula's encoder writes it: first, by an index or as a literal with a name
-/// by index (RFC 7541 Appendix A, 8 to 14) and three octets, which for the statuses of errors here are as
+/// by index (RFC 7541 Appendix A, 8 to 14) and three bytes, which for the statuses of errors here are as
 /// short as their Huffman code.
 fn status(block: &[u8]) -> Option<u16> {
     const BY_INDEX: [u16; 7] = [200, 204, 206, 304, 400, 404, 500];

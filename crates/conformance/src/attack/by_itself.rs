@@ -71,7 +71,7 @@ pub fn told(outcome: &Result<Response, Error>) -> String {
     }
 }
 
-/// Does this as a client, on this thread, and says the most octets that the client held meanwhile beyond what
+/// Does this as a client, on this thread, and says the most bytes that the client held meanwhile beyond what
 /// it held before.
 pub fn held<T>(play: impl FnOnce() -> T) -> (T, i64) {
     let _turn = one_at_a_time();

@@ -35,7 +35,7 @@ pub struct AttackOverHttp1 {
     pub play: fn(&mut Http1Attacker),
     /// What the attacker gets.
     pub answer: Answer,
-    /// The octets the server may hold for it, at any time.
+    /// The bytes the server may hold for it, at any time.
     pub memory_max: i64,
 }
 

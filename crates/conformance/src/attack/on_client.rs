@@ -34,7 +34,7 @@ pub struct AttackOnClient {
     pub answer: Answer,
     /// What the caller is told, among other things; nothing when the request succeeds.
     pub error: Option<&'static str>,
-    /// The octets the client may hold for it, at any time.
+    /// The bytes the client may hold for it, at any time.
     pub memory_max: i64,
 }
 

@@ -9,7 +9,7 @@ use super::answer::Answer;
 pub struct Report {
     /// What the attacker got.
     pub answer: Answer,
-    /// The most octets the server held at once beyond what it held before.
+    /// The most bytes the server held at once beyond what it held before.
     pub memory_peak: i64,
     /// The client that behaved.
     pub bystander: Bystood,
@@ -40,7 +40,7 @@ impl Report {
     pub(super) fn check(&self, row: &str, answer: Answer, memory_max: i64) {
         println!("{}", self.line(row));
         assert_eq!(self.answer, answer, "{row}");
-        assert!(self.memory_peak <= memory_max, "{row}: {} octets held", self.memory_peak);
+        assert!(self.memory_peak <= memory_max, "{row}: {} bytes held", self.memory_peak);
         assert!(self.bystander.served > 0 && self.bystander.failed == 0, "{row}: {self:?}");
     }
 

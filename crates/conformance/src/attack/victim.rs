@@ -10,7 +10,7 @@ use alula_tally::{Side, set_side};
 /// The time that connections may take to end when the server is stopped.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// A server under attack. It answers `/small` with 13 octets, `/large` with 64 MiB, `/echo` with the content
+/// A server under attack. It answers `/small` with 13 bytes, `/large` with 64 MiB, `/echo` with the content
 /// it gets, `/read` with 204 once it has the content, `/there` with 202, `/never` not at all, and anything
 /// else with 404.
 ///

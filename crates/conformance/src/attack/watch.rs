@@ -34,7 +34,7 @@ impl Watch {
         Self { before, watched }
     }
 
-    /// The most octets that were held at once so far.
+    /// The most bytes that were held at once so far.
     pub(super) fn peak(&self) -> i64 {
         self.watched.look() - self.before
     }

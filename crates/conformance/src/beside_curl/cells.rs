@@ -43,7 +43,7 @@ pub const CHECKS: [(&str, &str); 10] = [
     ("br", "the same, packed by brotli"),
     ("zstd", "the same, packed by zstd"),
     ("redirect", "302 is followed with `-L`, and shown without"),
-    ("range", "1000 octets from the middle of a file, and the rest of a file that is there in part (`-C -`)"),
+    ("range", "1000 bytes from the middle of a file, and the rest of a file that is there in part (`-C -`)"),
     ("trailers", "content of unknown length (chunked in HTTP/1.1) that has fields after it is whole"),
     ("interim", "content after two responses of 103 is that of the final one"),
     ("upload", "2 MiB sent with `-T` and `expect: 100-continue` are sent back"),

@@ -5,7 +5,7 @@ use std::fs;
 use super::packed;
 use super::server::{Pair, Server, Way};
 use crate::folder::Folder;
-use crate::site::{BIG_BYTES, Site, assert_same, octets};
+use crate::site::{BIG_BYTES, Site, assert_same, bytes};
 
 /// What is sent.
 const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
@@ -13,7 +13,7 @@ const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
 pub const REUSED: &str = "reused\n";
 
 impl Pair {
-    /// Both got this, octet by octet.
+    /// Both got this, byte by byte.
     ///
     /// # Panics
     /// When one did not.
@@ -115,7 +115,7 @@ pub fn interim(at: &Server, way: Way) {
 
 /// Content that waits for 100 and is sent back.
 pub fn upload(at: &Server, way: Way, path: &str) {
-    let sent = octets(9, UPLOAD_BYTES);
+    let sent = bytes(9, UPLOAD_BYTES);
     let folder = Folder::new();
     let file = folder.write("upload", &sent);
     let options = ["-T", file.to_str().expect("a path that is text"), "-H", "Expect: 100-continue"];

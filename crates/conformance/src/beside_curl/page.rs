@@ -10,7 +10,7 @@ use crate::interop::page_row::file;
 const BEGINNING: &str = "
 ## `alula get` beside curl
 
-Both programs are given the same words, and what they write is compared octet by octet with what was to come. `yes` was checked
+Both programs are given the same words, and what they write is compared byte by byte with what was to come. `yes` was checked
 in all ways of the second column; `-` is not offered by the server.
 
 ";

@@ -77,19 +77,19 @@ impl Session {
         if self.socket.read_line(&mut first).await? == 0 {
             return Ok(None);
         }
-        let mut octets = 0;
+        let mut bytes = 0;
         loop {
             let mut line = String::new();
             self.socket.read_line(&mut line).await?;
             match line.trim_end().to_ascii_lowercase().split_once(':') {
                 Some(("content-length", value)) => {
-                    octets = value.trim().parse().expect("a client states a length")
+                    bytes = value.trim().parse().expect("a client states a length")
                 }
                 Some(_) => {}
                 None => break,
             }
         }
-        let mut content = vec![0; octets];
+        let mut content = vec![0; bytes];
         self.socket.read_exact(&mut content).await?;
         let mut words = first.split(' ');
         let method = words.next().unwrap_or_default().to_owned();

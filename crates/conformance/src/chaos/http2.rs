@@ -71,7 +71,7 @@ struct Request {
 impl Session {
     async fn run(mut self) -> io::Result<()> {
         let mut input = Vec::new();
-        let mut octets = vec![0; 16 * 1024];
+        let mut bytes = vec![0; 16 * 1024];
         loop {
             self.flush().await?;
             if self.is_over || (self.last.is_some() && self.requests.is_empty() && self.due.is_empty()) {
@@ -79,11 +79,11 @@ impl Session {
             }
             let far = Instant::now() + Duration::from_secs(60);
             let next = self.due.iter().map(|(at, ..)| *at).min().unwrap_or(far);
-            match timeout_at(next, self.socket.read(&mut octets)).await {
+            match timeout_at(next, self.socket.read(&mut bytes)).await {
                 Err(_) => self.answer_due(),
                 Ok(read) => match read? {
                     0 => return Ok(()),
-                    read => input.extend_from_slice(&octets[..read]),
+                    read => input.extend_from_slice(&bytes[..read]),
                 },
             }
             let taken = self.feed(&input)?;
@@ -146,11 +146,11 @@ impl Session {
         }
     }
 
-    fn go_on(&mut self, stream: StreamKey, octets: &[u8], end: bool) {
+    fn go_on(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
         // A stream that is gone owes nothing.
-        let _ = self.machine.release_capacity(stream, octets.len() as u32);
+        let _ = self.machine.release_capacity(stream, bytes.len() as u32);
         let Some(request) = self.requests.get_mut(&stream) else { return };
-        request.content.extend_from_slice(octets);
+        request.content.extend_from_slice(bytes);
         if end {
             self.decide(stream);
         }
@@ -221,12 +221,12 @@ impl Session {
         self.out.extend(&frames::goaway(last, 0));
     }
 
-    /// Sends so many octets of an answer, of which the text is all that there is.
-    fn answer(&mut self, stream: StreamKey, text: &str, octets: usize) {
+    /// Sends so many bytes of an answer, of which the text is all that there is.
+    fn answer(&mut self, stream: StreamKey, text: &str, bytes: usize) {
         let mut fields = FieldSection::new();
-        fields.append("content-length", octets.to_string()).expect("a length is a value");
+        fields.append("content-length", bytes.to_string()).expect("a length is a value");
         let head = ResponseHead { status: Status::OK, fields: &fields };
-        let is_whole = octets == text.len();
+        let is_whole = bytes == text.len();
         // Whoever has reset the stream meanwhile hears nothing.
         if self.machine.send_response(stream, &head, false, &mut self.out).is_ok() {
             let _ = self.machine.send_data(stream, text.as_bytes(), is_whole, &mut self.out);

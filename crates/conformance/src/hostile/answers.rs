@@ -118,9 +118,9 @@ fn finish(ending: Ending, wire: &mut dyn Wire) -> io::Result<()> {
     Ok(())
 }
 
-/// The block of a 200 response with so many octets to come.
-fn response_of(octets: usize) -> Vec<u8> {
-    [frames::response_block("200"), frames::content_length(octets)].concat()
+/// The block of a 200 response with so many bytes to come.
+fn response_of(bytes: usize) -> Vec<u8> {
+    [frames::response_block("200"), frames::content_length(bytes)].concat()
 }
 
 fn half(frame: &[u8]) -> Vec<u8> {

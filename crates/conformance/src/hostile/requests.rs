@@ -64,7 +64,7 @@ impl Point {
     ];
 
     /// All that the client sends until it comes to this point.
-    fn octets(self) -> Vec<u8> {
+    fn bytes(self) -> Vec<u8> {
         let settings = frames::settings(&[]);
         let opened = [PREFACE, &settings].concat();
         let post = frames::headers(1, &frames::request_block("POST"), false);
@@ -99,7 +99,7 @@ impl Point {
 /// # Errors
 /// When the server closes before.
 pub fn play(point: Point, wire: &mut dyn Wire) -> io::Result<()> {
-    wire.write_all(&point.octets())?;
+    wire.write_all(&point.bytes())?;
     wire.flush()?;
     if point == Point::Answer {
         wire::read_until(wire, |frame| frame.kind == kind::HEADERS)?.ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -107,6 +107,6 @@ pub fn play(point: Point, wire: &mut dyn Wire) -> io::Result<()> {
     Ok(())
 }
 
-fn half(octets: &[u8]) -> Vec<u8> {
-    octets[..octets.len() / 2].to_vec()
+fn half(bytes: &[u8]) -> Vec<u8> {
+    bytes[..bytes.len() / 2].to_vec()
 }

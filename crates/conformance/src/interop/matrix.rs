@@ -58,7 +58,7 @@ pub struct Check {
 
 /// Every check, in the order of [`Cells`].
 pub const CHECKS: [Check; 11] = [
-    check("download", "a small, an empty and a 10 MiB content arrive octet by octet as they were sent"),
+    check("download", "a small, an empty and a 10 MiB content arrive byte by byte as they were sent"),
     check("upload", "5 MiB without a pattern are sent, sent back and arrive as they were"),
     check("response trailers", "fields after the content of the response arrive (RFC 9110 §6.5)"),
     check("request trailers", "fields after the content of the request arrive"),

@@ -263,11 +263,11 @@ async fn reset(exchange: Exchange) -> Result<Sent, Error> {
     Err(Error::cancelled())
 }
 
-async fn fields(exchange: Exchange, count: usize, octets: usize) -> Result<Sent, Error> {
+async fn fields(exchange: Exchange, count: usize, bytes: usize) -> Result<Sent, Error> {
     let sent = sent_fields(&exchange);
     let mut reply = ok(exchange);
     for field in 0..count {
-        reply = reply.header(&*format!("x-field-{field}"), "v".repeat(octets));
+        reply = reply.header(&*format!("x-field-{field}"), "v".repeat(bytes));
     }
     reply.send(sent.as_bytes()).await
 }
@@ -275,7 +275,6 @@ async fn fields(exchange: Exchange, count: usize, octets: usize) -> Result<Sent,
 fn sent_fields(exchange: &Exchange) -> String {
     let sent =
         exchange.request().headers().iter().filter(|field| field.name().as_str().starts_with("x-sent-"));
-    let (count, octets) =
-        sent.fold((0, 0), |(count, octets), field| (count + 1, octets + field.value().len()));
-    format!("{count} fields, {octets} octets\n")
+    let (count, bytes) = sent.fold((0, 0), |(count, bytes), field| (count + 1, bytes + field.value().len()));
+    format!("{count} fields, {bytes} bytes\n")
 }

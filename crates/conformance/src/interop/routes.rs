@@ -12,9 +12,9 @@
 //! | `reset` | [`HALF`] of a content, then RST_STREAM |
 //! | `wait` | a head at once and [`HELD`] after somebody asked for `release` |
 //! | `goaway` | [`LAST`], and GOAWAY for the connection |
-//! | `fields?n=N&size=S` | N fields `x-field-I` of S octets; says how many fields `x-sent-I` of how many octets came |
+//! | `fields?n=N&size=S` | N fields `x-field-I` of S bytes; says how many fields `x-sent-I` of how many bytes came |
 
-use crate::site::{Site, octets};
+use crate::site::{Site, bytes};
 
 /// The content of [`Site::SMALL`].
 pub const SMALL: &str = "a feather of little weight";
@@ -24,7 +24,7 @@ pub const TRAILED: &str = "trailers follow\n";
 pub const TRAILERS: [(&str, &str); 2] = [("x-checksum", "c0ffee"), ("x-count", "16")];
 /// What comes after two interim responses.
 pub const HINTED: &str = "after two hints\n";
-/// What comes before a reset; 20 octets are promised.
+/// What comes before a reset; 20 bytes are promised.
 pub const HALF: &str = "half of it";
 /// What a held request is answered with.
 pub const HELD: &str = "held and released\n";
@@ -62,18 +62,18 @@ pub fn downloads() -> [(String, Vec<u8>); 3] {
 /// What is uploaded.
 #[must_use]
 pub fn upload() -> Vec<u8> {
-    octets(5, UPLOAD_BYTES)
+    bytes(5, UPLOAD_BYTES)
 }
 
 /// What is sent as a large section.
 ///
 /// Random hexadecimal digits do not shrink below five bits each (RFC 7541 §5.2), so that 40 000 of them
-/// cannot come in one frame of 16 384 octets, which is all that either side allows.
+/// cannot come in one frame of 16 384 bytes, which is all that either side allows.
 #[must_use]
 pub fn large_fields() -> Vec<(String, String)> {
     let digits = |field: usize| -> String {
-        let random = octets(field as u64, LARGE_FIELD_BYTES / 2);
-        random.iter().map(|octet| format!("{octet:02x}")).collect()
+        let random = bytes(field as u64, LARGE_FIELD_BYTES / 2);
+        random.iter().map(|byte| format!("{byte:02x}")).collect()
     };
     (0..LARGE_FIELDS).map(|field| (format!("x-sent-{field}"), digits(field))).collect()
 }
@@ -81,7 +81,7 @@ pub fn large_fields() -> Vec<(String, String)> {
 /// What a server says that got [`large_fields`].
 #[must_use]
 pub fn large_fields_received() -> String {
-    format!("{LARGE_FIELDS} fields, {} octets\n", LARGE_FIELDS * LARGE_FIELD_BYTES)
+    format!("{LARGE_FIELDS} fields, {} bytes\n", LARGE_FIELDS * LARGE_FIELD_BYTES)
 }
 
 /// Where a server answers with as many fields.

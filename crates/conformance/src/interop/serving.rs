@@ -46,7 +46,7 @@ impl<D: Driven> Pair<D> {
     #[track_caller]
     pub fn whole(&mut self, ask: &Ask) -> Told {
         let told = self.client.ask(ask);
-        assert_eq!((told.status, &*told.error), (200, ""), "{}: {} octets", ask.path, told.content.len());
+        assert_eq!((told.status, &*told.error), (200, ""), "{}: {} bytes", ask.path, told.content.len());
         told
     }
 

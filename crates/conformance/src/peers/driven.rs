@@ -38,7 +38,7 @@ pub enum Takes {
     /// All of it.
     #[default]
     Whole,
-    /// The first octets of its content; then it gives up.
+    /// The first bytes of its content; then it gives up.
     Beginning,
     /// Its head; the content is taken later.
     Head,

@@ -38,11 +38,11 @@ impl Attack {
 
     const fn flags(self) -> &'static str {
         match self {
-            // A field of up to 24 octets every ten seconds, and never an end.
+            // A field of up to 24 bytes every ten seconds, and never an end.
             Self::Head => "-H -i 10 -x 24",
-            // A few octets of 8192 every ten seconds.
+            // A few bytes of 8192 every ten seconds.
             Self::Body => "-B -i 10 -x 10 -s 8192",
-            // 32 octets of an answer every five seconds, by small windows.
+            // 32 bytes of an answer every five seconds, by small windows.
             Self::Read => "-X -w 512 -y 1024 -n 5 -z 32 -k 3",
         }
     }

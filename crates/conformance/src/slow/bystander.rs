@@ -166,8 +166,8 @@ impl Connection {
         self.write(&frames::frame(kind::WINDOW_UPDATE, flag::NONE, 0, &1024_u32.to_be_bytes()))
     }
 
-    fn write(&mut self, octets: &[u8]) -> io::Result<()> {
-        self.input.get_mut().write_all(octets)
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.input.get_mut().write_all(bytes)
     }
 }
 

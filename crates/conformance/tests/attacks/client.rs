@@ -48,8 +48,8 @@ fn word(kind: u8, stream: u32, value: u32) -> Vec<u8> {
     frames::frame(kind, flag::NONE, stream, &value.to_be_bytes())
 }
 
-fn flood(attacker: &mut Attacker, octets: &[u8]) {
-    attacker.flood(MANY, |_| octets.to_vec());
+fn flood(attacker: &mut Attacker, bytes: &[u8]) {
+    attacker.flood(MANY, |_| bytes.to_vec());
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn smuggling_by_lines() {
     });
     rule("HTTP/1.1: NUL in a value", BAD, |attacker| ask_with(attacker, b"a: b\0c\r\n"));
     rule("HTTP/1.1: NUL in a name", BAD, |attacker| ask_with(attacker, b"a\0b: c\r\n"));
-    rule("HTTP/1.1: a name of no octets", BAD, |attacker| ask_with(attacker, b": c\r\n"));
+    rule("HTTP/1.1: a name of no bytes", BAD, |attacker| ask_with(attacker, b": c\r\n"));
     rule("HTTP/1.1: empty lines before a request", BAD, |attacker| attacker.flood(100, "\r\n"));
 }
 
@@ -321,10 +321,10 @@ fn unread_content() {
 
 #[test]
 fn premature_tunnel() {
-    rule("HTTP/1.1: octets for a tunnel that is not granted", Answer::Last(404), |attacker| {
+    rule("HTTP/1.1: bytes for a tunnel that is not granted", Answer::Last(404), |attacker| {
         attacker.send(["CONNECT b:443 HTTP/1.1\r\nHost: b:443\r\n\r\n", Http1Attacker::SMUGGLED].concat());
     });
-    rule("HTTP/1.1: octets for a protocol that is not switched to", Answer::Served, |attacker| {
+    rule("HTTP/1.1: bytes for a protocol that is not switched to", Answer::Served, |attacker| {
         ask_with(attacker, b"Connection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n");
     });
 }

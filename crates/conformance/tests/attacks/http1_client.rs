@@ -12,22 +12,22 @@ const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 /// An answer that breaks a rule.
 fn rule(row: &'static str, error: &'static str, parts: [&str; 2]) {
-    let octets = parts.concat().into_bytes();
+    let bytes = parts.concat().into_bytes();
     let (lift, error) = (None, Some(error));
-    AttackOnClientOverHttp1 { row, lift, octets, closes: false, error, memory_max: MEMORY_MAX }.check();
+    AttackOnClientOverHttp1 { row, lift, bytes, closes: false, error, memory_max: MEMORY_MAX }.check();
 }
 
 /// An answer that goes beyond a limit.
-fn limit(row: &'static str, error: &'static str, lift: fn(&mut Limits), octets: String) {
-    let (lift, octets, error) = (Some(lift), octets.into_bytes(), Some(error));
-    AttackOnClientOverHttp1 { row, lift, octets, closes: false, error, memory_max: MEMORY_MAX }.check();
+fn limit(row: &'static str, error: &'static str, lift: fn(&mut Limits), bytes: String) {
+    let (lift, bytes, error) = (Some(lift), bytes.into_bytes(), Some(error));
+    AttackOnClientOverHttp1 { row, lift, bytes, closes: false, error, memory_max: MEMORY_MAX }.check();
 }
 
 /// An answer that is cut short by the end of the connection.
 fn cut(row: &'static str, error: &'static str, parts: [&str; 2]) {
-    let octets = parts.concat().into_bytes();
+    let bytes = parts.concat().into_bytes();
     let (lift, error) = (None, Some(error));
-    AttackOnClientOverHttp1 { row, lift, octets, closes: true, error, memory_max: MEMORY_MAX }.check();
+    AttackOnClientOverHttp1 { row, lift, bytes, closes: true, error, memory_max: MEMORY_MAX }.check();
 }
 
 #[test]
@@ -124,11 +124,11 @@ fn content_cut_short() {
 }
 
 #[test]
-fn unsolicited_octets() {
+fn unsolicited_bytes() {
     AttackOnClientOverHttp1 {
         row: "client, HTTP/1.1: an answer that nobody asked for",
         lift: None,
-        octets: [HEAD, "Content-Length: 0\r\n\r\n", HEAD, "Content-Length: 5\r\n\r\nwrong"]
+        bytes: [HEAD, "Content-Length: 0\r\n\r\n", HEAD, "Content-Length: 5\r\n\r\nwrong"]
             .concat()
             .into_bytes(),
         closes: false,

@@ -183,7 +183,7 @@ fn empty_continuation_flood() {
     });
 }
 
-/// A field of 4,000 octets that enters the table (RFC 7541 §6.2.1), and so many references to it.
+/// A field of 4,000 bytes that enters the table (RFC 7541 §6.2.1), and so many references to it.
 fn bomb(references: usize) -> Vec<u8> {
     let value = [b'x'; 4000];
     let length = [0x7f, 0xa1, 0x1e];
@@ -364,8 +364,8 @@ fn tiny_data() {
 }
 
 #[test]
-fn names_of_no_octets() {
-    rule("a name of no octets", Answer::Reset(ErrorCode::PROTOCOL_ERROR), |attacker| {
+fn names_of_no_bytes() {
+    rule("a name of no bytes", Answer::Reset(ErrorCode::PROTOCOL_ERROR), |attacker| {
         let stream = attacker.stream();
         let block = [frames::path_block("GET", "/small"), frames::field("", "x")].concat();
         attacker.send(&frames::headers(stream, &block, true));

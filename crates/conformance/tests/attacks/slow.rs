@@ -20,8 +20,8 @@ fn request(stream: u32, path: &str) -> Vec<u8> {
     frames::headers(stream, &frames::path_block("GET", path), true)
 }
 
-fn window_update(stream: u32, octets: u32) -> Vec<u8> {
-    frames::frame(kind::WINDOW_UPDATE, flag::NONE, stream, &octets.to_be_bytes())
+fn window_update(stream: u32, bytes: u32) -> Vec<u8> {
+    frames::frame(kind::WINDOW_UPDATE, flag::NONE, stream, &bytes.to_be_bytes())
 }
 
 /// Content of stated length that stays away.

@@ -30,7 +30,7 @@ pub(crate) fn clients_over_tls_leave_nothing_behind() {
 pub(crate) fn clients_that_break_off_the_handshake_leave_nothing_behind() {
     let certificates = Certificates::new();
     let (echo, before) = warm(&certificates, &Reach::Tls(&certificates));
-    // The record layer's first octets (RFC 8446 §5.1): a handshake record of 512 octets, and a part of it.
+    // The record layer's first bytes (RFC 8446 §5.1): a handshake record of 512 bytes, and a part of it.
     let hello = [&[0x16, 0x03, 0x01, 0x02, 0x00, 0x01][..], &[0; 200]].concat();
     for length in [1, 5, 6, 100, hello.len()] {
         let mut stalling = Vec::new();
@@ -38,7 +38,7 @@ pub(crate) fn clients_that_break_off_the_handshake_leave_nothing_behind() {
             let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, echo.port())).expect("it accepts");
             let mut wire: Box<dyn Wire> = Box::new(socket);
             wire.write_all(&hello[..length]).expect("it reads");
-            end(ending, wire, &mut stalling).unwrap_or_else(|why| panic!("{length} octets: {why}"));
+            end(ending, wire, &mut stalling).unwrap_or_else(|why| panic!("{length} bytes: {why}"));
         }
     }
     is_as_before(&echo, &Reach::Tls(&certificates), before);

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         serve_malloc::a_request_for_a_held_file_allocates_nothing,
         serve_stalled::one_page_is_held_however_many_streams_ask_for_it,
         serve_stalled::a_stalled_stream_holds_no_part_of_its_file,
-        serve_stalled::windows_that_open_by_an_octet_hold_nothing_either,
+        serve_stalled::windows_that_open_by_an_byte_hold_nothing_either,
         store_memory::large_objects_at_once_wait_for_their_part_of_the_memory,
     ])
 }

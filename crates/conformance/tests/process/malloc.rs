@@ -9,7 +9,7 @@ use alula_conformance::environment;
 use alula_conformance::folder::Folder;
 use alula_conformance::load::{self, Counts, Load};
 use alula_conformance::malloc::MallocCounter;
-use alula_conformance::site::octets;
+use alula_conformance::site::bytes;
 
 /// A connection's output grows when more answers than ever before leave at once, which may happen late: so a
 /// load may show a few calls, while a call per request would show in each. One load without any call is
@@ -25,7 +25,7 @@ pub(crate) fn a_warm_request_allocates_nothing() {
     assert!(counter.calls() > 0, "the counter is not loaded");
 
     let folder = Folder::new();
-    let body = folder.write("body", octets(2, 1024));
+    let body = folder.write("body", bytes(2, 1024));
     let load = Load { requests: 100_000, connections: 8, streams: 32, body: None };
     allocates_nothing(&counter, &echo, load);
     allocates_nothing(&counter, &echo, Load { body: Some(&body), streams: 1, ..load });

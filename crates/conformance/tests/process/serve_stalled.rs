@@ -23,7 +23,7 @@ const WATCHED_FOR: Duration = Duration::from_millis(500);
 /// bounded by 32.
 const THREADS_MAX: usize = 80;
 
-/// A folder with 10 000 files of no octets.
+/// A folder with 10 000 files of no bytes.
 fn large_folder() -> Folder {
     let folder = Folder::new();
     for number in 0..10_000 {
@@ -36,11 +36,11 @@ fn large_folder() -> Folder {
 /// back.
 fn stall(served: &Served, reach: &Reach<'_>, path: &str) -> Box<dyn Wire> {
     let mut wire = wire::connect(served.port(), reach).expect("it accepts");
-    let mut octets = [frames::PREFACE, &frames::settings(&[]), &frames::settings_ack()].concat();
+    let mut bytes = [frames::PREFACE, &frames::settings(&[]), &frames::settings_ack()].concat();
     for number in 0..STREAMS {
-        octets.extend(frames::headers(2 * number + 1, &frames::path_block("GET", path), true));
+        bytes.extend(frames::headers(2 * number + 1, &frames::path_block("GET", path), true));
     }
-    wire.write_all(&octets).expect("it reads");
+    wire.write_all(&bytes).expect("it reads");
     for _ in 0..STREAMS {
         let head = wire::read_until(&mut *wire, |frame| frame.kind == kind::HEADERS).expect("whole frames");
         assert!(head.is_some(), "the connection ended");
@@ -134,17 +134,17 @@ pub(crate) fn a_stalled_stream_holds_no_part_of_its_file() {
 }
 
 /// A peer that gives a window for a moment makes the server read, and takes nothing of it after all.
-pub(crate) fn windows_that_open_by_an_octet_hold_nothing_either() {
+pub(crate) fn windows_that_open_by_an_byte_hold_nothing_either() {
     let folder = large_file();
     let served = Served::start(folder.path(), &Certificates::new(), &[]);
     let before = process::memory(served.id()).resident_kib;
     let mut wires: Vec<_> = (0..5).map(|_| stall(&served, &Reach::Clear, "/large.bin")).collect();
     for wire in &mut wires {
-        let octets = (0..=STREAMS).flat_map(|number| {
+        let bytes = (0..=STREAMS).flat_map(|number| {
             let stream = (2 * number).saturating_sub(1);
             frames::frame(kind::WINDOW_UPDATE, flag::NONE, stream, &1_u32.to_be_bytes())
         });
-        wire.write_all(&octets.collect::<Vec<u8>>()).expect("it reads");
+        wire.write_all(&bytes.collect::<Vec<u8>>()).expect("it reads");
         let is_open = |frame: &frames::Frame| frame.kind == kind::DATA && !frame.payload.is_empty();
         assert!(wire::read_until(&mut **wire, is_open).expect("whole frames").is_some());
     }

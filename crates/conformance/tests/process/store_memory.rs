@@ -16,10 +16,10 @@ use tokio::io::AsyncReadExt as _;
 use tokio::task::JoinSet;
 
 const OBJECTS: u64 = 64;
-const OBJECT_OCTETS: u64 = 8 * 1024 * 1024;
-const OCTET: u8 = 7;
+const OBJECT_BYTES: u64 = 8 * 1024 * 1024;
+const BYTE: u8 = 7;
 
-/// The bound of octets in flight, which is a sixteenth of what the objects take together.
+/// The bound of bytes in flight, which is a sixteenth of what the objects take together.
 const MEMORY: &str = "32M";
 
 /// The longest object, for which a content without a length takes room.
@@ -30,9 +30,9 @@ const OBJECT_MAX: &str = "9M";
 /// were read; and 48 MiB for everything else.
 const PEAK_KIB_MAX: u64 = (32 + 3 * 8 + 4 * (32 + 8) + 64 + 48) * 1024;
 
-/// Blocks of so many octets are given back at once. glibc raises this by itself to the largest block that was
+/// Blocks of so many bytes are given back at once. glibc raises this by itself to the largest block that was
 /// given back, which is an object.
-const LARGE_OCTETS: &str = "131072";
+const LARGE_BYTES: &str = "131072";
 
 /// No disk is so slow.
 const ALL_MAX: Duration = Duration::from_secs(300);
@@ -45,8 +45,8 @@ pub(crate) fn large_objects_at_once_wait_for_their_part_of_the_memory() {
 async fn put_and_get_all_at_once() {
     let folder = Folder::new();
     let (store, port) = start(&folder);
-    let stated = |_| Content::reader_of(tokio::io::repeat(OCTET).take(OBJECT_OCTETS), OBJECT_OCTETS);
-    let unstated = |_| Content::reader(tokio::io::repeat(OCTET).take(OBJECT_OCTETS));
+    let stated = |_| Content::reader_of(tokio::io::repeat(BYTE).take(OBJECT_BYTES), OBJECT_BYTES);
+    let unstated = |_| Content::reader(tokio::io::repeat(BYTE).take(OBJECT_BYTES));
     for client in [Client::builder().http1_only(), Client::builder().http2_only()] {
         let client = client.build().expect("a client");
         put_all(&client, port, stated).await;
@@ -55,7 +55,7 @@ async fn put_and_get_all_at_once() {
         get_all(&client, port).await;
     }
     let peak = process::memory(store.id()).peak_kib;
-    println!("{OBJECTS} objects of {OBJECT_OCTETS} octets at once: at most {peak} KiB resident");
+    println!("{OBJECTS} objects of {OBJECT_BYTES} bytes at once: at most {peak} KiB resident");
     assert!(peak <= PEAK_KIB_MAX, "{peak} KiB were resident");
 }
 
@@ -65,7 +65,7 @@ fn start(folder: &Folder) -> (Program, u16) {
     let arguments =
         ["store", "--listen", "127.0.0.1:0", "--data", &data, "--memory", MEMORY, "--object-max", OBJECT_MAX];
     let mut command = command::command(arguments);
-    command.env("MALLOC_MMAP_THRESHOLD_", LARGE_OCTETS);
+    command.env("MALLOC_MMAP_THRESHOLD_", LARGE_BYTES);
     let mut store = Program::start(&mut command);
     let port = store.wait_for_line("says where it listens", |line| {
         let address = line.split_once("listening on http://127.0.0.1:")?.1;
@@ -101,19 +101,19 @@ async fn get_all(client: &Client, port: u16) {
             let get = client.get(url(port, number)).timeout(ALL_MAX);
             let mut response = get.send().await.expect("an answer");
             assert_eq!(response.status(), 200);
-            octets_of(response.body()).await
+            bytes_of(response.body()).await
         });
     }
-    for octets in reads.join_all().await {
-        assert_eq!(octets, OBJECT_OCTETS);
+    for bytes in reads.join_all().await {
+        assert_eq!(bytes, OBJECT_BYTES);
     }
 }
 
-async fn octets_of(body: &mut Body) -> u64 {
-    let mut octets = 0;
+async fn bytes_of(body: &mut Body) -> u64 {
+    let mut bytes = 0;
     while let Some(chunk) = body.chunk().await.expect("the content goes on") {
-        assert!(chunk.iter().all(|octet| *octet == OCTET), "other octets than were stored");
-        octets += chunk.len() as u64;
+        assert!(chunk.iter().all(|byte| *byte == BYTE), "other bytes than were stored");
+        bytes += chunk.len() as u64;
     }
-    octets
+    bytes
 }

@@ -78,7 +78,7 @@ pub(crate) fn ranges() -> Vec<Attack> {
 
 pub(crate) fn lists() -> Vec<Attack> {
     let mut attacks = Vec::new();
-    for (shape, unit) in [("letters", "k"), ("controls", "%01"), ("octets that are no text", "%FF")] {
+    for (shape, unit) in [("letters", "k"), ("controls", "%01"), ("bytes that are no text", "%FF")] {
         let name = |number: usize| format!("{}{number:04}", unit.repeat(20_000));
         let keys: Vec<_> =
             (0..20).map(|number| put(&format!("/buckets/b/keys/{}", name(number)), "", b"x")).collect();

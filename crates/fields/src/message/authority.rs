@@ -8,7 +8,7 @@ use core::net::Ipv6Addr;
 use crate::{
     error::{FieldError, FieldErrorKind},
     message::scheme::Scheme,
-    text::octets,
+    text::bytes,
 };
 
 /// An authority that has been checked: a host, and a port if one is given. Borrowed, cheap to copy.
@@ -87,7 +87,7 @@ impl<'a> Authority<'a> {
         // `example.com:` and `example.com:443` are the same origin as `example.com` (RFC 9110 §4.2.3).
         let without_port = self.port.is_none() || self.port == scheme.default_port();
         let sent = if without_port { self.host() } else { self.text };
-        match sent.bytes().any(|octet| octet.is_ascii_uppercase()) {
+        match sent.bytes().any(|byte| byte.is_ascii_uppercase()) {
             true => Cow::Owned(sent.to_ascii_lowercase()),
             false => Cow::Borrowed(sent),
         }
@@ -160,17 +160,17 @@ fn host_len(text: &str) -> Result<usize, FieldError> {
             Err(_) => Err(malformed(text)),
         };
     }
-    let len = text.bytes().position(|octet| octet == b':').unwrap_or(text.len());
-    match octets::position_outside(&text.as_bytes()[..len], octets::HOST) {
+    let len = text.bytes().position(|byte| byte == b':').unwrap_or(text.len());
+    match bytes::position_outside(&text.as_bytes()[..len], bytes::HOST) {
         None if len > 0 => Ok(len),
         None => Err(malformed(text)),
-        Some(at) => Err(bad_octet(text, at)),
+        Some(at) => Err(bad_byte(text, at)),
     }
 }
 
 /// Parses a port: one to five digits, no more than 65535.
 fn port(digits: &[u8]) -> Option<u16> {
-    if digits.len() > 5 || !octets::all_in(digits, octets::DIGIT) {
+    if digits.len() > 5 || !bytes::all_in(digits, bytes::DIGIT) {
         return None;
     }
     let value = digits.iter().fold(0, |value: u32, digit| value * 10 + (digit - b'0') as u32);
@@ -183,9 +183,9 @@ fn malformed(text: &str) -> FieldError {
 }
 
 #[cold]
-fn bad_octet(text: &str, at: usize) -> FieldError {
+fn bad_byte(text: &str, at: usize) -> FieldError {
     let before = &text.as_bytes()[..at + 1];
-    FieldError::outside(FieldErrorKind::Authority, text.as_bytes(), before, octets::HOST)
+    FieldError::outside(FieldErrorKind::Authority, text.as_bytes(), before, bytes::HOST)
 }
 
 #[cfg(test)]
@@ -275,7 +275,7 @@ mod tests {
         let message = Authority::parse("a b").unwrap_err().to_string();
         assert_eq!(
             message,
-            r#"authority "a b" has octet 0x20 at 1, which no host and port have there (RFC 3986 §3.2)"#
+            r#"authority "a b" has byte 0x20 at 1, which no host and port have there (RFC 3986 §3.2)"#
         );
         let message = Authority::parse("a:b").unwrap_err().to_string();
         assert_eq!(message, r#"authority "a:b" has not the form of one (RFC 3986 §3.2)"#);

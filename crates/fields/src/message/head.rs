@@ -10,7 +10,7 @@ use crate::{
     },
     name::known::KnownName,
     section::{FieldSection, arena::Arena},
-    text::octets,
+    text::bytes,
     value::masked::masked_target,
 };
 
@@ -183,7 +183,7 @@ impl Head {
     /// usual methods and schemes; [`pseudo`](Self::pseudo) costs nothing.
     #[inline]
     pub fn method(&self) -> Option<&str> {
-        match self.octets(METHOD)? {
+        match self.bytes(METHOD)? {
             b"GET" => Some("GET"),
             b"POST" => Some("POST"),
             other => core::str::from_utf8(other).ok(),
@@ -193,7 +193,7 @@ impl Head {
     /// Returns the scheme of a request.
     #[inline]
     pub fn scheme(&self) -> Option<&str> {
-        match self.octets(SCHEME)? {
+        match self.bytes(SCHEME)? {
             b"https" => Some("https"),
             b"http" => Some("http"),
             other => core::str::from_utf8(other).ok(),
@@ -214,8 +214,8 @@ impl Head {
 
     /// Returns the path and query of a request as bytes, which need not be looked at as text.
     #[inline]
-    pub fn path_octets(&self) -> Option<&[u8]> {
-        self.octets(PATH)
+    pub fn path_bytes(&self) -> Option<&[u8]> {
+        self.bytes(PATH)
     }
 
     /// Returns the protocol of an extended CONNECT (RFC 8441 §4).
@@ -277,11 +277,11 @@ impl Head {
     /// # Errors
     /// When it is not `*` and does not start with `/`, or has a space, control, `#`, or byte outside ASCII.
     pub fn set_path(&mut self, path: &str) -> Result<(), FieldError> {
-        let octets = path.as_bytes();
-        if !octets::is_path(octets) || !(octets.starts_with(b"/") || octets == b"*") {
-            return Err(FieldError::outside(FieldErrorKind::Target, octets, octets, octets::PATH));
+        let bytes = path.as_bytes();
+        if !bytes::is_path(bytes) || !(bytes.starts_with(b"/") || bytes == b"*") {
+            return Err(FieldError::outside(FieldErrorKind::Target, bytes, bytes, bytes::PATH));
         }
-        self.put(PATH, octets);
+        self.put(PATH, bytes);
         Ok(())
     }
 
@@ -290,11 +290,11 @@ impl Head {
     /// # Errors
     /// When it is no token.
     pub fn set_protocol(&mut self, protocol: &str) -> Result<(), FieldError> {
-        let octets = protocol.as_bytes();
-        if !octets::is_token(octets) {
-            return Err(FieldError::outside(FieldErrorKind::Protocol, octets, octets, octets::TOKEN));
+        let bytes = protocol.as_bytes();
+        if !bytes::is_token(bytes) {
+            return Err(FieldError::outside(FieldErrorKind::Protocol, bytes, bytes, bytes::TOKEN));
         }
-        self.put(PROTOCOL, octets);
+        self.put(PROTOCOL, bytes);
         Ok(())
     }
 
@@ -341,7 +341,7 @@ impl Head {
     /// kept as a number.
     #[inline]
     pub fn pseudo(&self, name: KnownName) -> Option<&[u8]> {
-        self.octets(part_of(name)?)
+        self.bytes(part_of(name)?)
     }
 
     /// Returns true if the control data of this pseudo-field is there.
@@ -354,11 +354,11 @@ impl Head {
     }
 
     fn part(&self, part: usize) -> Option<&str> {
-        core::str::from_utf8(self.octets(part)?).ok()
+        core::str::from_utf8(self.bytes(part)?).ok()
     }
 
     #[inline]
-    fn octets(&self, part: usize) -> Option<&[u8]> {
+    fn bytes(&self, part: usize) -> Option<&[u8]> {
         let Span { start, len, is_set } = self.spans[part];
         if is_set { Some(&self.control.room()[start as usize..][..len as usize]) } else { None }
     }
@@ -506,13 +506,13 @@ mod tests {
         for (error, message) in [
             (
                 head.set_path("/a b"),
-                r#"target "/a b" has octet 0x20 at 2, which no path and query have (RFC 9110 §7.1)"#,
+                r#"target "/a b" has byte 0x20 at 2, which no path and query have (RFC 9110 §7.1)"#,
             ),
             (head.set_path(""), r#"target "" has not the form of one (RFC 9110 §7.1)"#),
             (head.set_path("a"), r#"target "a" has not the form of one (RFC 9110 §7.1)"#),
             (
                 head.set_protocol("a b"),
-                r#"protocol "a b" has octet 0x20 at 1, which no token has (RFC 8441 §4)"#,
+                r#"protocol "a b" has byte 0x20 at 1, which no token has (RFC 8441 §4)"#,
             ),
         ] {
             assert_eq!(format!("{}", error.unwrap_err()), message);

@@ -29,8 +29,8 @@ impl TryFrom<&HeaderMap> for FieldSection {
     /// # Errors
     /// Should `http` ever allow what [`FieldSection::append`] refuses.
     fn try_from(map: &HeaderMap) -> Result<Self, FieldError> {
-        let octets = map.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-        let mut section = Self::with_capacity(map.len(), octets);
+        let bytes = map.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+        let mut section = Self::with_capacity(map.len(), bytes);
         for (name, value) in map {
             match value.is_sensitive() {
                 true => section.append_sensitive(name.as_str(), value)?,
@@ -125,10 +125,10 @@ mod tests {
     }
 
     #[test]
-    fn octets_agree_on_what_a_value_is() {
-        for octet in 0..=255 {
-            let theirs = HeaderValue::from_bytes(&[octet]).is_ok();
-            assert_eq!(crate::text::octets::is_field_value(&[octet]), theirs, "{octet:#x}");
+    fn bytes_agree_on_what_a_value_is() {
+        for byte in 0..=255 {
+            let theirs = HeaderValue::from_bytes(&[byte]).is_ok();
+            assert_eq!(crate::text::bytes::is_field_value(&[byte]), theirs, "{byte:#x}");
         }
     }
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::{
     error::{FieldError, FieldErrorKind},
-    text::octets,
+    text::bytes,
 };
 
 /// A method: one of the standard ones, or any other token, borrowed.
@@ -134,13 +134,13 @@ impl<'a> Method<'a> {
     }
 
     fn other(text: &'a str) -> Result<Self, FieldError> {
-        match octets::is_token(text.as_bytes()) {
+        match bytes::is_token(text.as_bytes()) {
             true => Ok(Self::Other(text)),
             false => Err(FieldError::outside(
                 FieldErrorKind::Method,
                 text.as_bytes(),
                 text.as_bytes(),
-                octets::TOKEN,
+                bytes::TOKEN,
             )),
         }
     }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn what_is_no_token_is_refused() {
         let message = Method::parse("GE T").unwrap_err().to_string();
-        assert_eq!(message, r#"method "GE T" has octet 0x20 at 2, which no token has (RFC 9110 §9.1)"#);
+        assert_eq!(message, r#"method "GE T" has byte 0x20 at 2, which no token has (RFC 9110 §9.1)"#);
         let message = Method::parse_folded("").unwrap_err().to_string();
         assert_eq!(message, r#"method "" has not the form of one (RFC 9110 §9.1)"#);
     }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::{
     error::{FieldError, FieldErrorKind},
-    text::octets,
+    text::bytes,
 };
 
 /// A scheme: `http`, `https`, or another that is only passed on. Comparison folds ASCII case when parsing.
@@ -61,12 +61,12 @@ impl<'a> Scheme<'a> {
     }
 
     fn other(text: &'a str) -> Result<Self, FieldError> {
-        let octets = text.as_bytes();
-        match octets.first() {
-            Some(first) if first.is_ascii_alphabetic() && octets::all_in(octets, octets::SCHEME) => {
+        let bytes = text.as_bytes();
+        match bytes.first() {
+            Some(first) if first.is_ascii_alphabetic() && bytes::all_in(bytes, bytes::SCHEME) => {
                 Ok(Self::Other(text))
             }
-            _ => Err(FieldError::outside(FieldErrorKind::Scheme, octets, octets, octets::SCHEME)),
+            _ => Err(FieldError::outside(FieldErrorKind::Scheme, bytes, bytes, bytes::SCHEME)),
         }
     }
 }
@@ -91,7 +91,7 @@ mod tests {
         for (bad, message) in [
             ("", r#"scheme "" has not the form of one (RFC 3986 §3.1)"#),
             ("1a", r#"scheme "1a" has not the form of one (RFC 3986 §3.1)"#),
-            ("ht tp", r#"scheme "ht tp" has octet 0x20 at 2, which no scheme has there (RFC 3986 §3.1)"#),
+            ("ht tp", r#"scheme "ht tp" has byte 0x20 at 2, which no scheme has there (RFC 3986 §3.1)"#),
         ] {
             assert_eq!(Scheme::parse(bad).unwrap_err().to_string(), message);
         }

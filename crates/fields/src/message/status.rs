@@ -5,7 +5,7 @@ use core::num::NonZeroU16;
 
 use crate::{
     error::{FieldError, FieldErrorKind},
-    text::octets,
+    text::bytes,
 };
 
 /// A status code: three digits, from 100 to 999. Two bytes, also as an `Option`.
@@ -133,7 +133,7 @@ impl Status {
                 return Ok(status);
             }
         }
-        Err(FieldError::outside(FieldErrorKind::Status, digits, digits, octets::DIGIT))
+        Err(FieldError::outside(FieldErrorKind::Status, digits, digits, bytes::DIGIT))
     }
 
     /// Returns the code, from 100 to 999.
@@ -262,11 +262,11 @@ mod tests {
     #[test]
     fn what_is_no_status_is_refused() {
         for (bad, message) in [
-            (&b"2x0"[..], r#"status "2x0" has octet 0x78 at 1, which is no digit (RFC 9110 §15)"#),
+            (&b"2x0"[..], r#"status "2x0" has byte 0x78 at 1, which is no digit (RFC 9110 §15)"#),
             (b"", r#"status "" has not the form of one (RFC 9110 §15)"#),
             (b"099", r#"status "099" has not the form of one (RFC 9110 §15)"#),
             (b"0200", r#"status "0200" has not the form of one (RFC 9110 §15)"#),
-            (b"+20", r#"status "+20" has octet 0x2b at 0, which is no digit (RFC 9110 §15)"#),
+            (b"+20", r#"status "+20" has byte 0x2b at 0, which is no digit (RFC 9110 §15)"#),
         ] {
             assert_eq!(Status::parse(bad).unwrap_err().to_string(), message);
         }

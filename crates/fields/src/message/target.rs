@@ -5,7 +5,7 @@ use core::fmt;
 use crate::{
     error::{FieldError, FieldErrorKind},
     message::{authority::Authority, method::Method, scheme::Scheme},
-    text::octets,
+    text::bytes,
     value::masked::masked_target,
 };
 
@@ -49,11 +49,11 @@ impl<'a> Target<'a> {
     /// When it has a space, a control, `#` or a byte outside ASCII; when it is in no form, or in one that the
     /// method does not have: CONNECT takes host and port alone, and `*` is for OPTIONS alone.
     pub fn parse(method: Method<'_>, text: &'a str) -> Result<Self, FieldError> {
-        let octets = text.as_bytes();
-        if !octets::is_path(octets) {
-            return Err(FieldError::outside(FieldErrorKind::Target, octets, octets, octets::PATH));
+        let bytes = text.as_bytes();
+        if !bytes::is_path(bytes) {
+            return Err(FieldError::outside(FieldErrorKind::Target, bytes, bytes, bytes::PATH));
         }
-        match (method, octets) {
+        match (method, bytes) {
             (Method::Connect, _) => Self::tunnel(text),
             (_, [b'/', ..]) => Ok(Self::Origin(text)),
             (Method::Options, b"*") => Ok(Self::Asterisk),

@@ -313,12 +313,11 @@ mod tests {
         for name in KnownName::all() {
             let lower = name.as_str().as_bytes();
             for at in 0..lower.len() {
-                for octet in [b'!', b'z', 0, 0xff, lower[at].wrapping_add(1), lower[at].to_ascii_uppercase()]
-                {
+                for byte in [b'!', b'z', 0, 0xff, lower[at].wrapping_add(1), lower[at].to_ascii_uppercase()] {
                     let mut near = lower.to_vec();
-                    near[at] = octet;
+                    near[at] = byte;
                     let expected = KnownName::all().find(|other| other.as_str().as_bytes() == near);
-                    assert_eq!(KnownName::lookup(&near), expected, "{name} with {octet} at {at}");
+                    assert_eq!(KnownName::lookup(&near), expected, "{name} with {byte} at {at}");
                 }
                 let mut shorter = lower.to_vec();
                 shorter.remove(at);

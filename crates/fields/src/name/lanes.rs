@@ -14,16 +14,16 @@ pub(crate) const NAME_SHORT: usize = 16;
 
 /// Copies up to 32 bytes: the first and the last of them as words that overlap.
 #[inline(always)]
-pub fn copy_short(room: &mut [u8; SHORT], octets: &[u8]) {
-    let len = octets.len();
-    if let (Some(first), Some(last)) = (octets.first_chunk::<16>(), octets.last_chunk::<16>()) {
+pub fn copy_short(room: &mut [u8; SHORT], bytes: &[u8]) {
+    let len = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) {
         room[..16].copy_from_slice(first);
         room[len - 16..][..16].copy_from_slice(last);
-    } else if let (Some(first), Some(last)) = (octets.first_chunk::<8>(), octets.last_chunk::<8>()) {
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         room[..8].copy_from_slice(first);
         room[len - 8..][..8].copy_from_slice(last);
     } else {
-        copy_few(room, octets);
+        copy_few(room, bytes);
     }
 }
 
@@ -92,14 +92,14 @@ pub(crate) fn copy_field(room: &mut [u8; NAME_SHORT + VALUE_SHORT], name: &[u8],
 
 /// Copies up to seven bytes.
 #[inline(always)]
-fn copy_few<const LEN: usize>(room: &mut [u8; LEN], octets: &[u8]) {
-    let len = octets.len();
-    if let (Some(first), Some(last)) = (octets.first_chunk::<4>(), octets.last_chunk::<4>()) {
+fn copy_few<const LEN: usize>(room: &mut [u8; LEN], bytes: &[u8]) {
+    let len = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         room[..4].copy_from_slice(first);
         room[len - 4..][..4].copy_from_slice(last);
-    } else if let [first, .., last] = *octets {
-        (room[0], room[len / 2], room[len - 1]) = (first, octets[len / 2], last);
-    } else if let [only] = *octets {
+    } else if let [first, .., last] = *bytes {
+        (room[0], room[len / 2], room[len - 1]) = (first, bytes[len / 2], last);
+    } else if let [only] = *bytes {
         room[0] = only;
     }
 }
@@ -107,11 +107,11 @@ fn copy_few<const LEN: usize>(room: &mut [u8; LEN], octets: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::octets;
+    use crate::text::bytes;
     use alloc::vec;
 
     #[test]
-    fn values_and_names_are_judged_as_octet_by_octet() {
+    fn values_and_names_are_judged_as_byte_by_byte() {
         for odd in 0..=255u8 {
             for len in 0..=VALUE_SHORT {
                 for at in 0..len {
@@ -124,14 +124,14 @@ mod tests {
                     };
                     assert!(is_value, "{odd:#x} at {at} of {len}");
                     assert_eq!(room[..len], text);
-                    assert!(room[len..].iter().all(|octet| *octet == b'?'));
+                    assert!(room[len..].iter().all(|byte| *byte == b'?'));
                     let is_plain = odd.is_ascii_alphanumeric() || odd == b'-';
                     let mut room = [b'?'; NAME_SHORT];
                     let is_name = copy_name(&mut room, &text);
                     assert_eq!(is_name, (8..=16).contains(&len) && is_plain, "{odd:#x} at {at} of {len}");
                     if is_name {
                         assert_eq!(room[..len], text.to_ascii_lowercase());
-                        assert!(octets::is_token(&text));
+                        assert!(bytes::is_token(&text));
                     }
                 }
             }

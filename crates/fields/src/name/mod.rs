@@ -151,7 +151,7 @@ pub(crate) fn write_capitals(name: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(first) = out.get_mut(at) {
         first.make_ascii_uppercase();
-        at += 1 + out[at..].iter().position(|octet| *octet == b'-').unwrap_or(name.len());
+        at += 1 + out[at..].iter().position(|byte| *byte == b'-').unwrap_or(name.len());
     }
     Some(name.len())
 }
@@ -169,9 +169,9 @@ impl fmt::Display for Canonical<'_> {
 /// Returns the bytes of a name, capitals at the start and after each dash; names are ASCII.
 fn capitals(name: &str) -> impl Iterator<Item = char> {
     let mut before = b'-';
-    name.bytes().map(move |octet| {
-        let letter = if before == b'-' { octet.to_ascii_uppercase() } else { octet };
-        before = octet;
+    name.bytes().map(move |byte| {
+        let letter = if before == b'-' { byte.to_ascii_uppercase() } else { byte };
+        before = byte;
         letter as char
     })
 }

@@ -5,8 +5,8 @@ pub(crate) const HIGH: u64 = each(0x80);
 
 /// Returns a word in which each byte is this one.
 #[inline]
-pub(crate) const fn each(octet: u8) -> u64 {
-    u64::from_le_bytes([octet; 8])
+pub(crate) const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
 }
 
 /// Returns the high bit of each byte that is zero; bytes must be below 0x80, or their high bit is not to be
@@ -18,8 +18,8 @@ pub(crate) const fn zeros(word: u64) -> u64 {
 
 /// Returns true for a lower-case letter, digit or `-`.
 #[inline]
-pub(crate) const fn is_plain(octet: u8) -> bool {
-    octet.wrapping_sub(b'a') < 26 || octet.wrapping_sub(b'0') < 10 || octet == b'-'
+pub(crate) const fn is_plain(byte: u8) -> bool {
+    byte.wrapping_sub(b'a') < 26 || byte.wrapping_sub(b'0') < 10 || byte == b'-'
 }
 
 /// Returns the high bit of each byte that is no lower-case letter, digit or `-`, which nearly every name is
@@ -36,14 +36,14 @@ pub(crate) const fn unplain(word: u64) -> u64 {
 
 /// Returns true for a control: what is below space, and DEL.
 #[inline]
-pub(crate) const fn is_control(octet: u8) -> bool {
-    octet < b' ' || octet == 0x7f
+pub(crate) const fn is_control(byte: u8) -> bool {
+    byte < b' ' || byte == 0x7f
 }
 
 /// Returns true for a control, and for what is not ASCII: one comparison of signed bytes.
 #[inline]
-pub(crate) const fn may_be_control(octet: u8) -> bool {
-    octet.wrapping_add(1).cast_signed() <= 0x20
+pub(crate) const fn may_be_control(byte: u8) -> bool {
+    byte.wrapping_add(1).cast_signed() <= 0x20
 }
 
 /// Returns the high bit of each byte that is a control: below space, or DEL. The other bits mean nothing.
@@ -63,30 +63,30 @@ pub(crate) const fn to_lower(word: u64) -> u64 {
 
 /// Folds A–Z to a–z in place.
 #[inline]
-pub(crate) fn make_lower(octets: &mut [u8]) {
+pub(crate) fn make_lower(bytes: &mut [u8]) {
     let fold = |chunk: &mut [u8; 8]| *chunk = to_lower(u64::from_le_bytes(*chunk)).to_le_bytes();
-    let len = octets.len();
+    let len = bytes.len();
     if len < 8 {
-        return octets.make_ascii_lowercase();
+        return bytes.make_ascii_lowercase();
     }
     if len > 16 {
-        octets[8..len - 1].as_chunks_mut().0.iter_mut().for_each(fold);
+        bytes[8..len - 1].as_chunks_mut().0.iter_mut().for_each(fold);
     }
     // Folding what is folded changes nothing, so the ends may overlap.
-    octets.first_chunk_mut().map(fold);
-    octets.last_chunk_mut().map(fold);
+    bytes.first_chunk_mut().map(fold);
+    bytes.last_chunk_mut().map(fold);
 }
 
 /// Returns the last eight bytes.
 #[inline]
-pub(crate) fn tail(octets: &[u8]) -> Option<u64> {
-    octets.last_chunk().map(|chunk| u64::from_le_bytes(*chunk))
+pub(crate) fn tail(bytes: &[u8]) -> Option<u64> {
+    bytes.last_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
 /// Returns the first eight bytes.
 #[inline]
-pub(crate) fn head(octets: &[u8]) -> Option<u64> {
-    octets.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
+pub(crate) fn head(bytes: &[u8]) -> Option<u64> {
+    bytes.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
 /// Up to seven bytes in a word; with the length known, different bytes give different words.
@@ -94,13 +94,13 @@ pub(crate) fn head(octets: &[u8]) -> Option<u64> {
 /// Four to seven: the first four and the last four. One to three: first, middle and last. Unused bytes are
 /// the `filler`.
 #[inline]
-pub(crate) const fn short(octets: &[u8], filler: u8) -> u64 {
-    match (octets.first_chunk::<4>(), octets.last_chunk::<4>(), octets) {
+pub(crate) const fn short(bytes: &[u8], filler: u8) -> u64 {
+    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>(), bytes) {
         (Some(first), Some(last), _) => {
             u32::from_le_bytes(*first) as u64 | (u32::from_le_bytes(*last) as u64) << 32
         }
         (_, _, [first, .., last]) => {
-            let middle = octets[octets.len() / 2];
+            let middle = bytes[bytes.len() / 2];
             *first as u64 | (middle as u64) << 8 | (*last as u64) << 16 | each(filler) << 24
         }
         (_, _, [only]) => (*only as u64 * 0x01_01_01) | each(filler) << 24,
@@ -113,18 +113,18 @@ pub(crate) const fn short(octets: &[u8], filler: u8) -> u64 {
 ///
 /// A word of less than eight bytes is filled up with `filler`, which is not looked for.
 #[inline(always)]
-pub(crate) fn none(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> bool {
-    match (octets.first_chunk(), octets.last_chunk()) {
-        (Some(first), Some(last)) if octets.len() > 16 => none_of_blocks(first, octets, last, is),
-        _ => gather(octets, filler, marks) & HIGH == 0,
+pub(crate) fn none(bytes: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> bool {
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) if bytes.len() > 16 => none_of_blocks(first, bytes, last, is),
+        _ => gather(bytes, filler, marks) & HIGH == 0,
     }
 }
 
 /// Returns the same for more than a block; the first and the last may overlap those between.
 #[inline(never)]
-fn none_of_blocks(first: &[u8; 16], octets: &[u8], last: &[u8; 16], is: impl Fn(u8) -> bool) -> bool {
-    let none = |block: &[u8; 16]| !block.iter().fold(false, |any, octet| any | is(*octet));
-    !any(first, last, &is) && octets[16..octets.len() - 1].as_chunks().0.iter().all(none)
+fn none_of_blocks(first: &[u8; 16], bytes: &[u8], last: &[u8; 16], is: impl Fn(u8) -> bool) -> bool {
+    let none = |block: &[u8; 16]| !block.iter().fold(false, |any, byte| any | is(*byte));
+    !any(first, last, &is) && bytes[16..bytes.len() - 1].as_chunks().0.iter().all(none)
 }
 
 /// Returns true if `is` is true for a byte of either block.
@@ -136,10 +136,10 @@ pub(crate) fn any<const N: usize>(one: &[u8; N], other: &[u8; N], is: impl Fn(u8
 /// Returns the sum, by `|`, of what `marks` says of words that cover all of at most sixteen bytes; some may
 /// be seen twice.
 #[inline]
-fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
-    match (head(octets), tail(octets)) {
+fn gather(bytes: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
+    match (head(bytes), tail(bytes)) {
         (Some(head), Some(tail)) => marks(head) | marks(tail),
-        _ => marks(short(octets, filler)),
+        _ => marks(short(bytes, filler)),
     }
 }
 
@@ -150,15 +150,15 @@ fn gather(octets: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
 /// `may_be` is true for each byte that is looked for, and better false for the usual others.
 #[inline(always)]
 pub(crate) fn first(
-    octets: &[u8],
+    bytes: &[u8],
     filler: u8,
     mark: impl Fn(u64) -> u64,
     may_be: impl Fn(u8) -> bool,
 ) -> Option<usize> {
-    let (blocks, rest) = octets.as_chunks::<16>();
+    let (blocks, rest) = bytes.as_chunks::<16>();
     let mut before = 0;
     for block in blocks {
-        if block.iter().fold(false, |any, octet| any | may_be(*octet))
+        if block.iter().fold(false, |any, byte| any | may_be(*byte))
             && let Some(at) = first_of_block(block, &mark)
         {
             return Some(before + at);
@@ -181,9 +181,9 @@ fn first_of_block(block: &[u8; 16], mark: impl Fn(u64) -> u64) -> Option<usize> 
 
 /// Returns the same for less than a block.
 #[cold]
-fn first_of_rest(octets: &[u8], filler: u8, mark: impl Fn(u64) -> u64) -> Option<usize> {
+fn first_of_rest(bytes: &[u8], filler: u8, mark: impl Fn(u64) -> u64) -> Option<usize> {
     let mut block = [filler; 16];
-    block[..octets.len()].copy_from_slice(octets);
+    block[..bytes.len()].copy_from_slice(bytes);
     first_of_block(&block, mark)
 }
 
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn every_octet_is_gathered() {
+    fn every_byte_is_gathered() {
         for len in 1..=16 {
             for at in 0..len {
-                let mut octets = alloc::vec![b'a'; len];
-                octets[at] = 0xff;
-                assert_ne!(gather(&octets, b'a', |word| word & HIGH), 0, "{at} of {len}");
-                octets[at] = b'a';
-                assert_eq!(gather(&octets, b'a', |word| word ^ each(b'a')), 0);
+                let mut bytes = alloc::vec![b'a'; len];
+                bytes[at] = 0xff;
+                assert_ne!(gather(&bytes, b'a', |word| word & HIGH), 0, "{at} of {len}");
+                bytes[at] = b'a';
+                assert_eq!(gather(&bytes, b'a', |word| word ^ each(b'a')), 0);
             }
         }
         assert_eq!(gather(b"", b'a', |word| word), each(b'a'));
@@ -221,12 +221,12 @@ mod tests {
         let mark = |word: u64| zeros(word ^ each(b':')) & !word;
         for len in 0..40 {
             for fill in [b'a', 0xba, 0x80, b';', b'9'] {
-                let mut octets = alloc::vec![fill; len];
-                assert_eq!(first(&octets, 0x80, mark, |octet| octet == b':'), None, "{len} of {fill:#x}");
+                let mut bytes = alloc::vec![fill; len];
+                assert_eq!(first(&bytes, 0x80, mark, |byte| byte == b':'), None, "{len} of {fill:#x}");
                 for at in (0..len).rev() {
-                    octets[at] = b':';
+                    bytes[at] = b':';
                     assert_eq!(
-                        first(&octets, 0x80, mark, |octet| octet == b':'),
+                        first(&bytes, 0x80, mark, |byte| byte == b':'),
                         Some(at),
                         "{at} of {len}, {fill:#x}"
                     );
@@ -237,15 +237,15 @@ mod tests {
 
     #[test]
     fn letters_fold_and_nothing_else_does() {
-        for octet in 0..=255u8 {
-            let word = u64::from_le_bytes([octet, b'Z', octet, b'@', b'[', octet, 0xc1, octet]);
+        for byte in 0..=255u8 {
+            let word = u64::from_le_bytes([byte, b'Z', byte, b'@', b'[', byte, 0xc1, byte]);
             let mut folded = word.to_le_bytes();
             folded.make_ascii_lowercase();
-            assert_eq!(to_lower(word).to_le_bytes(), folded, "{octet:#x}");
+            assert_eq!(to_lower(word).to_le_bytes(), folded, "{byte:#x}");
             for len in 0..40 {
-                let mut octets = alloc::vec![octet; len];
-                make_lower(&mut octets);
-                assert_eq!(octets, alloc::vec![octet.to_ascii_lowercase(); len]);
+                let mut bytes = alloc::vec![byte; len];
+                make_lower(&mut bytes);
+                assert_eq!(bytes, alloc::vec![byte.to_ascii_lowercase(); len]);
             }
         }
     }

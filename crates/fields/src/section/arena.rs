@@ -10,7 +10,7 @@ use crate::name::lanes::{self, SHORT};
 
 /// The least that an arena holds which holds anything: the values of a usual request, and room behind them
 /// for a short one.
-const OCTETS_MIN: usize = 256;
+const BYTES_MIN: usize = 256;
 
 /// Bytes that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its size.
 #[derive(Default)]
@@ -28,8 +28,8 @@ impl Arena {
     }
 
     /// Creates an empty arena with room for so many bytes.
-    pub(crate) fn with_capacity(octets: usize) -> Self {
-        Self { room: alloc::vec![0; octets], end: 0 }
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { room: alloc::vec![0; bytes], end: 0 }
     }
 
     /// Returns the room, which begins with the bytes: to find spans in that are known to be there.
@@ -52,12 +52,12 @@ impl Arena {
 
     /// Appends bytes. Costs about fifteen instructions for up to 32 of them, and a call of `memcpy` for more.
     #[inline(always)]
-    pub(crate) fn append(&mut self, octets: &[u8]) {
+    pub(crate) fn append(&mut self, bytes: &[u8]) {
         match self.room_behind() {
-            Some(room) if octets.len() <= SHORT => lanes::copy_short(room, octets),
-            _ => return self.append_long(octets),
+            Some(room) if bytes.len() <= SHORT => lanes::copy_short(room, bytes),
+            _ => return self.append_long(bytes),
         }
-        self.end += octets.len();
+        self.end += bytes.len();
     }
 
     /// Returns the room behind the end, where there is as much as is asked for.
@@ -68,37 +68,37 @@ impl Arena {
 
     /// Appends bytes that are in the room behind the end.
     #[inline(always)]
-    pub(crate) fn commit(&mut self, octets: usize) {
-        self.end += octets;
+    pub(crate) fn commit(&mut self, bytes: usize) {
+        self.end += bytes;
     }
 
     /// Appends bytes as [`append`](Self::append) does, for strings of any length or without room. Every call
     /// in it is the last thing it does, so that no register is saved.
     #[inline(never)]
-    fn append_long(&mut self, octets: &[u8]) {
-        match self.room[self.end..].get_mut(..octets.len()) {
+    fn append_long(&mut self, bytes: &[u8]) {
+        match self.room[self.end..].get_mut(..bytes.len()) {
             Some(room) => {
-                self.end += octets.len();
-                room.copy_from_slice(octets);
+                self.end += bytes.len();
+                room.copy_from_slice(bytes);
             }
-            None => self.grow_and_append(octets),
+            None => self.grow_and_append(bytes),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn grow_and_append(&mut self, octets: &[u8]) {
-        self.grow(octets.len());
-        self.append_long(octets);
+    fn grow_and_append(&mut self, bytes: &[u8]) {
+        self.grow(bytes.len());
+        self.append_long(bytes);
     }
 
     /// Appends bytes as [`append`](Self::append) does, where many are the rule.
     #[inline(always)]
-    pub(crate) fn extend(&mut self, octets: &[u8]) {
-        let end = self.end + octets.len();
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
+        let end = self.end + bytes.len();
         match self.room.get_mut(self.end..end) {
-            Some(room) => room.copy_from_slice(octets),
-            None => return self.grow_and_append(octets),
+            Some(room) => room.copy_from_slice(bytes),
+            None => return self.grow_and_append(bytes),
         }
         self.end = end;
     }
@@ -113,7 +113,7 @@ impl Arena {
 
     #[cold]
     fn grow(&mut self, more: usize) {
-        let len = (self.end + more).max(2 * self.room.len()).max(OCTETS_MIN);
+        let len = (self.end + more).max(2 * self.room.len()).max(BYTES_MIN);
         match self.room.capacity() {
             0 => self.room = alloc::vec![0; len],
             _ => self.room.resize(len, 0),
@@ -139,8 +139,8 @@ impl Arena {
     }
 
     /// Gives memory back down to so many bytes, or to what is there.
-    pub(crate) fn shrink_to(&mut self, octets: usize) {
-        self.room.truncate(octets.max(self.end));
+    pub(crate) fn shrink_to(&mut self, bytes: usize) {
+        self.room.truncate(bytes.max(self.end));
         self.room.shrink_to_fit();
     }
 }
@@ -174,14 +174,14 @@ mod tests {
 
     #[test]
     fn strings_of_every_length_are_appended_at_every_place() {
-        let octets: Vec<u8> = (0..100).collect();
+        let bytes: Vec<u8> = (0..100).collect();
         for before in 0..70 {
             for len in 0..100 {
                 let mut arena = Arena::with_capacity(before);
-                arena.append(&octets[..before]);
-                arena.append(&octets[..len]);
+                arena.append(&bytes[..before]);
+                arena.append(&bytes[..len]);
                 arena.append(b"end");
-                assert_eq!(*arena, *[&octets[..before], &octets[..len], b"end"].concat());
+                assert_eq!(*arena, *[&bytes[..before], &bytes[..len], b"end"].concat());
             }
         }
     }
@@ -190,7 +190,7 @@ mod tests {
     fn a_range_is_removed_and_memory_given_back() {
         let mut arena = Arena::new();
         arena.append(b"abcdef");
-        assert_eq!(arena.capacity(), OCTETS_MIN);
+        assert_eq!(arena.capacity(), BYTES_MIN);
         arena.remove(1..3);
         assert_eq!((&*arena, &*arena.clone()), (&b"adef"[..], &b"adef"[..]));
         arena.truncate(3);

@@ -19,7 +19,7 @@ use crate::{
     error::FieldError,
     name::{IntoName, known::KnownName, lanes, sealed::Given, word},
     section::arena::Arena,
-    text::octets,
+    text::bytes,
     value::field::{Entry, Field, FieldFlags},
 };
 
@@ -158,12 +158,12 @@ impl FieldSection {
     /// additions.
     #[inline]
     pub fn list_size(&self) -> usize {
-        self.octets() + 32 * self.len()
+        self.bytes() + 32 * self.len()
     }
 
     /// Returns the bytes of all names and values together, which is what HTTP/1 would send of them.
     #[inline]
-    pub fn octets(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.arena.len().wrapping_add(self.outside)
     }
 
@@ -372,11 +372,11 @@ impl FieldSection {
             }
             let start = entry.start as usize;
             if start != end {
-                self.arena.copy_within(start..start + entry.octets(), end);
+                self.arena.copy_within(start..start + entry.bytes(), end);
             }
             self.entries[kept] = Entry { start: end as u32, ..entry };
             kept += 1;
-            end += entry.octets();
+            end += entry.bytes();
         }
         self.entries.truncate(kept);
         self.arena.truncate(end);
@@ -429,13 +429,13 @@ impl FieldSection {
 /// The paths of decoders, which have checked names and values already. Nothing is checked again outside of
 /// debug builds.
 impl FieldSection {
-    /// Adds a field with a known name that is no pseudo-field's, and a value that [`octets::is_field_value`]
+    /// Adds a field with a known name that is no pseudo-field's, and a value that [`bytes::is_field_value`]
     /// accepts.
     ///
     /// The caller keeps the section below 4 GiB.
     #[inline(always)]
     pub fn push_known(&mut self, name: KnownName, value: &[u8], flags: FieldFlags) {
-        debug_assert!(!name.is_pseudo() && octets::is_field_value(value));
+        debug_assert!(!name.is_pseudo() && bytes::is_field_value(value));
         let start = self.arena.len() as u32;
         self.entries.push(Entry {
             start,
@@ -449,13 +449,13 @@ impl FieldSection {
     }
 
     /// Adds a field with a name that is not known but a token in lower case, and a value that
-    /// [`octets::is_field_value`] accepts.
+    /// [`bytes::is_field_value`] accepts.
     ///
     /// The caller keeps the section below 4 GiB.
     #[inline]
     pub fn push_valid(&mut self, lower_name: &[u8], value: &[u8], flags: FieldFlags) {
-        debug_assert!(octets::is_lower_token(lower_name) && KnownName::lookup(lower_name).is_none());
-        debug_assert!(octets::is_field_value(value));
+        debug_assert!(bytes::is_lower_token(lower_name) && KnownName::lookup(lower_name).is_none());
+        debug_assert!(bytes::is_field_value(value));
         let (name_len, value_len) = (lower_name.len() as u32, value.len() as u32);
         let start = self.arena.len() as u32;
         self.entries.push(Entry { start, name_len, value_len, known: None, flags });
@@ -467,12 +467,12 @@ impl FieldSection {
 /// The paths of HTTP/1 decoders, to whom names come in any case.
 impl FieldSection {
     /// Adds a field with a name in any case that is not known but a token, and a value that
-    /// [`octets::is_field_value`] accepts; `is_spelled` keeps the name as it is spelled as well.
+    /// [`bytes::is_field_value`] accepts; `is_spelled` keeps the name as it is spelled as well.
     ///
     /// The caller keeps the section below 4 GiB.
     pub fn push_folding(&mut self, name: &[u8], value: &[u8], is_spelled: bool) {
-        debug_assert!(octets::is_token(name) && KnownName::lookup_folded(name).is_none());
-        debug_assert!(octets::is_field_value(value));
+        debug_assert!(bytes::is_token(name) && KnownName::lookup_folded(name).is_none());
+        debug_assert!(bytes::is_field_value(value));
         self.push_text(name, value, FieldFlags::NONE);
         if is_spelled {
             self.spell(name);
@@ -487,10 +487,10 @@ impl FieldSection {
         self.spell(spelling);
     }
 
-    /// Makes the last value longer, by bytes that [`octets::is_field_value`] accepts; nothing when there is
+    /// Makes the last value longer, by bytes that [`bytes::is_field_value`] accepts; nothing when there is
     /// no field, or when its spelling is kept.
     pub fn extend_last(&mut self, more: &[u8]) {
-        debug_assert!(octets::is_field_value(more));
+        debug_assert!(bytes::is_field_value(more));
         let last = self.entries.last_mut().filter(|entry| !entry.flags.contains(FieldFlags::SPELLED));
         if let Some(entry) = last {
             entry.value_len += more.len() as u32;
@@ -610,12 +610,12 @@ impl FieldSection {
 
     #[inline]
     fn accepts_known(&self, name: KnownName, value: &[u8]) -> bool {
-        !name.is_pseudo() && octets::is_field_value(value) && self.fits(0, value.len())
+        !name.is_pseudo() && bytes::is_field_value(value) && self.fits(0, value.len())
     }
 
     #[inline]
     fn accepts_text(&self, name: &[u8], value: &[u8]) -> bool {
-        octets::is_token(name) && octets::is_field_value(value) && self.fits(name.len(), value.len())
+        bytes::is_token(name) && bytes::is_field_value(value) && self.fits(name.len(), value.len())
     }
 
     /// Spans are 32 bits wide; twice the longest known name, or the name, leaves room for a spelling.
@@ -646,7 +646,7 @@ impl FieldSection {
 impl PartialEq for FieldSection {
     /// Compares names and values in their order; neither spelling nor sensitivity counts.
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.octets() == other.octets() && self.iter().eq(other.iter())
+        self.len() == other.len() && self.bytes() == other.bytes() && self.iter().eq(other.iter())
     }
 }
 
@@ -670,7 +670,7 @@ impl<'s> IntoIterator for &'s FieldSection {
 /// Returns the reason for which a field was refused, found out once it has been.
 #[cold]
 fn refusal(name: &[u8], value: &[u8]) -> FieldError {
-    match (octets::is_token(name), octets::is_field_value(value)) {
+    match (bytes::is_token(name), bytes::is_field_value(value)) {
         (false, _) => FieldError::name(name),
         (true, false) => FieldError::value(name, value),
         (true, true) => FieldError::too_large(name),
@@ -688,7 +688,7 @@ fn is_named(field: &Field<'_>, name: Given<'_>) -> bool {
 }
 
 fn is_loosely(name: &[u8], wanted: &[u8]) -> bool {
-    let fold = |&octet: &u8| if octet == b'_' { b'-' } else { octet.to_ascii_lowercase() };
+    let fold = |&byte: &u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
     name.len() == wanted.len() && name.iter().map(fold).eq(wanted.iter().map(fold))
 }
 

@@ -5,24 +5,24 @@ use core::fmt;
 /// Text of at most `N` bytes; what does not fit is left away.
 pub(crate) struct Text<const N: usize> {
     len: usize,
-    octets: [u8; N],
+    bytes: [u8; N],
 }
 
 impl<const N: usize> Text<N> {
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.octets[..self.len]
+        &self.bytes[..self.len]
     }
 }
 
 impl<const N: usize> Default for Text<N> {
     fn default() -> Self {
-        Self { len: 0, octets: [0; N] }
+        Self { len: 0, bytes: [0; N] }
     }
 }
 
 impl<const N: usize> fmt::Write for Text<N> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = &mut self.octets[self.len..];
+        let room = &mut self.bytes[self.len..];
         let len = text.len().min(room.len());
         room[..len].copy_from_slice(&text.as_bytes()[..len]);
         self.len += len;

@@ -60,7 +60,7 @@ impl PartialEq for Entry {
 impl Entry {
     /// Returns the number of bytes of the arena that are this field's.
     #[inline]
-    pub(crate) fn octets(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let spelling = if self.flags.contains(FieldFlags::SPELLED) { self.len_of_name() } else { 0 };
         self.name_len as usize + self.value_len as usize + spelling
     }
@@ -247,9 +247,9 @@ impl fmt::Debug for Field<'_> {
 
 /// Copies to the start of a buffer, and returns the number of bytes; `None` when they do not fit.
 #[inline]
-fn copy_to(out: &mut [u8], octets: &[u8]) -> Option<usize> {
-    out.get_mut(..octets.len())?.copy_from_slice(octets);
-    Some(octets.len())
+fn copy_to(out: &mut [u8], bytes: &[u8]) -> Option<usize> {
+    out.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(bytes.len())
 }
 
 /// Names are tokens and so ASCII; were a caller of a trusted path to break that, the name would read as

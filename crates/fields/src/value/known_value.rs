@@ -77,7 +77,7 @@ known_values! {
     CONTENT_TYPE {
         CONTENT_TYPE_JSON "application/json"; CONTENT_TYPE_HTML_UTF8 "text/html; charset=utf-8";
         CONTENT_TYPE_HTML "text/html"; CONTENT_TYPE_PLAIN_UTF8 "text/plain; charset=utf-8";
-        CONTENT_TYPE_PLAIN "text/plain"; CONTENT_TYPE_OCTETS "application/octet-stream";
+        CONTENT_TYPE_PLAIN "text/plain"; CONTENT_TYPE_BYTES "application/octet-stream";
         CONTENT_TYPE_FORM "application/x-www-form-urlencoded"; CONTENT_TYPE_GRPC "application/grpc";
         CONTENT_TYPE_JAVASCRIPT "text/javascript"; CONTENT_TYPE_CSS "text/css"; CONTENT_TYPE_PNG "image/png";
         CONTENT_TYPE_JPEG "image/jpeg"; CONTENT_TYPE_EVENTS "text/event-stream";
@@ -185,7 +185,7 @@ mod tests {
                 assert_eq!(found == Some(value), name == value.name(), "{value:?} under {name}");
             }
             assert_eq!(KnownValue::lookup(value.name(), &[value.as_str().as_bytes(), b"x"].concat()), None);
-            assert!(crate::text::octets::is_field_value(value.as_str().as_bytes()));
+            assert!(crate::text::bytes::is_field_value(value.as_str().as_bytes()));
         }
         assert_eq!(KnownValue::from_id(0), None);
         assert_eq!(KnownValue::from_id(KnownValue::COUNT as u8 + 1), None);

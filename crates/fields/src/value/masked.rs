@@ -210,7 +210,7 @@ fn credentials(value: &[u8]) -> Cow<'_, [u8]> {
     if value.is_empty() {
         return Cow::Borrowed(value);
     }
-    let scheme = value.split(|octet| *octet == b' ').next().unwrap_or_default();
+    let scheme = value.split(|byte| *byte == b' ').next().unwrap_or_default();
     match SCHEMES.iter().find(|known| known.as_bytes().eq_ignore_ascii_case(scheme)) {
         Some(known) if known.len() == value.len() => Cow::Borrowed(value),
         Some(known) => Cow::Owned(format!("{known} {HIDDEN}").into_bytes()),
@@ -224,7 +224,7 @@ fn text(value: &[u8], masked: impl FnOnce(&str) -> String) -> Cow<'static, [u8]>
 
 /// Returns a value that holds nothing secret of a URL as it is, and any other masked.
 fn url(value: &[u8], masked: impl FnOnce(&str) -> String) -> Cow<'_, [u8]> {
-    match value.iter().any(|octet| b"?@#".contains(octet)) {
+    match value.iter().any(|byte| b"?@#".contains(byte)) {
         true => text(value, masked),
         false => Cow::Borrowed(value),
     }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_that_are_no_text_are_kept_where_nothing_is_hidden() {
+    fn bytes_that_are_no_text_are_kept_where_nothing_is_hidden() {
         assert_eq!(*masked_field("location", b"/\xff"), *b"/\xff");
         assert_eq!(*masked_field("x", b"\xff?"), *b"\xff?");
         assert_eq!(*masked_field("cookie", b"a=\xff"), *"a=…".as_bytes());

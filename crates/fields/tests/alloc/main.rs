@@ -55,8 +55,8 @@ fn reading_writing_names_and_refusing() {
             section.contains("nothing"),
             section == FieldSection::new(),
         ));
-        let octets: usize = section.iter().map(|field| field.write_spelling(&mut line).unwrap()).sum();
-        assert!(octets > 50);
+        let bytes: usize = section.iter().map(|field| field.write_spelling(&mut line).unwrap()).sum();
+        assert!(bytes > 50);
         black_box((section.append("b d", ""), section.append("x", "\n")).0.is_err());
         section.trim(alula_fields::SECTION_KEPT_BYTES_MAX);
     });

@@ -38,13 +38,13 @@ fn results_outlive_the_name_they_were_asked_by() {
 #[test]
 fn sizes_are_those_of_rfc_9113() {
     let mut section = section(&[("accept", "*/*"), ("x-a", "")]);
-    assert_eq!((section.list_size(), section.octets()), (6 + 3 + 32 + 3 + 32, 6 + 3 + 3));
+    assert_eq!((section.list_size(), section.bytes()), (6 + 3 + 32 + 3 + 32, 6 + 3 + 3));
     section.append_spelled("X-Long-Name", "1").unwrap();
-    assert_eq!(section.octets(), 12 + 12);
+    assert_eq!(section.bytes(), 12 + 12);
     section.remove("accept");
     assert_eq!((section.list_size(), section.len()), (3 + 32 + 12 + 32, 2));
     section.clear();
-    assert_eq!((section.list_size(), section.octets(), section.len(), section.is_empty()), (0, 0, 0, true));
+    assert_eq!((section.list_size(), section.bytes(), section.len(), section.is_empty()), (0, 0, 0, true));
 }
 
 #[test]
@@ -65,19 +65,19 @@ fn refusals_change_nothing_and_quote_the_name() {
             "X-A\r\nb",
             "",
             FieldErrorKind::Name,
-            r#"field name "X-A\r\nb" has octet 0x0d at 3, which no token has (RFC 9110 §5.6.2)"#,
+            r#"field name "X-A\r\nb" has byte 0x0d at 3, which no token has (RFC 9110 §5.6.2)"#,
         ),
         (
             "x-A",
             "se\ncret",
             FieldErrorKind::Value,
-            r#"value of field "x-A" has octet 0x0a at 2, which no field value has (RFC 9110 §5.5)"#,
+            r#"value of field "x-A" has byte 0x0a at 2, which no field value has (RFC 9110 §5.5)"#,
         ),
         (
             "Accept",
             "\0",
             FieldErrorKind::Value,
-            r#"value of field "accept" has octet 0x00 at 0, which no field value has (RFC 9110 §5.5)"#,
+            r#"value of field "accept" has byte 0x00 at 0, which no field value has (RFC 9110 §5.5)"#,
         ),
     ] {
         for result in [
@@ -94,16 +94,16 @@ fn refusals_change_nothing_and_quote_the_name() {
     }
     let error = changed.append(&*long, "").unwrap_err();
     assert_eq!((error.quoted().len(), error.position()), (40, Some(0)));
-    assert!(error.to_string().contains("\\xc3\\xa4…\" has octet 0xc3 at 0"), "{error}");
+    assert!(error.to_string().contains("\\xc3\\xa4…\" has byte 0xc3 at 0"), "{error}");
     assert!(changed.append(KnownName::PSEUDO_METHOD, "GET").is_err());
 }
 
 #[test]
 fn values_may_have_everything_but_controls() {
     let mut section = FieldSection::new();
-    for octet in 0..=255_u8 {
-        let refused = octet < 0x20 && octet != b'\t' || octet == 0x7f;
-        assert_eq!(section.append("x", [b'a', octet]).is_err(), refused, "{octet:#x}");
+    for byte in 0..=255_u8 {
+        let refused = byte < 0x20 && byte != b'\t' || byte == 0x7f;
+        assert_eq!(section.append("x", [b'a', byte]).is_err(), refused, "{byte:#x}");
     }
     assert_eq!(section.len(), 256 - 32);
     assert_eq!(section.iter().next_back().unwrap().text(), None);

@@ -54,10 +54,10 @@ impl Connection {
     ///
     /// # Errors
     /// The content has no stated length, or the bytes are more than is left of it; nothing has changed then.
-    pub fn count_data(&mut self, stream: StreamKey, octets: u64) -> Result<(), SendError> {
+    pub fn count_data(&mut self, stream: StreamKey, bytes: u64) -> Result<(), SendError> {
         self.check_message(stream)?;
         let Sending::Length(left) = self.sending else { return Err(SendError::ContentLength) };
-        self.take_length(left, octets)
+        self.take_length(left, bytes)
     }
 
     /// Returns false while the peer has not agreed yet to another protocol, in which content would be taken;
@@ -100,8 +100,8 @@ impl Connection {
     }
 
     #[inline]
-    fn take_length(&mut self, left: u64, octets: u64) -> Result<(), SendError> {
-        let left = left.checked_sub(octets).ok_or(SendError::ContentLength)?;
+    fn take_length(&mut self, left: u64, bytes: u64) -> Result<(), SendError> {
+        let left = left.checked_sub(bytes).ok_or(SendError::ContentLength)?;
         self.sending = if left > 0 { Sending::Length(left) } else { Sending::Nothing };
         Ok(())
     }

@@ -155,12 +155,12 @@ impl Connection {
     /// that was.
     #[inline]
     pub fn poll_transmit(&mut self, out: &mut OutBuf) -> usize {
-        let octets = self.pending.len();
-        if octets > 0 {
+        let bytes = self.pending.len();
+        if bytes > 0 {
             out.extend(self.pending.unsent());
             self.pending.clear();
         }
-        octets
+        bytes
     }
 
     /// Returns true if [`poll_transmit`](Self::poll_transmit) has something.

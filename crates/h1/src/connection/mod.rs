@@ -337,7 +337,7 @@ impl Connection {
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         match self.receiving {
             _ if !self.is_current(stream) => None,
-            Receiving::Length(octets) => Some(octets),
+            Receiving::Length(bytes) => Some(bytes),
             Receiving::Ended => Some(0),
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! The receiving side: heads, content, and the end of the connection.
 
-use alula_fields::{KnownName, RequestForm, octets};
+use alula_fields::{KnownName, RequestForm, bytes};
 use alula_machine::Time;
 
 use super::{Connection, Receiving, Sending};
@@ -167,11 +167,11 @@ impl Connection {
         let input = &input[..input.len().min(REFUSED_LINE_BYTES_MAX)];
         let end = input.iter().position(|byte| matches!(byte, b'\r' | b'\n')).unwrap_or(input.len());
         let mut words = input[..end].split(|byte| *byte == b' ');
-        let Some(method) = words.next().filter(|word| octets::is_token(word)) else { return };
+        let Some(method) = words.next().filter(|word| bytes::is_token(word)) else { return };
         // A single word may be the beginning of anything.
         let Some(target) = words.next() else { return };
         head.put_pseudo(KnownName::PSEUDO_METHOD, method);
-        if octets::is_path(target) {
+        if bytes::is_path(target) {
             head.put_pseudo(KnownName::PSEUDO_PATH, target);
         }
     }
@@ -194,7 +194,7 @@ impl Connection {
         let facts = self.head_in.facts;
         let method = head.pseudo(KnownName::PSEUDO_METHOD).unwrap_or_default();
         let content = Content::of_request(&facts);
-        self.asked = Asked::by_octets(method);
+        self.asked = Asked::by_bytes(method);
         // CONNECT has no content (RFC 9110 §9.3.6), which could be read as the first bytes of the tunnel.
         if self.asked == Asked::Connect && content != Content::None {
             return Err(Violation::CONTENT_OF_CONNECT);
@@ -287,7 +287,7 @@ impl Connection {
     fn receiving_of(&mut self, content: Content) -> Receiving {
         match content {
             Content::None => Receiving::Ended,
-            Content::Length(octets) => Receiving::Length(octets),
+            Content::Length(bytes) => Receiving::Length(bytes),
             Content::UntilClose | Content::Tunnel => Receiving::UntilClose,
             Content::Chunked => {
                 let (extensions, bare_lf) =
@@ -386,6 +386,6 @@ fn is_idle_close(input: &[u8]) -> Option<bool> {
     const LINE: &[u8] = b"HTTP/1.x 408";
     let mut pairs = input.iter().zip(LINE);
     let is_like =
-        pairs.all(|(octet, expected)| octet == expected || *expected == b'x' && octet.is_ascii_digit());
+        pairs.all(|(byte, expected)| byte == expected || *expected == b'x' && byte.is_ascii_digit());
     (!is_like || input.len() >= LINE.len()).then_some(is_like)
 }

@@ -1,6 +1,6 @@
 //! Content in chunks (RFC 9112 §7.1), as it comes: sizes are read when their line is all here, data at once.
 
-use alula_fields::octets;
+use alula_fields::bytes;
 
 use crate::guard::violation::Violation;
 use crate::head::line;
@@ -95,7 +95,7 @@ impl Chunked {
 
     /// Returns the length of a line, its end included, and the size it says.
     fn size_line(&mut self, input: &[u8]) -> Result<Option<(usize, u64)>, Violation> {
-        let Some(at) = octets::position_of_control(&input[self.seen..]) else {
+        let Some(at) = bytes::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
             return self.check_unfinished(input).map(|()| None);
         };
@@ -134,7 +134,7 @@ impl Chunked {
 
 /// Returns the size that a line says, and how many bytes of extensions follow it.
 fn split(line: &[u8]) -> Result<(u64, usize), Violation> {
-    let digits = line.iter().take_while(|octet| octet.is_ascii_hexdigit()).count();
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let extensions = line.len() - digits;
     // Sixteen digits are all that fit in 64 bits; a longer size would overflow in some recipient.
     if digits > 16 {

@@ -20,15 +20,15 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    const fn of_length(octets: u64) -> Self {
-        if octets == 0 { Self::None } else { Self::Length(octets) }
+    const fn of_length(bytes: u64) -> Self {
+        if bytes == 0 { Self::None } else { Self::Length(bytes) }
     }
 
     /// Returns the framing of the content after the head of a request.
     pub(crate) fn of_request(facts: &Facts) -> Self {
         match facts.content_length {
             _ if facts.is_chunked => Self::Chunked,
-            Some(octets) => Self::of_length(octets),
+            Some(bytes) => Self::of_length(bytes),
             None => Self::None,
         }
     }
@@ -45,7 +45,7 @@ impl Content {
             // Length and coding describe the content that GET would have had (RFC 9112 §6.3).
             _ if asked == Asked::Head || status.is_bodiless() => Self::None,
             _ if facts.is_chunked => Self::Chunked,
-            Some(octets) => Self::of_length(octets),
+            Some(bytes) => Self::of_length(bytes),
             // A response without a stated end lasts until the close; a request without one has no content
             // (RFC 9112 §6.3).
             None => Self::UntilClose,
@@ -68,11 +68,11 @@ pub(crate) enum Asked {
 impl Asked {
     #[inline]
     pub(crate) fn by(method: &str) -> Self {
-        Self::by_octets(method.as_bytes())
+        Self::by_bytes(method.as_bytes())
     }
 
     #[inline]
-    pub(crate) fn by_octets(method: &[u8]) -> Self {
+    pub(crate) fn by_bytes(method: &[u8]) -> Self {
         match method {
             b"HEAD" => Self::Head,
             b"CONNECT" => Self::Connect,

@@ -4,7 +4,7 @@
 //! it by name.
 //! Rule 2: most fields cost one look into [`HAS_RULES`].
 
-use alula_fields::{KnownName, octets};
+use alula_fields::{KnownName, bytes};
 
 use crate::guard::violation::Violation;
 use crate::head::list;
@@ -156,7 +156,7 @@ fn length(value: &[u8], may_repeat: bool) -> Result<u64, Violation> {
 /// Returns the number that `1*DIGIT` says, up to the 19 digits that fit.
 pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     // Nineteen digits always fit; a longer number would overflow in some recipient and not in another.
-    let is_number = !digits.is_empty() && digits.len() <= 19 && octets::all_in(digits, octets::DIGIT);
+    let is_number = !digits.is_empty() && digits.len() <= 19 && bytes::all_in(digits, bytes::DIGIT);
     is_number.then(|| digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
 }
 

@@ -118,7 +118,7 @@ violations! {
     CHUNK_EXTENSIONS_LONG: BAD_REQUEST "more chunk extensions than we take (RFC 9112 §7.1.1)";
     CHUNK_END_MISSING: BAD_REQUEST "a chunk does not end where its size says (RFC 9112 §7.1)";
     // Rules about the order and the end of messages.
-    UNSOLICITED: BAD_REQUEST "octets that answer no request (RFC 9112 §9.2)";
+    UNSOLICITED: BAD_REQUEST "bytes that answer no request (RFC 9112 §9.2)";
     INTERIM_MANY: BAD_REQUEST "more interim responses than we take (RFC 9110 §15.2)";
     SWITCH_UNASKED: BAD_REQUEST "a switch of protocols that nobody asked for (RFC 9110 §7.8)";
     CUT_HEAD: BAD_REQUEST "the connection ended within a head (RFC 9112 §8)";

@@ -12,7 +12,7 @@ mod usual;
 
 use alloc::vec::Vec;
 
-use alula_fields::{Head, KnownName, Status, octets};
+use alula_fields::{Head, KnownName, Status, bytes};
 use alula_machine::{Exceeded, Limits};
 
 use crate::config::{Config, Leniency};
@@ -43,7 +43,7 @@ pub(crate) struct HeadIn {
     /// The position of its colon, plus one; zero until the colon is here.
     colon: usize,
     /// The number of bytes that the lines before had, without an empty one before a request.
-    octets: usize,
+    bytes: usize,
     /// The number of the line of the last head whose name is expected next.
     expected: usize,
     fields_left: u32,
@@ -93,7 +93,7 @@ impl HeadIn {
             has_skipped: false,
             seen: 0,
             colon: 0,
-            octets: 0,
+            bytes: 0,
             expected: 0,
             fields_left: rules.fields,
             crumbs_left: rules.crumbs,
@@ -116,7 +116,7 @@ impl HeadIn {
     pub(crate) fn bound(&mut self, bytes: u32, limits: &Limits) {
         self.rules.is_bounded = bytes < limits.head_bytes;
         // Never less than was read already: the next byte of that head is too much then.
-        let read = self.octets + self.seen;
+        let read = self.bytes + self.seen;
         self.rules.head_bytes = (limits.head_bytes.min(bytes) as usize).max(read);
     }
 
@@ -126,7 +126,7 @@ impl HeadIn {
         self.kind = kind;
         self.has_started = kind == Kind::Trailers;
         self.has_skipped = false;
-        (self.seen, self.colon, self.octets, self.expected) = (0, 0, 0, 0);
+        (self.seen, self.colon, self.bytes, self.expected) = (0, 0, 0, 0);
         (self.fields_left, self.crumbs_left) = (self.rules.fields, self.rules.crumbs);
         self.may_fold = false;
         if kind != Kind::Trailers {
@@ -137,7 +137,7 @@ impl HeadIn {
     /// Returns true if something of the head is here.
     #[inline]
     pub(crate) fn has_begun(&self) -> bool {
-        self.octets > 0 || self.seen > 0
+        self.bytes > 0 || self.seen > 0
     }
 
     /// Returns true once the start line is here.
@@ -148,7 +148,7 @@ impl HeadIn {
     /// Returns the bytes of the lines that were read of this head; none if it was known as a whole.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
-        self.octets
+        self.bytes
     }
 
     /// Reads as many lines as are here into `head`, which is cleared before the first of them.
@@ -176,7 +176,7 @@ impl HeadIn {
             }
             let rest = &input[consumed..];
             // One byte beyond the limit is enough to see that the head is too long, however much has come.
-            let line = &rest[..rest.len().min((self.rules.head_bytes - self.octets).saturating_add(1))];
+            let line = &rest[..rest.len().min((self.rules.head_bytes - self.bytes).saturating_add(1))];
             let had_started = self.has_started;
             let Some(Line { len, is_last }) = self.line(line, head)? else {
                 return match self.wait(line.len()) {
@@ -188,20 +188,20 @@ impl HeadIn {
             consumed += len;
             (self.seen, self.colon) = (0, 0);
             if self.has_started {
-                self.octets += len;
+                self.bytes += len;
             }
-            if self.octets > self.rules.head_bytes {
+            if self.bytes > self.rules.head_bytes {
                 return Err(Violation::HEAD_LONG);
             }
             if !had_started && self.has_started {
                 if let Some(more) = self.known_fields(&input[consumed..], head) {
-                    head.set_received_bytes(self.octets as u32);
+                    head.set_received_bytes(self.bytes as u32);
                     return Ok(Step { consumed: consumed + more, is_done: true });
                 }
                 self.began = self.known.begins().then_some(Began { at: start, start_bytes: len });
             }
             if is_last {
-                head.set_received_bytes(self.octets as u32);
+                head.set_received_bytes(self.bytes as u32);
                 self.keep(&input[..consumed], head);
                 return Ok(Step { consumed, is_done: true });
             }
@@ -217,15 +217,15 @@ impl HeadIn {
     /// Reads all fields at once when they are the ones of the last head: says how many bytes they have.
     #[inline]
     fn known_fields(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
-        let octets = self.known.find_fields(input)?;
+        let bytes = self.known.find_fields(input)?;
         // An authority in the target has to agree with `host` (RFC 9112 §3.2), which needs the fields one by
         // one.
-        if self.octets + octets > self.rules.head_bytes || head.has_pseudo(KnownName::PSEUDO_AUTHORITY) {
+        if self.bytes + bytes > self.rules.head_bytes || head.has_pseudo(KnownName::PSEUDO_AUTHORITY) {
             return None;
         }
-        self.octets += octets;
+        self.bytes += bytes;
         self.facts = self.known.give_fields(head, self.facts.is_old);
-        Some(octets)
+        Some(bytes)
     }
 
     /// Checks that an unfinished line stays within the limit, too.
@@ -234,26 +234,26 @@ impl HeadIn {
         if self.kind == Kind::Request && !self.has_started && unfinished > self.rules.request_line_bytes() {
             return Err(Violation::TARGET_LONG);
         }
-        if self.octets + unfinished > self.rules.head_bytes { Err(Violation::HEAD_LONG) } else { Ok(()) }
+        if self.bytes + unfinished > self.rules.head_bytes { Err(Violation::HEAD_LONG) } else { Ok(()) }
     }
 
     /// Notes how much of a head that is too long was seen: nothing of it is read any more.
     #[cold]
     fn outgrown(&mut self, rule: Violation, unfinished: usize) -> Violation {
-        self.octets += unfinished;
+        self.bytes += unfinished;
         rule
     }
 
     /// Returns the limit that was behind the breach of a rule, with what was seen of it.
     #[cold]
     pub(crate) fn exceeded(&self, rule: Violation) -> Option<Exceeded> {
-        let octets = self.octets as u64;
+        let bytes = self.bytes as u64;
         match rule {
             Violation::HEAD_LONG if self.rules.is_bounded => {
-                Some(Exceeded::FIRST_HEAD_BYTES.of(octets, self.rules.head_bytes as u64))
+                Some(Exceeded::FIRST_HEAD_BYTES.of(bytes, self.rules.head_bytes as u64))
             }
-            Violation::HEAD_LONG => Some(Exceeded::HEAD_BYTES.of(octets, self.rules.head_bytes as u64)),
-            Violation::TARGET_LONG => Some(Exceeded::TARGET_BYTES.of(octets, self.rules.target_bytes as u64)),
+            Violation::HEAD_LONG => Some(Exceeded::HEAD_BYTES.of(bytes, self.rules.head_bytes as u64)),
+            Violation::TARGET_LONG => Some(Exceeded::TARGET_BYTES.of(bytes, self.rules.target_bytes as u64)),
             Violation::FIELDS_MANY => {
                 Some(Exceeded::FIELDS.of(u64::from(self.rules.fields) + 1, u64::from(self.rules.fields)))
             }
@@ -271,7 +271,7 @@ impl HeadIn {
                 Ok(end.map(|len| Line { len, is_last: true }))
             }
             // White space at the start continues the field before (`obs-fold`, RFC 9112 §5.2).
-            Some(octet) if BLANKS.contains(octet) => self.folded(input, head),
+            Some(byte) if BLANKS.contains(byte) => self.folded(input, head),
             Some(_) => self.field_line(input, head),
         }
     }
@@ -289,7 +289,7 @@ impl HeadIn {
             }
         };
         let input = &input[..input.len().min(most)];
-        let Some(at) = octets::position_of_control(&input[self.seen..]) else {
+        let Some(at) = bytes::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
             return start_line::may_begin(input, self.kind == Kind::Response).map(|()| None);
         };
@@ -340,7 +340,7 @@ impl HeadIn {
     fn request_line(&mut self, line: &[u8], head: &mut Head) -> Result<(), Violation> {
         let line = RequestLine::split(line)?;
         if line.target.len() > self.rules.target_bytes {
-            self.octets = line.target.len();
+            self.bytes = line.target.len();
             return Err(Violation::TARGET_LONG);
         }
         self.facts.is_old = line.is_old;
@@ -366,7 +366,7 @@ impl HeadIn {
         if is_name_new && !self.find_colon(input)? {
             return Ok(None);
         }
-        let control = octets::position_of_control(&input[self.seen..]);
+        let control = bytes::position_of_control(&input[self.seen..]);
         self.seen = control.map_or(input.len(), |at| self.seen + at);
         let at = self.seen;
         let end = control.map_or(Ok(None), |_| line::end(input, at, self.rules.lenient.bare_lf));
@@ -385,13 +385,13 @@ impl HeadIn {
     /// Finds the end of the name; what is no part of one is noticed at once, not when the line ends.
     #[inline]
     fn find_colon(&mut self, input: &[u8]) -> Result<bool, Violation> {
-        match octets::position(&input[self.seen..], b':') {
+        match bytes::position(&input[self.seen..], b':') {
             Some(at) => {
                 self.colon = self.seen + at + 1;
                 self.seen = self.colon;
                 Ok(true)
             }
-            None if octets::is_token(&input[self.seen..]) || self.seen == input.len() => {
+            None if bytes::is_token(&input[self.seen..]) || self.seen == input.len() => {
                 self.seen = input.len();
                 Ok(false)
             }
@@ -402,8 +402,8 @@ impl HeadIn {
     /// Returns the name if it is valid, without white space after it where that is forgiven.
     #[cold]
     fn checked<'n>(&self, name: &'n [u8]) -> Result<&'n [u8], Violation> {
-        let without = octets::trim(name);
-        match octets::is_token(without) {
+        let without = bytes::trim(name);
+        match bytes::is_token(without) {
             true if without.len() == name.len() || self.rules.lenient.space_before_colon => Ok(without),
             _ => Err(name_error(name)),
         }
@@ -417,14 +417,14 @@ impl HeadIn {
         if !self.rules.lenient.folded_lines || !self.may_fold || self.rules.keep_spelling {
             return Err(Violation::FOLDED);
         }
-        let Some(at) = octets::position_of_control(&input[self.seen..]) else {
+        let Some(at) = bytes::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
             return Ok(None);
         };
         let at = self.seen + at;
         self.seen = at;
         let Some(end) = line::end(input, at, self.rules.lenient.bare_lf)? else { return Ok(None) };
-        let more = octets::trim(&input[..at]);
+        let more = bytes::trim(&input[..at]);
         if !more.is_empty() {
             let has_value = head.fields.iter().next_back().is_some_and(|field| !field.value().is_empty());
             head.fields.extend_last(if has_value { b" " } else { b"" });
@@ -477,9 +477,9 @@ fn trimmed(value: &[u8]) -> &[u8] {
     match value {
         [b' ', rest @ ..] => match rest {
             [first, .., last] if *first > b' ' && *last > b' ' => rest,
-            _ => octets::trim(rest),
+            _ => bytes::trim(rest),
         },
-        _ => octets::trim(value),
+        _ => bytes::trim(value),
     }
 }
 
@@ -487,9 +487,9 @@ fn trimmed(value: &[u8]) -> &[u8] {
 /// decides.
 #[cold]
 fn name_error(line: &[u8]) -> Violation {
-    match line.iter().find(|octet| !octets::is_token(&[**octet])) {
+    match line.iter().find(|byte| !bytes::is_token(&[**byte])) {
         Some(b'\r' | b'\n') => Violation::COLON_MISSING,
-        Some(octet) if BLANKS.contains(octet) => Violation::SPACE_BEFORE_COLON,
+        Some(byte) if BLANKS.contains(byte) => Violation::SPACE_BEFORE_COLON,
         _ => Violation::NAME_INVALID,
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn known_answer(status: Status, lines: &[u8], out: &mut OutBuf) {
 /// spelling is as long as its name.
 #[inline]
 pub(crate) fn fields(fields: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
-    write(out, fields.octets() + 4 * fields.len(), |line| line.fields(fields, spelling));
+    write(out, fields.bytes() + 4 * fields.len(), |line| line.fields(fields, spelling));
 }
 
 /// Writes the end of a head, after what is to be written beside the fields.
@@ -143,9 +143,9 @@ fn write(out: &mut OutBuf, room: usize, lines: impl FnOnce(&mut Line<'_>)) {
 
 impl Line<'_> {
     #[inline]
-    fn put(&mut self, octets: &[u8]) {
-        self.space[self.len..self.len + octets.len()].copy_from_slice(octets);
-        self.len += octets.len();
+    fn put(&mut self, bytes: &[u8]) {
+        self.space[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
     }
 
     #[inline]

@@ -7,7 +7,7 @@
 
 use core::time::Duration;
 
-use alula_fields::{FieldSection, KnownName, octets};
+use alula_fields::{FieldSection, KnownName, bytes};
 use alula_machine::Time;
 
 /// The time by which a client leaves earlier than the server: the last byte of a response, and the first of
@@ -44,8 +44,8 @@ impl KeepAlive {
     fn said_by(fields: &FieldSection) -> Self {
         let mut said = Self::default();
         for member in fields.get_all(KnownName::KEEP_ALIVE).flat_map(crate::head::list::members) {
-            let Some(equals) = member.iter().position(|octet| *octet == b'=') else { continue };
-            let (name, value) = (octets::trim(&member[..equals]), octets::trim(&member[equals + 1..]));
+            let Some(equals) = member.iter().position(|byte| *byte == b'=') else { continue };
+            let (name, value) = (bytes::trim(&member[..equals]), bytes::trim(&member[equals + 1..]));
             let term = match name {
                 _ if name.eq_ignore_ascii_case(b"timeout") => &mut said.timeout,
                 _ if name.eq_ignore_ascii_case(b"max") => &mut said.requests_left,

@@ -39,7 +39,7 @@ pub(crate) struct KnownHead {
 #[derive(Default)]
 struct Remembered {
     /// The bytes of the head, the empty line included; none while there is no such head.
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     /// The length of the start line in bytes, which is a part of them.
     start_bytes: usize,
     head: Head,
@@ -72,8 +72,8 @@ impl KnownHead {
     /// Returns the length of the head at the start of the input, if it is the known one.
     #[inline]
     pub(crate) fn find(&self, input: &[u8]) -> Option<usize> {
-        let octets = &self.last.as_ref()?.octets;
-        (!octets.is_empty() && input.starts_with(octets)).then_some(octets.len())
+        let bytes = &self.last.as_ref()?.bytes;
+        (!bytes.is_empty() && input.starts_with(bytes)).then_some(bytes.len())
     }
 
     /// Gives the head that was found again.
@@ -90,7 +90,7 @@ impl KnownHead {
     #[inline]
     pub(crate) fn find_fields(&self, input: &[u8]) -> Option<usize> {
         let last = self.last.as_ref()?;
-        let fields = &last.octets[last.start_bytes..];
+        let fields = &last.bytes[last.start_bytes..];
         (!fields.is_empty() && input.starts_with(fields)).then_some(fields.len())
     }
 
@@ -113,7 +113,7 @@ impl KnownHead {
     pub(crate) fn find_name(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
         let last = self.last.as_ref()?;
         let line = last.lines.get(number)?;
-        match line.begins(input, &last.octets) {
+        match line.begins(input, &last.bytes) {
             true => Some((line.name, number + 1)),
             false => last.find_name_behind(number + 1, input),
         }
@@ -142,23 +142,16 @@ impl KnownHead {
     /// Remembers a head in place of the one before, if it was to be remembered when it began. Not if its
     /// target spells its `host` otherwise, which its fields alone do not tell; and not an interim response,
     /// behind which another one comes.
-    pub(crate) fn keep(
-        &mut self,
-        octets: &[u8],
-        start_bytes: usize,
-        host: &[u8],
-        head: &Head,
-        facts: &Facts,
-    ) {
+    pub(crate) fn keep(&mut self, bytes: &[u8], start_bytes: usize, host: &[u8], head: &Head, facts: &Facts) {
         let is_host_authority =
             !facts.has_host || head.pseudo(KnownName::PSEUDO_AUTHORITY).is_none_or(|own| own == host);
         let is_interim = head.status().is_some_and(|status| status.is_interim());
-        if octets.len() > HEAD_BYTES_MAX || !is_host_authority || is_interim {
+        if bytes.len() > HEAD_BYTES_MAX || !is_host_authority || is_interim {
             return;
         }
         let Some(last) = &mut self.last else { return };
-        last.octets.clear();
-        last.octets.extend_from_slice(octets);
+        last.bytes.clear();
+        last.bytes.extend_from_slice(bytes);
         last.start_bytes = start_bytes;
         last.head.copy_from(head);
         last.facts = *facts;
@@ -179,13 +172,13 @@ impl KnownHead {
 impl Remembered {
     #[cold]
     fn find_name_behind(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
-        let line = self.lines.get(number).filter(|line| line.begins(input, &self.octets))?;
+        let line = self.lines.get(number).filter(|line| line.begins(input, &self.bytes))?;
         Some((line.name, number + 1))
     }
 
     fn memory_bytes(&self) -> usize {
         let lines = (self.lines.capacity() + self.marks.capacity()) * size_of::<Line>();
-        self.octets.capacity() + self.head.capacity_bytes() + lines
+        self.bytes.capacity() + self.head.capacity_bytes() + lines
     }
 }
 
@@ -210,6 +203,6 @@ impl Line {
     #[inline(never)]
     fn goes_on(&self, rest: &[u8], head: &[u8]) -> bool {
         let (from, end) = (self.start as usize + 16, self.start as usize + self.name.len as usize + 1);
-        head.get(from..end).is_some_and(|octets| rest.starts_with(octets))
+        head.get(from..end).is_some_and(|bytes| rest.starts_with(bytes))
     }
 }

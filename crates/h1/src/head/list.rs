@@ -1,10 +1,10 @@
 //! Comma-separated lists (RFC 9110 §5.6.1).
 
-use alula_fields::octets;
+use alula_fields::bytes;
 
 /// Returns the members of a list, without white space around them; empty ones are left out.
 pub(crate) fn members(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    value.split(|octet| *octet == b',').map(octets::trim).filter(|member| !member.is_empty())
+    value.split(|byte| *byte == b',').map(bytes::trim).filter(|member| !member.is_empty())
 }
 
 /// Returns true if a list has this member in any case.

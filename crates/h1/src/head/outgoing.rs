@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{Authority, FieldSection, KnownName, RequestHead, Scheme, octets};
+use alula_fields::{Authority, FieldSection, KnownName, RequestHead, Scheme, bytes};
 
 use crate::error::SendError;
 use crate::guard::facts::{Facts, HAS_RULES};
@@ -20,7 +20,7 @@ pub(crate) fn fields(fields: &FieldSection) -> Result<Facts, SendError> {
         if HAS_RULES[field.known().map_or(0, |name| usize::from(name.id()))]
             && let Some(name) = field.known()
         {
-            let noted = facts.note(name, octets::trim(field.value()), false);
+            let noted = facts.note(name, bytes::trim(field.value()), false);
             let rule = match noted {
                 Err(rule) => rule,
                 Ok(_) if facts.is_chunked && facts.content_length.is_some() => Violation::LENGTH_WITH_CODING,
@@ -40,7 +40,7 @@ pub(crate) fn control(
     facts: &Facts,
     known_authority: Option<&mut Vec<u8>>,
 ) -> Result<(), SendError> {
-    if head.method != "GET" && !octets::is_token(head.method.as_bytes()) {
+    if head.method != "GET" && !bytes::is_token(head.method.as_bytes()) {
         return Err(SendError::Control(Violation::METHOD_INVALID));
     }
     if head.protocol.is_some() {
@@ -62,7 +62,7 @@ pub(crate) fn target(scheme: &str, method: &str, path: &[u8]) -> Result<(), Send
     let is_http = matches!(scheme, "http" | "https");
     let has_form = matches!(path, [b'/', ..]) || (path == b"*" && method == "OPTIONS");
     check(
-        has_form && octets::is_path(path) && (is_http || Scheme::parse(scheme).is_ok()),
+        has_form && bytes::is_path(path) && (is_http || Scheme::parse(scheme).is_ok()),
         Violation::TARGET_INVALID,
     )
 }

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use alula_fields::{FieldSection, Hole, KnownName, RequestHead, octets};
+use alula_fields::{FieldSection, Hole, KnownName, RequestHead, bytes};
 use alula_machine::OutBuf;
 
 use crate::config::Spelling;
@@ -49,7 +49,7 @@ pub struct Prepared {
     /// Scheme and authority, which come before the path when a proxy is asked.
     origin: String,
     /// The bytes that do not change, one part after the other.
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     /// The position of the target in these bytes.
     target_at: usize,
     /// The positions of the holes in these bytes, in order.
@@ -85,7 +85,7 @@ impl Prepared {
         let mut prepared = Self {
             method: head.method.into(),
             origin: [head.scheme, "://", head.authority].concat(),
-            octets: Vec::new(),
+            bytes: Vec::new(),
             target_at: head.method.len() + 1,
             holes: Vec::new(),
             facts,
@@ -128,7 +128,7 @@ impl Prepared {
         let mut out = OutBuf::new();
         head_out::request_line(&head, self.facts.has_host, false, spelling, &mut out);
         head_out::fields(head.fields, spelling, &mut out);
-        self.octets.extend_from_slice(out.unsent());
+        self.bytes.extend_from_slice(out.unsent());
         if has_path_hole {
             self.holes.push((self.target_at, Rule::Path));
         }
@@ -145,9 +145,9 @@ impl Prepared {
             head_out::field(&field, spelling, &mut out);
         }
         let line = out.unsent();
-        self.octets.extend_from_slice(&line[..line.len() - 2]);
-        self.holes.push((self.octets.len(), rule));
-        self.octets.extend_from_slice(b"\r\n");
+        self.bytes.extend_from_slice(&line[..line.len() - 2]);
+        self.holes.push((self.bytes.len(), rule));
+        self.bytes.extend_from_slice(b"\r\n");
         Ok(())
     }
 
@@ -160,7 +160,7 @@ impl Prepared {
             Some(name) if name.is_pseudo() || HAS_RULES[usize::from(name.id())] => {
                 refuse(Violation::NAME_INVALID)
             }
-            _ if octets::is_token(name) => Ok(Rule::Value),
+            _ if bytes::is_token(name) => Ok(Rule::Value),
             _ => refuse(Violation::NAME_INVALID),
         }
     }
@@ -181,7 +181,7 @@ impl Prepared {
         for (at, ((_, rule), value)) in self.holes.iter().zip(values).enumerate() {
             match rule {
                 Rule::Path => outgoing::target("http", &self.method, value)?,
-                Rule::Value if octets::is_field_value(value) => {}
+                Rule::Value if bytes::is_field_value(value) => {}
                 Rule::Value => return Err(SendError::Field { at, rule: Violation::VALUE_INVALID }),
                 Rule::ContentLength => {
                     let rule = Violation::LENGTH_INVALID;
@@ -198,20 +198,20 @@ impl Prepared {
     pub(crate) fn write(&self, values: &[&[u8]], is_absolute: bool, out: &mut OutBuf) {
         let mut from = 0;
         if is_absolute && self.method != "CONNECT" {
-            out.extend(&self.octets[..self.target_at]);
+            out.extend(&self.bytes[..self.target_at]);
             out.extend(self.origin.as_bytes());
             // The last proxy makes the asterisk of a URI without path (RFC 9112 §3.2.4).
-            let has_asterisk = self.octets[self.target_at..].starts_with(b"*");
+            let has_asterisk = self.bytes[self.target_at..].starts_with(b"*");
             from = self.target_at + usize::from(has_asterisk);
         }
         for ((at, rule), value) in self.holes.iter().zip(values) {
-            out.extend(&self.octets[from..*at]);
+            out.extend(&self.bytes[from..*at]);
             if !(is_absolute && *rule == Rule::Path && *value == b"*") {
                 out.extend(value);
             }
             from = *at;
         }
-        out.extend(&self.octets[from..]);
+        out.extend(&self.bytes[from..]);
     }
 }
 

@@ -10,7 +10,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_fields::{Adopted, FieldSection, KnownName, octets};
+use alula_fields::{Adopted, FieldSection, KnownName, bytes};
 
 use crate::guard::facts::Facts;
 use crate::head::repeat_odds::RepeatOdds;
@@ -102,7 +102,7 @@ impl Last {
     #[inline]
     fn take_length(&mut self, place: Length, value: &[u8]) -> Option<Facts> {
         let mut facts = Facts { content_length: None, ..self.facts };
-        facts.note(KnownName::CONTENT_LENGTH, octets::trim(value), false).ok()?;
+        facts.note(KnownName::CONTENT_LENGTH, bytes::trim(value), false).ok()?;
         self.lines[place.value..place.value + value.len()].copy_from_slice(value);
         self.facts = facts;
         Some(facts)

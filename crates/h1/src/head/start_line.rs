@@ -1,6 +1,6 @@
 //! The first line of a message: request line (RFC 9112 §3) and status line (RFC 9112 §4).
 
-use alula_fields::{Authority, Head, KnownName, Status, octets};
+use alula_fields::{Authority, Head, KnownName, Status, bytes};
 
 use crate::guard::violation::Violation;
 
@@ -23,7 +23,7 @@ impl<'i> RequestLine<'i> {
         let method_len = [&b"GET /"[..], b"POST /"].iter().find(|start| input.starts_with(start))?.len() - 2;
         let (method, rest) = input.split_at_checked(method_len)?;
         let target = &rest[1..];
-        let (target, rest) = target.split_at_checked(octets::position_outside_path(target)?)?;
+        let (target, rest) = target.split_at_checked(bytes::position_outside_path(target)?)?;
         let line = Self { method, target, is_old: false };
         rest.starts_with(REST).then_some((line, method_len + 1 + target.len() + REST.len()))
     }
@@ -38,17 +38,17 @@ impl<'i> RequestLine<'i> {
             b" HTTP/1.1" => false,
             other => is_old(other.strip_prefix(b" ").ok_or(Violation::REQUEST_LINE)?)?,
         };
-        let space = before.iter().position(|octet| *octet == b' ').ok_or(Violation::REQUEST_LINE)?;
+        let space = before.iter().position(|byte| *byte == b' ').ok_or(Violation::REQUEST_LINE)?;
         Ok(Self { method: &before[..space], target: &before[space + 1..], is_old })
     }
 
     /// Puts the control data into a head; the scheme is this one unless the target has its own.
     #[inline]
     pub(crate) fn put(&self, head: &mut Head, scheme: &str) -> Result<(), Violation> {
-        if self.method != b"GET" && !octets::is_token(self.method) {
+        if self.method != b"GET" && !bytes::is_token(self.method) {
             return Err(Violation::METHOD_INVALID);
         }
-        if !octets::is_path(self.target) {
+        if !bytes::is_path(self.target) {
             let has_spaces = self.target.contains(&b' ');
             return Err(if has_spaces { Violation::REQUEST_LINE } else { Violation::TARGET_INVALID });
         }
@@ -87,7 +87,7 @@ impl<'i> RequestLine<'i> {
     }
 
     fn put_uri(&self, head: &mut Head) -> Result<(), Violation> {
-        let colon = self.target.windows(3).position(|octets| octets == b"://");
+        let colon = self.target.windows(3).position(|bytes| bytes == b"://");
         let (scheme, rest) = self.target.split_at(colon.ok_or(Violation::TARGET_INVALID)?);
         let scheme = match scheme {
             _ if scheme.eq_ignore_ascii_case(b"http") => "http",
@@ -95,7 +95,7 @@ impl<'i> RequestLine<'i> {
             _ => return Err(Violation::TARGET_INVALID),
         };
         let rest = &rest[3..];
-        let path_at = rest.iter().position(|octet| matches!(octet, b'/' | b'?')).unwrap_or(rest.len());
+        let path_at = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(path_at);
         put_authority(head, authority, false)?;
         match path {
@@ -110,14 +110,14 @@ impl<'i> RequestLine<'i> {
     }
 }
 
-fn put_authority(head: &mut Head, octets: &[u8], needs_port: bool) -> Result<(), Violation> {
-    let text = core::str::from_utf8(octets).map_err(|_| Violation::TARGET_INVALID)?;
+fn put_authority(head: &mut Head, bytes: &[u8], needs_port: bool) -> Result<(), Violation> {
+    let text = core::str::from_utf8(bytes).map_err(|_| Violation::TARGET_INVALID)?;
     let authority = Authority::parse(text).map_err(|_| Violation::TARGET_INVALID)?;
     // CONNECT has no scheme that would give a port (RFC 9112 §3.2.3).
     if authority.host().is_empty() || (needs_port && authority.port().is_none()) {
         return Err(Violation::TARGET_INVALID);
     }
-    head.put_pseudo(KnownName::PSEUDO_AUTHORITY, octets);
+    head.put_pseudo(KnownName::PSEUDO_AUTHORITY, bytes);
     Ok(())
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn status(line: &[u8]) -> Result<(Status, bool), Violation> {
     if *space != b' ' || !matches!(reason, [] | [b' ', ..]) {
         return Err(Violation::STATUS_LINE);
     }
-    if !octets::is_field_value(reason) {
+    if !bytes::is_field_value(reason) {
         return Err(Violation::STATUS_LINE);
     }
     let status = Status::parse(digits).map_err(|_| Violation::STATUS_INVALID)?;
@@ -155,8 +155,8 @@ pub(crate) fn may_begin(line: &[u8], is_response: bool) -> Result<(), Violation>
 }
 
 fn may_be_method(line: &[u8]) -> bool {
-    let word = line.split(|octet| *octet == b' ').next().unwrap_or_default();
-    line.is_empty() || octets::is_token(word)
+    let word = line.split(|byte| *byte == b' ').next().unwrap_or_default();
+    line.is_empty() || bytes::is_token(word)
 }
 
 /// Returns true if a version is 1.0; a later minor version is taken for 1.1 (RFC 9110 §2.5).

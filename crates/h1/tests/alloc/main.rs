@@ -197,7 +197,7 @@ fn check(how: How, content: usize) {
     let mut warm = Loop::new(content);
     (0..5).for_each(|_| warm.run(how));
     let count = allocations(|| (0..100).for_each(|_| warm.run(how)));
-    assert_eq!(count, 0, "{how:?}, {content} octets");
+    assert_eq!(count, 0, "{how:?}, {content} bytes");
 }
 
 #[test]

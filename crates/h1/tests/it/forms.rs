@@ -43,7 +43,7 @@ fn forms_are_told_of_heads_that_are_read_and_of_those_that_come_again() {
     let mut cut = Connection::server(Config::default());
     for (request, form) in REQUESTS.iter().flat_map(|row| [row; 3]) {
         assert_eq!(form_of(&mut whole, [request.as_bytes()]), *form, "{request}");
-        assert_eq!(form_of(&mut cut, request.as_bytes().chunks(1)), *form, "{request}, octet by octet");
+        assert_eq!(form_of(&mut cut, request.as_bytes().chunks(1)), *form, "{request}, byte by byte");
     }
 }
 

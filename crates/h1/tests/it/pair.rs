@@ -22,7 +22,7 @@ struct Message {
 /// How a message that is being sent ends.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Ending {
-    /// After so many octets.
+    /// After so many bytes.
     Length(usize),
     Chunks,
     Trailers,
@@ -63,9 +63,9 @@ impl Side {
         }
     }
 
-    fn receive(&mut self, octets: &[u8]) {
+    fn receive(&mut self, bytes: &[u8]) {
         let mut input = std::mem::take(&mut self.input);
-        input.extend_from_slice(octets);
+        input.extend_from_slice(bytes);
         let mut used = 0;
         while let Ok(received) = self.machine.receive(&input[used..], Time::ZERO) {
             assert!(received.consumed <= input.len() - used);
@@ -158,25 +158,25 @@ impl Side {
         }
         let stream = self.stream.unwrap();
         let len = rng.below(200);
-        let octets: Vec<u8> = match self.ending {
-            Ending::Length(left) => rng.octets(len.min(left)),
-            _ => rng.octets(len),
+        let bytes: Vec<u8> = match self.ending {
+            Ending::Length(left) => rng.bytes(len.min(left)),
+            _ => rng.bytes(len),
         };
         let end = match self.ending {
-            Ending::Length(left) => left == octets.len(),
+            Ending::Length(left) => left == bytes.len(),
             _ => rng.one_in(4),
         };
         let has_trailers = end && self.ending == Ending::Trailers;
-        let sent = self.machine.send_data(stream, &octets, end && !has_trailers, &mut self.out);
-        assert_eq!(sent, Ok(octets.len()));
+        let sent = self.machine.send_data(stream, &bytes, end && !has_trailers, &mut self.out);
+        assert_eq!(sent, Ok(bytes.len()));
         if has_trailers {
             self.machine.send_trailers(stream, &trailers(), &mut self.out).unwrap();
         }
         if let Ending::Length(left) = &mut self.ending {
-            *left -= octets.len();
+            *left -= bytes.len();
         }
         let message = self.sent.last_mut().unwrap();
-        message.content.extend_from_slice(&octets);
+        message.content.extend_from_slice(&bytes);
         (message.has_trailers, message.is_whole) = (has_trailers, end);
         if end {
             self.ending = Ending::Nothing;
@@ -350,7 +350,7 @@ impl World {
         self.is_going = true;
     }
 
-    /// Moves some octets each way.
+    /// Moves some bytes each way.
     fn carry(&mut self, rng: &mut Rng) {
         let Self { client, server, up, down, .. } = self;
         carry_some(client, server, up, rng);
@@ -432,8 +432,8 @@ fn carry_some(from: &mut Side, to: &mut Side, pipe: &mut Vec<u8>, rng: &mut Rng)
     pipe.extend_from_slice(from.out.unsent());
     from.out.clear();
     let some = if rng.one_in(3) { pipe.len() } else { rng.below(pipe.len() + 1) };
-    let octets: Vec<u8> = pipe.drain(..some).collect();
-    to.receive(&octets);
+    let bytes: Vec<u8> = pipe.drain(..some).collect();
+    to.receive(&bytes);
     if pipe.is_empty() && from.machine.is_closed() {
         to.receive_end();
     }

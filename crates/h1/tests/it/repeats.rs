@@ -1,7 +1,7 @@
 //! Heads that come again, and sections that go again, are remembered: nobody can tell by anything but the
 //! time it takes.
 //!
-//! A head that comes octet by octet is always read, so it says what one that comes at once has to mean.
+//! A head that comes byte by byte is always read, so it says what one that comes at once has to mean.
 
 use alula_fields::FieldSection;
 use alula_h1::{Config, Connection, Leniency, RequestHead};
@@ -46,9 +46,9 @@ const FORGIVING: Leniency = Leniency {
     repeated_length: true,
 };
 
-/// What an octet is changed into: what ends a line, a name or a value, what is in none, what means something
+/// What a byte is changed into: what ends a line, a name or a value, what is in none, what means something
 /// in some.
-const OCTETS: &[u8] = b"\r\n: ,\0\xffaA09-/";
+const BYTES: &[u8] = b"\r\n: ,\0\xffaA09-/";
 
 fn server(config: &Config) -> End {
     End::new(Connection::server(config.clone()), Answers::Whole)
@@ -89,7 +89,7 @@ fn after(mut end: End, times: usize, before: &str, head: &[u8], come: Come) -> (
     ask(&mut end);
     match come {
         Come::Whole => end.receive(head),
-        Come::Cut => head.chunks(1).for_each(|octet| end.receive(octet)),
+        Come::Cut => head.chunks(1).for_each(|byte| end.receive(byte)),
     }
     end.flush(false);
     let said = end.transmit();
@@ -115,13 +115,13 @@ fn who_heard_others(mut end: End, like: &str, come: Come) -> End {
     end
 }
 
-/// A head that differs from a known one in one octet is read as if none was known.
-fn check_each_octet(new: impl Fn(&Config) -> End, heads: &[&str]) {
+/// A head that differs from a known one in one byte is read as if none was known.
+fn check_each_byte(new: impl Fn(&Config) -> End, heads: &[&str]) {
     for (leniency, keep_spelling) in [(Leniency::default(), true), (FORGIVING, false)] {
         let config = Config { leniency, keep_spelling, ..Config::default() };
         for head in heads {
-            for (at, octet) in (0..head.len()).flat_map(|at| OCTETS.iter().map(move |octet| (at, *octet))) {
-                check_after(|| new(&config), 2, head, &changed(head, at, octet));
+            for (at, byte) in (0..head.len()).flat_map(|at| BYTES.iter().map(move |byte| (at, *byte))) {
+                check_after(|| new(&config), 2, head, &changed(head, at, byte));
             }
         }
     }
@@ -152,8 +152,8 @@ fn the_bytes_of_a_head_are_counted_however_it_comes() {
 fn lines_that_come_again_mean_the_same() {
     for (new, head) in [(server as fn(&Config) -> End, REQUEST), (server, FOLDED), (client, RESPONSE)] {
         let config = Config { leniency: FORGIVING, ..Config::default() };
-        let octets = (0..head.len()).flat_map(|at| b"\r\n: a1".iter().map(move |octet| (at, *octet)));
-        let mut others: Vec<Vec<u8>> = octets.map(|(at, octet)| changed(head, at, octet)).collect();
+        let bytes = (0..head.len()).flat_map(|at| b"\r\n: a1".iter().map(move |byte| (at, *byte)));
+        let mut others: Vec<Vec<u8>> = bytes.map(|(at, byte)| changed(head, at, byte)).collect();
         let lines: Vec<&str> = head.split_inclusive("\r\n").collect();
         for at in 1..lines.len() {
             let (before, rest) = lines.split_at(at);
@@ -171,10 +171,10 @@ fn lines_that_come_again_mean_the_same() {
     }
 }
 
-fn changed(head: &str, at: usize, octet: u8) -> Vec<u8> {
-    let mut octets = head.as_bytes().to_vec();
-    octets[at] = octet;
-    octets
+fn changed(head: &str, at: usize, byte: u8) -> Vec<u8> {
+    let mut bytes = head.as_bytes().to_vec();
+    bytes[at] = byte;
+    bytes
 }
 
 /// Cookies are counted apart, and fields up to a limit, whether their lines are known or not.
@@ -199,13 +199,13 @@ fn known_lines_are_counted() {
 }
 
 #[test]
-fn a_request_that_differs_in_one_octet_is_another_one() {
-    check_each_octet(server, &REQUESTS);
+fn a_request_that_differs_in_one_byte_is_another_one() {
+    check_each_byte(server, &REQUESTS);
 }
 
 #[test]
-fn a_response_that_differs_in_one_octet_is_another_one() {
-    check_each_octet(client, &RESPONSES);
+fn a_response_that_differs_in_one_byte_is_another_one() {
+    check_each_byte(client, &RESPONSES);
 }
 
 /// Each after each, so that what was remembered of one meets the start line, or the fields, of another.
@@ -230,8 +230,8 @@ fn heads_of_all_kinds_follow_each_other() {
 #[test]
 fn requests_that_are_sent_at_once_are_heard_the_same_however_they_are_cut() {
     let other = REQUEST.replace("/1?a", "/2");
-    let octets = [REQUEST, REQUEST, "\r\n", &other, &other, REQUEST, "\r\n", REQUEST].concat();
-    let (log, said) = at_every_split(octets.as_bytes(), 1, |pieces| {
+    let bytes = [REQUEST, REQUEST, "\r\n", &other, &other, REQUEST, "\r\n", REQUEST].concat();
+    let (log, said) = at_every_split(bytes.as_bytes(), 1, |pieces| {
         let mut end = server(&Config::default());
         pieces.iter().for_each(|piece| end.receive(piece));
         let said = end.transmit();
@@ -243,10 +243,10 @@ fn requests_that_are_sent_at_once_are_heard_the_same_however_they_are_cut() {
         let head = format!("GET http a.example {path} x-own=b accept=*/* connection=x end");
         assert_eq!(*all_but_the_first[at], head);
     }
-    assert_eq!(said.windows(3).filter(|octets| octets == b"200").count(), 6);
+    assert_eq!(said.windows(3).filter(|bytes| bytes == b"200").count(), 6);
 }
 
-/// A longer start line may be too much for fields that were good before; a limit is hit by the same octet as
+/// A longer start line may be too much for fields that were good before; a limit is hit by the same byte as
 /// ever.
 #[test]
 fn known_fields_do_not_pass_the_limit() {
@@ -336,12 +336,12 @@ fn requests_are_written_the_same_whether_their_fields_went_before() {
             fields,
         };
         let sent = end.machine.send_request(&head, true, &mut end.out);
-        let octets = end.transmit();
-        assert_eq!(sent.is_ok(), !octets.is_empty());
+        let bytes = end.transmit();
+        assert_eq!(sent.is_ok(), !bytes.is_empty());
         if sent.is_ok() {
             end.receive(b"HTTP/1.1 204\r\n\r\n");
         }
-        octets
+        bytes
     };
     check_sections(write, || client(&Config::default()));
 }
@@ -354,13 +354,13 @@ fn answers_are_written_the_same_whether_their_fields_went_before() {
             let head =
                 alula_fields::ResponseHead { status: alula_fields::Status::new(status).unwrap(), fields };
             let sent = end.machine.send_response(end.stream.unwrap(), &head, true, &mut end.out);
-            let octets = end.transmit();
-            assert_eq!(sent.is_ok(), !octets.is_empty());
+            let bytes = end.transmit();
+            assert_eq!(sent.is_ok(), !bytes.is_empty());
             if sent.is_err() {
                 end.respond(500, &[], true).unwrap();
                 end.transmit();
             }
-            octets
+            bytes
         };
         check_sections(write, || server(&Config::default()).answering(Answers::Never));
     }

@@ -1,4 +1,4 @@
-//! Whole conversations in pieces, and cut off at every octet: the events are the same however the octets
+//! Whole conversations in pieces, and cut off at every byte: the events are the same however the bytes
 //! arrive, and what was cut is never taken for whole.
 
 use alula_h1::{Config, Connection, Leniency};
@@ -46,8 +46,8 @@ fn heard(mut end: End, pieces: &alula_testkit::Pieces<'_>) -> (Vec<String>, Vec<
 
 #[test]
 fn a_server_hears_the_same_however_it_comes() {
-    let octets: String = REQUESTS.iter().flat_map(|(head, content)| [*head, *content]).collect();
-    let (log, said) = at_every_split(octets.as_bytes(), 1, |pieces| heard(server(), pieces));
+    let bytes: String = REQUESTS.iter().flat_map(|(head, content)| [*head, *content]).collect();
+    let (log, said) = at_every_split(bytes.as_bytes(), 1, |pieces| heard(server(), pieces));
     assert_eq!(log.iter().filter(|line| *line == "idle").count(), REQUESTS.len());
     assert_eq!(String::from_utf8_lossy(&said).matches("HTTP/1.1 200 OK").count(), REQUESTS.len());
 }
@@ -55,8 +55,8 @@ fn a_server_hears_the_same_however_it_comes() {
 #[test]
 fn a_client_hears_the_same_however_it_comes() {
     for (head, content) in RESPONSES {
-        let octets = [head, content].concat();
-        let (log, _) = at_every_split(octets.as_bytes(), 2, |pieces| heard(asking_client(), pieces));
+        let bytes = [head, content].concat();
+        let (log, _) = at_every_split(bytes.as_bytes(), 2, |pieces| heard(asking_client(), pieces));
         assert_eq!(log.last().map(String::as_str), Some("idle"), "{head}");
     }
 }
@@ -71,13 +71,13 @@ fn what_is_forgiven_is_heard_the_same() {
         length_with_coding: true,
         repeated_length: true,
     };
-    let octets = "\nGET /1 HTTP/1.1\nHost : a\r\nX:\r\n b\n\tc \nContent-Length\t: 2, 2\nContent-Length: 2\n\nok\
+    let bytes = "\nGET /1 HTTP/1.1\nHost : a\r\nX:\r\n b\n\tc \nContent-Length\t: 2, 2\nContent-Length: 2\n\nok\
                   POST /2 HTTP/1.1\nHost: a\nContent-Length: 9\nTransfer-Encoding: chunked\n\n1\nx\r\n0\nY : z\n a\n\n";
     let server = || {
         let config = Config { leniency, ..Config::default() };
         End::new(Connection::server(config), Answers::Whole)
     };
-    let (log, _) = at_every_split(octets.as_bytes(), 3, |pieces| heard(server(), pieces));
+    let (log, _) = at_every_split(bytes.as_bytes(), 3, |pieces| heard(server(), pieces));
     assert_eq!(
         log,
         [
@@ -92,9 +92,9 @@ fn what_is_forgiven_is_heard_the_same() {
     );
 }
 
-/// What a side is told when the octets end after so many.
-fn after_end(mut end: End, octets: &[u8]) -> String {
-    end.receive(octets);
+/// What a side is told when the bytes end after so many.
+fn after_end(mut end: End, bytes: &[u8]) -> String {
+    end.receive(bytes);
     end.receive_end();
     end.log.pop().unwrap_or_default()
 }
@@ -103,8 +103,8 @@ fn after_end(mut end: End, octets: &[u8]) -> String {
 fn a_server_knows_where_the_client_was_cut() {
     let mut before = String::new();
     for (head, content) in REQUESTS {
-        let octets = [&before, head, content].concat();
-        for cut in truncations(octets.as_bytes()).skip(before.len()) {
+        let bytes = [&before, head, content].concat();
+        for cut in truncations(bytes.as_bytes()).skip(before.len()) {
             let expected = match cut.len() - before.len() {
                 0 => "closed PeerClosed",
                 at if at < head.len() => "closed CUT_HEAD",
@@ -112,16 +112,16 @@ fn a_server_knows_where_the_client_was_cut() {
             };
             assert_eq!(after_end(server(), cut), expected, "{}", cut.escape_ascii());
         }
-        assert_eq!(after_end(server(), octets.as_bytes()), "closed PeerClosed");
-        before = octets;
+        assert_eq!(after_end(server(), bytes.as_bytes()), "closed PeerClosed");
+        before = bytes;
     }
 }
 
 #[test]
 fn a_client_knows_where_the_server_was_cut() {
     for (head, content) in RESPONSES {
-        let octets = [head, content].concat();
-        for cut in truncations(octets.as_bytes()) {
+        let bytes = [head, content].concat();
+        for cut in truncations(bytes.as_bytes()) {
             let expected = match cut.len() {
                 0 => "closed Unanswered { is_reused: false }",
                 at if at < head.len() => "closed CUT_HEAD",
@@ -129,6 +129,6 @@ fn a_client_knows_where_the_server_was_cut() {
             };
             assert_eq!(after_end(asking_client(), cut), expected, "{}", cut.escape_ascii());
         }
-        assert_eq!(after_end(asking_client(), octets.as_bytes()), "closed PeerClosed");
+        assert_eq!(after_end(asking_client(), bytes.as_bytes()), "closed PeerClosed");
     }
 }

@@ -22,8 +22,8 @@ fn server() -> End {
 fn reading_stops_while_as_much_is_held_as_the_window_allows() {
     let limits = Limits { stream_window: 10, ..Limits::default() };
     let mut machine = Connection::server(Config { limits, ..Config::default() });
-    let receive = |machine: &mut Connection, octets: &[u8]| {
-        machine.receive(octets, Time::ZERO).unwrap();
+    let receive = |machine: &mut Connection, bytes: &[u8]| {
+        machine.receive(bytes, Time::ZERO).unwrap();
         machine.wants_read()
     };
     assert!(receive(&mut machine, POST));
@@ -136,8 +136,8 @@ fn names_are_spelled_as_was_asked() {
     let spelled = |spelling, keep_spelling| {
         let config = Config { spelling, keep_spelling, ..Config::default() };
         let mut machine = Connection::server(config);
-        let octets = b"GET / HTTP/1.1\r\nHost: a\r\nx-oWN: b\r\nACCEPT: c\r\n\r\n";
-        let Some(Event::Head { stream, .. }) = machine.receive(octets, Time::ZERO).unwrap().event else {
+        let bytes = b"GET / HTTP/1.1\r\nHost: a\r\nx-oWN: b\r\nACCEPT: c\r\n\r\n";
+        let Some(Event::Head { stream, .. }) = machine.receive(bytes, Time::ZERO).unwrap().event else {
             panic!("a head is expected")
         };
         let (mut head, mut out) = (Head::new(), OutBuf::new());
@@ -235,9 +235,9 @@ fn refusals_have_a_date_where_there_is_a_clock() {
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
     let dated = Config { date: Some(|| DATE.as_bytes().try_into().unwrap()), ..Config::default() };
     let late = Time::ZERO.saturating_add(Limits::default().handshake_timeout);
-    let refusal = |config: &Config, octets: &[u8]| {
+    let refusal = |config: &Config, bytes: &[u8]| {
         let mut machine = Connection::server(config.clone());
-        let _ = machine.receive(octets, Time::ZERO);
+        let _ = machine.receive(bytes, Time::ZERO);
         machine.handle_timeout(late);
         let mut out = OutBuf::new();
         machine.poll_transmit(&mut out);
@@ -245,15 +245,15 @@ fn refusals_have_a_date_where_there_is_a_clock() {
     };
     let long = [b"GET / HTTP/1.1\r\nHost: a\r\nA: ", &[b'a'; 100_000][..]].concat();
     let too_long = "The head of the request is larger than head_bytes allows (RFC 6585).\n";
-    for (octets, line, text) in [
+    for (bytes, line, text) in [
         (&b"GET /\r\n\r\n"[..], "400 Bad Request", ""),
         (&long, "431 Request Header Fields Too Large", too_long),
         (b"GET / HTTP/1.1\r\n", "408 Request Timeout", ""),
     ] {
         let form = if text.is_empty() { "" } else { "Content-Type: text/plain\r\n" };
         let rest = format!("{form}Content-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len());
-        assert_eq!(refusal(&Config::default(), octets), format!("HTTP/1.1 {line}\r\n{rest}"));
-        assert_eq!(refusal(&dated, octets), format!("HTTP/1.1 {line}\r\nDate: {DATE}\r\n{rest}"));
+        assert_eq!(refusal(&Config::default(), bytes), format!("HTTP/1.1 {line}\r\n{rest}"));
+        assert_eq!(refusal(&dated, bytes), format!("HTTP/1.1 {line}\r\nDate: {DATE}\r\n{rest}"));
     }
     let mut machine = Connection::server(dated);
     let Ok(Some(Event::Head { stream, .. })) =
@@ -263,7 +263,7 @@ fn refusals_have_a_date_where_there_is_a_clock() {
     };
     let (head, mut out) = (ResponseHead { status: Status::OK, fields: &FieldSection::new() }, OutBuf::new());
     machine.send_response(stream, &head, true, &mut out).unwrap();
-    assert!(!out.unsent().windows(5).any(|octets| octets == b"Date:"), "answers are the caller's to date");
+    assert!(!out.unsent().windows(5).any(|bytes| bytes == b"Date:"), "answers are the caller's to date");
 }
 
 #[test]

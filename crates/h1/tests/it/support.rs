@@ -67,13 +67,13 @@ impl End {
         self.has_begun || !self.input.is_empty()
     }
 
-    /// Reads octets, and hears what comes of them.
-    pub fn receive(&mut self, octets: &[u8]) {
-        self.input.extend_from_slice(octets);
+    /// Reads bytes, and hears what comes of them.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
         self.go_on();
     }
 
-    /// Hears what comes of the octets that are here, until nothing does.
+    /// Hears what comes of the bytes that are here, until nothing does.
     pub fn go_on(&mut self) {
         let mut input = std::mem::take(&mut self.input);
         // The machine keeps the error.
@@ -131,8 +131,8 @@ impl End {
 
     /// Ends a line of content that may go on.
     pub fn flush(&mut self, end: bool) {
-        if let Some((_, octets)) = self.content.take() {
-            self.log.push(format!("data {}{}", show_content(&octets), if end { " end" } else { "" }));
+        if let Some((_, bytes)) = self.content.take() {
+            self.log.push(format!("data {}{}", show_content(&bytes), if end { " end" } else { "" }));
         }
     }
 
@@ -156,9 +156,9 @@ impl End {
     /// Takes all output, what the machine itself has to say last.
     pub fn transmit(&mut self) -> Vec<u8> {
         self.machine.poll_transmit(&mut self.out);
-        let octets = self.out.unsent().to_vec();
+        let bytes = self.out.unsent().to_vec();
         self.out.clear();
-        octets
+        bytes
     }
 
     pub fn request(

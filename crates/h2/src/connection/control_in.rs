@@ -277,11 +277,11 @@ impl Connection {
         code: ErrorCode,
         rest: &mut &[u8],
     ) -> Result<Step<'static>, ConnectionError> {
-        let (octets, after) = rest.split_at(rest.len().min(left as usize));
+        let (bytes, after) = rest.split_at(rest.len().min(left as usize));
         *rest = after;
         let room = DEBUG_KEPT_MAX - self.goaway_debug.len();
-        self.goaway_debug.extend_from_slice(&octets[..octets.len().min(room)]);
-        let left = left - octets.len() as u32;
+        self.goaway_debug.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let left = left - bytes.len() as u32;
         if left > 0 {
             self.phase = Phase::GoAwayDebug { left, last, code };
             return Ok(Step::Starved);

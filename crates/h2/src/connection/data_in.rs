@@ -49,7 +49,7 @@ impl Connection {
         now: Time,
     ) -> Result<Step<'static>, ConnectionError> {
         let padding = padding.map(u32::from);
-        let overhead = padding.map_or(0, |octets| octets + 1);
+        let overhead = padding.map_or(0, |bytes| bytes + 1);
         let length = header.length.checked_sub(overhead).ok_or(Violation::PADDING_TOO_LONG)?;
         // The connection's window counts every DATA frame, even one for a stream that is gone (RFC 9113
         // §6.9).
@@ -139,9 +139,9 @@ impl Connection {
     }
 
     #[inline]
-    pub(super) fn earn_frame_cost(&mut self, octets: u32) {
+    pub(super) fn earn_frame_cost(&mut self, bytes: u32) {
         self.frame_budget =
-            self.frame_budget.saturating_add(octets).min(self.config.limits.frame_budget_bytes);
+            self.frame_budget.saturating_add(bytes).min(self.config.limits.frame_budget_bytes);
     }
 
     /// Content as far as it is here; the piece that ends it ends the frame's half of the stream, too.
@@ -171,7 +171,7 @@ impl Connection {
         if !entry.state.is_heard() {
             return self.drop_data(stream, bytes.len() as u32, end_now);
         }
-        if end_now && let Ok(state) = entry.state.received(Incoming::LastOctet) {
+        if end_now && let Ok(state) = entry.state.received(Incoming::LastByte) {
             entry.state = state;
             self.close_if_ended(stream);
         }

@@ -94,7 +94,7 @@ impl Connection {
             let flags = if end && after.is_empty() { flag::END_STREAM } else { 0 };
             let header = FrameHeader { length: piece.len() as u32, kind: FrameKind::DATA, flags, stream: id };
             let spare = out.spare(HEADER_BYTES + piece.len());
-            spare[..HEADER_BYTES].copy_from_slice(&header.octets());
+            spare[..HEADER_BYTES].copy_from_slice(&header.bytes());
             spare[HEADER_BYTES..HEADER_BYTES + piece.len()].copy_from_slice(piece);
             out.commit(HEADER_BYTES + piece.len());
             self.sent(header, &[]);

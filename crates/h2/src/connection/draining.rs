@@ -130,7 +130,7 @@ impl Connection {
         let draining = self.streams.get_mut(stream).filter(|entry| entry.state.is_draining());
         let Some(entry) = draining else { return Step::More };
         let released = entry.window_in.release(bytes);
-        if end && let Ok(state) = entry.state.received(Incoming::LastOctet) {
+        if end && let Ok(state) = entry.state.received(Incoming::LastByte) {
             entry.state = state;
         }
         self.credit_connection(released);

@@ -324,7 +324,7 @@ impl Connection {
         }
         let flags = flag::END_HEADERS | end_stream;
         let header = FrameHeader { length: length as u32, kind, flags, stream: id };
-        out.since_mut(mark)[..HEADER_BYTES].copy_from_slice(&header.octets());
+        out.since_mut(mark)[..HEADER_BYTES].copy_from_slice(&header.bytes());
         self.counters.frame_out(kind);
         if self.trace.is_on() {
             self.watch_block(header, mark, out);
@@ -363,7 +363,7 @@ impl Connection {
             let from = HEADER_BYTES + piece * max;
             let to = piece * (HEADER_BYTES + max);
             frames.copy_within(from..from + header.length as usize, to + HEADER_BYTES);
-            frames[to..to + HEADER_BYTES].copy_from_slice(&header.octets());
+            frames[to..to + HEADER_BYTES].copy_from_slice(&header.bytes());
         }
         for piece in 0..=last {
             self.sent(header(piece), &[]);

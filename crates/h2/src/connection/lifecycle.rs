@@ -275,18 +275,18 @@ impl Connection {
         self.glitch_of_breach(now)
     }
 
-    /// Does what a frame calls for whose stream is not open; `octets` of content came with it.
+    /// Does what a frame calls for whose stream is not open; `bytes` of content came with it.
     #[cold]
     pub(super) fn absent_in(
         &mut self,
         id: u32,
         frame: Frame,
-        octets: u32,
+        bytes: u32,
         now: Time,
     ) -> Result<(), ConnectionError> {
         match self.verdict(id, frame) {
             Verdict::Ignore => Ok(()),
-            Verdict::Late => self.late_frame(octets, now),
+            Verdict::Late => self.late_frame(bytes, now),
             Verdict::Crossed => {
                 self.counters.resets_in = self.counters.resets_in.wrapping_add(1);
                 self.note_reset(now)

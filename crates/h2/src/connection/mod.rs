@@ -525,7 +525,7 @@ impl Connection {
     /// Returns how many bytes of DATA the connection's window lets us send; a stream's own window may allow
     /// less.
     pub fn send_window(&self) -> i64 {
-        self.window_out.octets()
+        self.window_out.bytes()
     }
 
     /// Returns how many bytes of DATA the connection's window lets the peer send, as far as we have told it.
@@ -674,7 +674,7 @@ impl Connection {
         let reset = self.streams.iter().filter(|entry| entry.state.is_reset()).count();
         assert_eq!(reset, self.reset_held as usize, "streams that were reset and are held");
         let held: u64 = self.streams.iter().map(|entry| u64::from(entry.window_in.held())).sum();
-        assert_eq!(held, u64::from(self.window_in.held()), "octets held by streams and by the connection");
+        assert_eq!(held, u64::from(self.window_in.held()), "bytes held by streams and by the connection");
         let draining = self.streams.iter().filter(|entry| entry.state.is_draining()).count();
         assert_eq!(draining, self.draining.count(), "streams whose content is dropped");
         self.turns.check_invariants();

@@ -212,7 +212,7 @@ impl Connection {
 
     pub(super) fn queue_settings(&mut self, settings: Settings) {
         let frame = settings.frame(self.local.newest(), self.is_client);
-        self.queue(frame.octets());
+        self.queue(frame.bytes());
         self.local.sent(settings);
     }
 
@@ -250,8 +250,8 @@ impl Connection {
 
     /// Gives bytes back to the connection's window, and says so when that is worth a frame.
     #[inline]
-    pub(super) fn credit_connection(&mut self, octets: u32) {
-        self.window_in.release(octets);
+    pub(super) fn credit_connection(&mut self, bytes: u32) {
+        self.window_in.release(bytes);
         if let Some(increment) = self.window_in.update() {
             self.queue_window_update(0, increment);
             self.occasion_to_measure(None);

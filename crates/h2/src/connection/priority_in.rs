@@ -45,7 +45,7 @@ impl Connection {
         let kind = FrameKind::PRIORITY_UPDATE;
         let header = FrameHeader { length: length as u32, kind, flags: 0, stream: 0 };
         let mut frame = [0; HEADER_BYTES + 4 + VALUE.len()];
-        frame[..HEADER_BYTES].copy_from_slice(&header.octets());
+        frame[..HEADER_BYTES].copy_from_slice(&header.bytes());
         frame[HEADER_BYTES..].copy_from_slice(&payload);
         self.queue(&frame[..HEADER_BYTES + length]);
     }
@@ -93,13 +93,13 @@ impl Connection {
         rest: &mut &[u8],
         now: Time,
     ) -> Result<Step<'static>, ConnectionError> {
-        let (octets, after) = rest.split_at(rest.len().min(left as usize));
+        let (bytes, after) = rest.split_at(rest.len().min(left as usize));
         *rest = after;
         let is_kept = header.length <= VALUE_BYTES_MAX + 4;
         if is_kept {
-            self.updates.extend(octets);
+            self.updates.extend(bytes);
         }
-        let left = left - octets.len() as u32;
+        let left = left - bytes.len() as u32;
         if left > 0 {
             self.phase = Phase::PriorityValue { header, left };
             return Ok(Step::Starved);

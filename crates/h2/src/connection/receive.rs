@@ -175,8 +175,8 @@ impl Connection {
     fn magic(&mut self, matched: usize, rest: &mut &[u8]) -> Result<Step<'static>, ConnectionError> {
         let expected = &MAGIC[matched..];
         let len = expected.len().min(rest.len());
-        let (octets, after) = rest.split_at(len);
-        if octets != &expected[..len] {
+        let (bytes, after) = rest.split_at(len);
+        if bytes != &expected[..len] {
             return Err(Violation::BAD_PREFACE.into());
         }
         *rest = after;

@@ -47,9 +47,9 @@ impl Connection {
     /// Notes that the driver takes so many bytes again; the streams whose turn it is are told. While some
     /// stream waits, no more than that is taken. Cheap when nobody waits.
     #[inline]
-    pub fn give_room(&mut self, octets: u32) {
+    pub fn give_room(&mut self, bytes: u32) {
         if self.turns.awaits_room() {
-            self.turns.set_room(self.streams.first(Queue::Writable).map(|_| octets));
+            self.turns.set_room(self.streams.first(Queue::Writable).map(|_| bytes));
         }
     }
 
@@ -84,11 +84,11 @@ impl Connection {
     /// A stream has sent so much, and may have to wait for more than its own window.
     #[cold]
     #[inline(never)]
-    pub(super) fn wait_in_line(&mut self, stream: StreamKey, octets: u32, waits: bool) {
+    pub(super) fn wait_in_line(&mut self, stream: StreamKey, bytes: u32, waits: bool) {
         if waits {
             self.streams.enqueue(Queue::Writable, stream);
         }
-        self.turns.sent(stream, octets);
+        self.turns.sent(stream, bytes);
     }
 
     /// A stream has closed, or waits.

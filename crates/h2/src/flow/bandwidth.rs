@@ -73,12 +73,12 @@ impl Bandwidth {
     /// Notes the bytes that have come on all streams together. When they were faster than before, by an
     /// eighth, as two measures of the same are never equal, windows twice as large as what a round trip
     /// carries are worthwhile.
-    pub(crate) fn measure(&mut self, octets: u64, span: Span) {
-        let rate = u128::from(octets) * 1_000_000_000 / u128::from(span.took);
+    pub(crate) fn measure(&mut self, bytes: u64, span: Span) {
+        let rate = u128::from(bytes) * 1_000_000_000 / u128::from(span.took);
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);
         if rate > self.rate_max.saturating_add(self.rate_max / 8) {
             // Without what only waited in a queue.
-            let carried = u128::from(octets) * u128::from(self.round_trip) / u128::from(span.took);
+            let carried = u128::from(bytes) * u128::from(self.round_trip) / u128::from(span.took);
             self.worthwhile = self.worthwhile.max(u32::try_from(2 * carried).unwrap_or(u32::MAX));
         }
         self.rate_max = self.rate_max.max(rate);

@@ -57,8 +57,8 @@ impl Turns {
 
     /// The driver takes so many bytes; `None` is all of them.
     #[inline]
-    pub(crate) fn set_room(&mut self, octets: Option<u32>) {
-        self.room = octets;
+    pub(crate) fn set_room(&mut self, bytes: Option<u32>) {
+        self.room = bytes;
     }
 
     /// Takes all promises back.
@@ -104,19 +104,19 @@ impl Turns {
         self.grants.iter().find(|(other, _)| *other == stream).map_or(0, |(_, grant)| *grant)
     }
 
-    pub(crate) fn promise(&mut self, stream: StreamKey, rank: Rank, octets: u32) {
+    pub(crate) fn promise(&mut self, stream: StreamKey, rank: Rank, bytes: u32) {
         self.rank = rank;
-        self.granted += octets;
+        self.granted += bytes;
         match self.grants.iter_mut().find(|(other, _)| *other == stream) {
-            Some((_, grant)) => *grant += octets,
-            None => self.grants.push((stream, octets)),
+            Some((_, grant)) => *grant += bytes,
+            None => self.grants.push((stream, bytes)),
         }
     }
 
     /// A stream has sent so much.
-    pub(crate) fn sent(&mut self, stream: StreamKey, octets: u32) {
-        self.room = self.room.map(|room| room.saturating_sub(octets));
-        self.use_grant(stream, octets);
+    pub(crate) fn sent(&mut self, stream: StreamKey, bytes: u32) {
+        self.room = self.room.map(|room| room.saturating_sub(bytes));
+        self.use_grant(stream, bytes);
     }
 
     /// Takes back the promise of a stream.
@@ -125,9 +125,9 @@ impl Turns {
     }
 
     /// A stream has used some of its promise, and the rest is kept.
-    fn use_grant(&mut self, stream: StreamKey, octets: u32) {
+    fn use_grant(&mut self, stream: StreamKey, bytes: u32) {
         if let Some((_, grant)) = self.grants.iter_mut().find(|(other, _)| *other == stream) {
-            let used = octets.min(*grant);
+            let used = bytes.min(*grant);
             *grant -= used;
             self.granted -= used;
         }
@@ -139,7 +139,7 @@ impl Turns {
 
     /// Panics unless the promises add up.
     pub(crate) fn check_invariants(&self) {
-        assert_eq!(self.grants.iter().map(|(_, grant)| grant).sum::<u32>(), self.granted, "promised octets");
+        assert_eq!(self.grants.iter().map(|(_, grant)| grant).sum::<u32>(), self.granted, "promised bytes");
     }
 }
 

@@ -18,8 +18,8 @@ pub(crate) struct SendWindow(i64);
 
 impl SendWindow {
     #[inline]
-    pub(crate) const fn new(octets: u32) -> Self {
-        Self(octets as i64)
+    pub(crate) const fn new(bytes: u32) -> Self {
+        Self(bytes as i64)
     }
 
     /// Returns how many bytes may be sent now; zero when the window is negative.
@@ -29,15 +29,15 @@ impl SendWindow {
     }
 
     /// Returns the window in bytes; negative after the peer made it smaller.
-    pub(crate) const fn octets(self) -> i64 {
+    pub(crate) const fn bytes(self) -> i64 {
         self.0
     }
 
     /// Takes bytes that are being sent; at most what is available.
     #[inline]
-    pub(crate) fn take(&mut self, octets: u32) {
-        debug_assert!(octets == 0 || octets <= self.available());
-        self.0 -= i64::from(octets);
+    pub(crate) fn take(&mut self, bytes: u32) {
+        debug_assert!(bytes == 0 || bytes <= self.available());
+        self.0 -= i64::from(bytes);
     }
 
     /// Adds what the peer grants; an error, and unchanged, if that would exceed 2^31-1.
@@ -97,14 +97,14 @@ impl ReceiveWindow {
 
     /// Takes a frame that has arrived, `consumed` bytes of which nobody waits for (padding).
     #[inline]
-    pub(crate) fn receive(&mut self, octets: u32, consumed: u32) -> Result<(), WindowExceeded> {
-        debug_assert!(consumed <= octets);
+    pub(crate) fn receive(&mut self, bytes: u32, consumed: u32) -> Result<(), WindowExceeded> {
+        debug_assert!(consumed <= bytes);
         // A frame without bytes may come whatever the window is, be it negative (RFC 9113 §6.9).
-        if i64::from(octets) > self.available.max(0) {
+        if i64::from(bytes) > self.available.max(0) {
             return Err(WindowExceeded);
         }
-        self.available -= i64::from(octets);
-        self.held += octets - consumed;
+        self.available -= i64::from(bytes);
+        self.held += bytes - consumed;
         self.owed += consumed;
         Ok(())
     }
@@ -112,11 +112,11 @@ impl ReceiveWindow {
     /// Releases bytes that the application has consumed; at most those held are counted. Returns how many
     /// were.
     #[inline]
-    pub(crate) fn release(&mut self, octets: u32) -> u32 {
-        let octets = octets.min(self.held);
-        self.held -= octets;
-        self.owed += octets;
-        octets
+    pub(crate) fn release(&mut self, bytes: u32) -> u32 {
+        let bytes = bytes.min(self.held);
+        self.held -= bytes;
+        self.owed += bytes;
+        bytes
     }
 
     /// Returns the increment of a WINDOW_UPDATE that is worth sending now.

@@ -50,9 +50,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn take(&mut self, octet: u8) -> bool {
+    fn take(&mut self, byte: u8) -> bool {
         match self.0 {
-            [first, rest @ ..] if *first == octet => {
+            [first, rest @ ..] if *first == byte => {
                 self.0 = rest;
                 true
             }
@@ -62,15 +62,14 @@ impl<'a> Cursor<'a> {
 
     /// Takes the longest prefix of bytes that are fit, at least one.
     fn span(&mut self, is_fit: impl Fn(&u8) -> bool) -> Option<&'a [u8]> {
-        let len = self.0.iter().position(|octet| !is_fit(octet)).unwrap_or(self.0.len());
+        let len = self.0.iter().position(|byte| !is_fit(byte)).unwrap_or(self.0.len());
         let (span, rest) = self.0.split_at(len);
         self.0 = rest;
         Some(span).filter(|span| !span.is_empty())
     }
 
     fn key(&mut self) -> Option<&'a [u8]> {
-        let key =
-            self.span(|octet| matches!(octet, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'*'))?;
+        let key = self.span(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'*'))?;
         matches!(key[0], b'a'..=b'z' | b'*').then_some(key)
     }
 
@@ -111,13 +110,13 @@ impl<'a> Cursor<'a> {
             b'-' | b'0'..=b'9' => self.number(),
             b'"' => self.string(),
             b'?' => self.boolean(),
-            b':' => self.octets(),
+            b':' => self.bytes(),
             b'@' => {
                 self.take(b'@');
                 self.number().and_then(|date| matches!(date, Member::Integer(_)).then_some(Member::Other))
             }
             b'*' | b'a'..=b'z' | b'A'..=b'Z' => {
-                self.span(|octet| alula_fields::octets::is_token(&[*octet]) || matches!(octet, b':' | b'/'))?;
+                self.span(|byte| alula_fields::bytes::is_token(&[*byte]) || matches!(byte, b':' | b'/'))?;
                 Some(Member::Other)
             }
             _ => None,
@@ -147,9 +146,9 @@ impl<'a> Cursor<'a> {
     fn string(&mut self) -> Option<Member> {
         self.take(b'"');
         loop {
-            let (&octet, rest) = self.0.split_first()?;
+            let (&byte, rest) = self.0.split_first()?;
             self.0 = rest;
-            match octet {
+            match byte {
                 b'"' => return Some(Member::Other),
                 b'\\' if !(self.take(b'"') || self.take(b'\\')) => return None,
                 b'\\' | b' '..=b'~' => {}
@@ -158,9 +157,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn octets(&mut self) -> Option<Member> {
+    fn bytes(&mut self) -> Option<Member> {
         self.take(b':');
-        self.span(|octet| octet.is_ascii_alphanumeric() || b"+/=".contains(octet));
+        self.span(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte));
         self.take(b':').then_some(Member::Other)
     }
 }

@@ -3,7 +3,7 @@
 /// Bytes of something that came in pieces. Nothing longer than a frame header is ever held.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hold {
-    octets: [u8; 9],
+    bytes: [u8; 9],
     len: u8,
 }
 
@@ -16,7 +16,7 @@ impl Hold {
     /// Takes `N` bytes from what is held and the input, or puts all of the input aside.
     #[inline]
     pub(crate) fn gather<const N: usize>(&mut self, rest: &mut &[u8]) -> Option<[u8; N]> {
-        self.read(rest, |octets| *octets)
+        self.read(rest, |bytes| *bytes)
     }
 
     /// Takes bytes as [`gather`](Self::gather) does, and parses them where they lie.
@@ -28,10 +28,10 @@ impl Hold {
     ) -> Option<T> {
         const { assert!(N <= 9) };
         if self.len == 0
-            && let Some((octets, after)) = rest.split_first_chunk()
+            && let Some((bytes, after)) = rest.split_first_chunk()
         {
             *rest = after;
-            return Some(parse(octets));
+            return Some(parse(bytes));
         }
         self.gather_pieces(rest).as_ref().map(parse)
     }
@@ -39,15 +39,15 @@ impl Hold {
     #[cold]
     fn gather_pieces<const N: usize>(&mut self, rest: &mut &[u8]) -> Option<[u8; N]> {
         let held = usize::from(self.len);
-        let (octets, after) = rest.split_at(rest.len().min(N - held));
-        self.octets[held..held + octets.len()].copy_from_slice(octets);
-        self.len += octets.len() as u8;
+        let (bytes, after) = rest.split_at(rest.len().min(N - held));
+        self.bytes[held..held + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len() as u8;
         *rest = after;
         if usize::from(self.len) < N {
             return None;
         }
         self.len = 0;
-        self.octets.first_chunk().copied()
+        self.bytes.first_chunk().copied()
     }
 }
 

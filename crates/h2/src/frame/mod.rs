@@ -4,7 +4,7 @@
 //! Rule 1: nothing here knows a stream or a state; what a header must look like is judged in
 //! `connection::receive`.
 //! Rule 2: a header is read and written in one place each, [`FrameHeader::parse`] and
-//! [`FrameHeader::octets`].
+//! [`FrameHeader::bytes`].
 
 pub(crate) mod dictionary;
 pub(crate) mod error_code;
@@ -106,8 +106,8 @@ pub(crate) struct FrameHeader {
 impl FrameHeader {
     /// Reads a header; the reserved bit is ignored, as it must be.
     #[inline]
-    pub(crate) const fn parse(octets: &[u8; HEADER_BYTES]) -> Self {
-        let [a, b, c, kind, flags, e, f, g, h] = *octets;
+    pub(crate) const fn parse(bytes: &[u8; HEADER_BYTES]) -> Self {
+        let [a, b, c, kind, flags, e, f, g, h] = *bytes;
         Self {
             length: u32::from_be_bytes([0, a, b, c]),
             kind: FrameKind(kind),
@@ -118,7 +118,7 @@ impl FrameHeader {
 
     /// Returns the header as it goes out.
     #[inline]
-    pub(crate) const fn octets(self) -> [u8; HEADER_BYTES] {
+    pub(crate) const fn bytes(self) -> [u8; HEADER_BYTES] {
         debug_assert!(self.length < 1 << 24 && self.stream <= MAX_31);
         let [_, a, b, c] = self.length.to_be_bytes();
         let [e, f, g, h] = self.stream.to_be_bytes();
@@ -148,7 +148,7 @@ pub(crate) fn ping(ack: bool, payload: [u8; 8]) -> [u8; 17] {
     let header =
         FrameHeader { length: 8, kind: FrameKind::PING, flags: if ack { flag::ACK } else { 0 }, stream: 0 };
     let mut frame = [0; 17];
-    frame[..9].copy_from_slice(&header.octets());
+    frame[..9].copy_from_slice(&header.bytes());
     frame[9..].copy_from_slice(&payload);
     frame
 }
@@ -157,7 +157,7 @@ pub(crate) fn ping(ack: bool, payload: [u8; 8]) -> [u8; 17] {
 pub(crate) fn goaway(last: u32, code: ErrorCode, debug_bytes: u32) -> [u8; 17] {
     let header = FrameHeader { length: 8 + debug_bytes, kind: FrameKind::GOAWAY, flags: 0, stream: 0 };
     let mut frame = [0; 17];
-    frame[..9].copy_from_slice(&header.octets());
+    frame[..9].copy_from_slice(&header.bytes());
     frame[9..13].copy_from_slice(&last.to_be_bytes());
     frame[13..].copy_from_slice(&code.0.to_be_bytes());
     frame
@@ -165,10 +165,10 @@ pub(crate) fn goaway(last: u32, code: ErrorCode, debug_bytes: u32) -> [u8; 17] {
 
 /// The acknowledgment of SETTINGS (RFC 9113 §6.5.3).
 pub(crate) const SETTINGS_ACK: [u8; 9] =
-    FrameHeader { length: 0, kind: FrameKind::SETTINGS, flags: flag::ACK, stream: 0 }.octets();
+    FrameHeader { length: 0, kind: FrameKind::SETTINGS, flags: flag::ACK, stream: 0 }.bytes();
 
 const fn with_u32(kind: FrameKind, stream: u32, value: u32) -> [u8; 13] {
-    let [a, b, c, d, e, f, g, h, i] = FrameHeader { length: 4, kind, flags: 0, stream }.octets();
+    let [a, b, c, d, e, f, g, h, i] = FrameHeader { length: 4, kind, flags: 0, stream }.bytes();
     let [j, k, l, m] = value.to_be_bytes();
     [a, b, c, d, e, f, g, h, i, j, k, l, m]
 }
@@ -197,14 +197,14 @@ mod tests {
             FrameHeader { length: 0xff_ffff, kind: FrameKind(0xff), flags: 0xff, stream: MAX_31 },
             FrameHeader { length: 0x01_0203, kind: FrameKind::PING, flags: 1, stream: 0x0405_0607 },
         ] {
-            assert_eq!(FrameHeader::parse(&header.octets()), header);
+            assert_eq!(FrameHeader::parse(&header.bytes()), header);
         }
     }
 
     #[test]
     fn the_reserved_bit_is_ignored() {
-        let octets = [0, 0, 8, 6, 0, 0x80, 0, 0, 1];
-        assert_eq!(FrameHeader::parse(&octets).stream, 1);
+        let bytes = [0, 0, 8, 6, 0, 0x80, 0, 0, 1];
+        assert_eq!(FrameHeader::parse(&bytes).stream, 1);
     }
 
     #[test]

@@ -20,8 +20,8 @@ impl PriorityUpdates {
         self.value.clear();
     }
 
-    pub(crate) fn extend(&mut self, octets: &[u8]) {
-        self.value.extend_from_slice(octets);
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
+        self.value.extend_from_slice(bytes);
     }
 
     /// Returns the stream and the priority that the frame names; none if the value is not one.

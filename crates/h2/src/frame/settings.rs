@@ -115,7 +115,7 @@ impl Settings {
 
     /// Returns the frame that takes the peer from `before` to these; only what differs is in it.
     pub(crate) fn frame(&self, before: &Self, client: bool) -> SettingsFrame {
-        let mut frame = SettingsFrame { octets: [0; SettingsFrame::BYTES_MAX], len: 9 };
+        let mut frame = SettingsFrame { bytes: [0; SettingsFrame::BYTES_MAX], len: 9 };
         let mut entry = |id: SettingId, value: u32, old: u32| {
             if value != old {
                 frame.push(id, value);
@@ -130,8 +130,8 @@ impl Settings {
         if let (false, Some(streams)) = (client, self.streams_max) {
             entry(SettingId::MAX_CONCURRENT_STREAMS, streams, before.streams_max.unwrap_or(!streams));
         }
-        if let Some(octets) = self.field_section_bytes_max {
-            entry(SettingId::MAX_HEADER_LIST_SIZE, octets, before.field_section_bytes_max.unwrap_or(!octets));
+        if let Some(bytes) = self.field_section_bytes_max {
+            entry(SettingId::MAX_HEADER_LIST_SIZE, bytes, before.field_section_bytes_max.unwrap_or(!bytes));
         }
         if !client {
             let enabled = self.connect_protocol.into();
@@ -145,7 +145,7 @@ impl Settings {
 
 /// A SETTINGS frame on its way out.
 pub(crate) struct SettingsFrame {
-    octets: [u8; Self::BYTES_MAX],
+    bytes: [u8; Self::BYTES_MAX],
     len: usize,
 }
 
@@ -153,20 +153,20 @@ impl SettingsFrame {
     const BYTES_MAX: usize = 9 + 8 * ENTRY_BYTES;
 
     fn push(&mut self, id: SettingId, value: u32) {
-        self.octets[self.len..self.len + 2].copy_from_slice(&id.0.to_be_bytes());
-        self.octets[self.len + 2..self.len + 6].copy_from_slice(&value.to_be_bytes());
+        self.bytes[self.len..self.len + 2].copy_from_slice(&id.0.to_be_bytes());
+        self.bytes[self.len + 2..self.len + 6].copy_from_slice(&value.to_be_bytes());
         self.len += ENTRY_BYTES;
     }
 
     fn finish(mut self) -> Self {
         let length = (self.len - 9) as u32;
         let header = FrameHeader { length, kind: FrameKind::SETTINGS, flags: 0, stream: 0 };
-        self.octets[..9].copy_from_slice(&header.octets());
+        self.bytes[..9].copy_from_slice(&header.bytes());
         self
     }
 
-    pub(crate) fn octets(&self) -> &[u8] {
-        &self.octets[..self.len]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
     }
 }
 
@@ -288,14 +288,14 @@ mod tests {
     fn only_what_differs_is_sent() {
         let settings = Settings { push: false, streams_max: Some(100), ..Settings::default() };
         assert_eq!(
-            settings.frame(&Settings::default(), true).octets(),
+            settings.frame(&Settings::default(), true).bytes(),
             [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]
         );
         assert_eq!(
-            settings.frame(&Settings::default(), false).octets(),
+            settings.frame(&Settings::default(), false).bytes(),
             [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]
         );
-        assert_eq!(settings.frame(&settings, true).octets(), [0, 0, 0, 4, 0, 0, 0, 0, 0]);
+        assert_eq!(settings.frame(&settings, true).bytes(), [0, 0, 0, 4, 0, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -120,14 +120,14 @@ violations! {
     DATA_ON_CLOSED: stream STREAM_CLOSED "DATA on a stream that closed long ago (RFC 9113 §6.1)";
     TOO_MANY_STREAMS: stream REFUSED_STREAM "more streams than SETTINGS_MAX_CONCURRENT_STREAMS allows (RFC 9113 §5.1.2)";
     PUSH_PROMISE: connection PROTOCOL_ERROR "PUSH_PROMISE although push is disabled (RFC 9113 §6.6)";
-    PRIORITY_LENGTH: stream FRAME_SIZE_ERROR "PRIORITY is not 5 octets long (RFC 9113 §6.3)";
+    PRIORITY_LENGTH: stream FRAME_SIZE_ERROR "PRIORITY is not 5 bytes long (RFC 9113 §6.3)";
     SELF_DEPENDENCY: stream PROTOCOL_ERROR "a stream depends on itself (RFC 7540 §5.3.1)";
     PRIORITY_UPDATE_TO_CLIENT: connection PROTOCOL_ERROR "PRIORITY_UPDATE from a server (RFC 9218 §7.1)";
     PRIORITY_UPDATE_ON_STREAM: connection PROTOCOL_ERROR "PRIORITY_UPDATE on a stream other than 0 (RFC 9218 §7.1)";
-    PRIORITY_UPDATE_LENGTH: connection FRAME_SIZE_ERROR "PRIORITY_UPDATE is shorter than 4 octets (RFC 9218 §7.1)";
+    PRIORITY_UPDATE_LENGTH: connection FRAME_SIZE_ERROR "PRIORITY_UPDATE is shorter than 4 bytes (RFC 9218 §7.1)";
     PRIORITY_UPDATE_OF_NOTHING: connection PROTOCOL_ERROR "PRIORITY_UPDATE for stream 0 or for one that was never promised (RFC 9218 §7.1)";
     PRIORITY_UPDATES_TOO_MANY: connection PROTOCOL_ERROR "PRIORITY_UPDATE for more streams than SETTINGS_MAX_CONCURRENT_STREAMS allows (RFC 9218 §7.1)";
-    RST_STREAM_LENGTH: connection FRAME_SIZE_ERROR "RST_STREAM is not 4 octets long (RFC 9113 §6.4)";
+    RST_STREAM_LENGTH: connection FRAME_SIZE_ERROR "RST_STREAM is not 4 bytes long (RFC 9113 §6.4)";
 
     // Settings, ping, going away.
     SETTINGS_LENGTH: connection FRAME_SIZE_ERROR "the length of SETTINGS is no multiple of 6 (RFC 9113 §6.5)";
@@ -138,12 +138,12 @@ violations! {
     SETTING_CONNECT: connection PROTOCOL_ERROR "SETTINGS_ENABLE_CONNECT_PROTOCOL is neither 0 nor 1, or went back to 0 (RFC 8441 §3)";
     SETTING_PRIORITIES: connection PROTOCOL_ERROR "SETTINGS_NO_RFC7540_PRIORITIES is neither 0 nor 1, or was changed (RFC 9218 §2.1)";
     SETTINGS_TOO_MANY: connection ENHANCE_YOUR_CALM "a SETTINGS frame has too many entries (RFC 9113 §10.5)";
-    PING_LENGTH: connection FRAME_SIZE_ERROR "PING is not 8 octets long (RFC 9113 §6.7)";
-    GOAWAY_LENGTH: connection FRAME_SIZE_ERROR "GOAWAY is shorter than 8 octets (RFC 9113 §6.8)";
+    PING_LENGTH: connection FRAME_SIZE_ERROR "PING is not 8 bytes long (RFC 9113 §6.7)";
+    GOAWAY_LENGTH: connection FRAME_SIZE_ERROR "GOAWAY is shorter than 8 bytes (RFC 9113 §6.8)";
     GOAWAY_RAISED: connection PROTOCOL_ERROR "GOAWAY names a higher stream than the one before (RFC 9113 §6.8)";
 
     // Flow control.
-    WINDOW_UPDATE_LENGTH: connection FRAME_SIZE_ERROR "WINDOW_UPDATE is not 4 octets long (RFC 9113 §6.9)";
+    WINDOW_UPDATE_LENGTH: connection FRAME_SIZE_ERROR "WINDOW_UPDATE is not 4 bytes long (RFC 9113 §6.9)";
     ZERO_INCREMENT: connection PROTOCOL_ERROR "WINDOW_UPDATE of the connection adds nothing (RFC 9113 §6.9)";
     ZERO_STREAM_INCREMENT: stream PROTOCOL_ERROR "WINDOW_UPDATE of a stream adds nothing (RFC 9113 §6.9)";
     WINDOW_OVERFLOW: connection FLOW_CONTROL_ERROR "the connection's window would exceed 2^31-1 (RFC 9113 §6.9.1)";

@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{Authority, FieldFlags, Head, KnownName, Scheme, Status, octets};
+use alula_fields::{Authority, FieldFlags, Head, KnownName, Scheme, Status, bytes};
 use alula_hpack::{Class, Decoded, Visitor};
 
 use crate::frame::priority::Priority;
@@ -260,7 +260,7 @@ impl Collect<'_> {
     #[inline]
     fn not_a_field(&mut self, field: &Decoded<'_>) {
         if self.trims_values && field.class.name_ok() && field.class.value_ok() {
-            let value = octets::trim(field.value);
+            let value = bytes::trim(field.value);
             // All that was wrong was at the ends of the value, which the size counts as they came.
             return self.take(&Decoded { value, class: Class::of(field.name, value), ..*field });
         }
@@ -312,7 +312,7 @@ impl Collect<'_> {
             SCHEME => (self.is_scheme(value), Violation::SCHEME_INVALID),
             AUTHORITY => (self.is_authority(value), Violation::AUTHORITY_INVALID),
             PATH => (self.is_path(value), Violation::PATH_INVALID),
-            PROTOCOL => (octets::is_token(value), Violation::PROTOCOL_UNEXPECTED),
+            PROTOCOL => (bytes::is_token(value), Violation::PROTOCOL_UNEXPECTED),
             _ => (Status::parse(value).is_ok(), Violation::STATUS_INVALID),
         };
         if is_valid { Ok(()) } else { Err(rule) }
@@ -323,7 +323,7 @@ impl Collect<'_> {
         let target = &mut self.check.target;
         target.method = RequestFacts { is_head: value == b"HEAD", is_connect: value == b"CONNECT" };
         target.is_options = value == b"OPTIONS";
-        octets::is_token(value)
+        bytes::is_token(value)
     }
 
     #[inline]
@@ -343,7 +343,7 @@ impl Collect<'_> {
         let target = &mut self.check.target;
         target.has_slash = value.starts_with(b"/");
         target.is_asterisk = value == b"*";
-        octets::is_path(value) && !value.is_empty()
+        bytes::is_path(value) && !value.is_empty()
     }
 
     #[inline]

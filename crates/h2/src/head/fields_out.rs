@@ -5,7 +5,7 @@
 //! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here, but for white
 //! space around values: it is no part of a value (RFC 9110 §5.5) and is left out when values are written.
 
-use alula_fields::{Authority, FieldSection, KnownName, RequestHead, ResponseHead, Scheme, Status, octets};
+use alula_fields::{Authority, FieldSection, KnownName, RequestHead, ResponseHead, Scheme, Status, bytes};
 
 use crate::error::SendError;
 use crate::guard::violation::Violation;
@@ -34,12 +34,12 @@ pub(crate) fn request(
     known_authority: Option<&mut LastAuthority>,
 ) -> Result<HeadFacts, SendError> {
     let is_connect = head.method == "CONNECT";
-    if head.method != "GET" && !octets::is_token(head.method.as_bytes()) {
+    if head.method != "GET" && !bytes::is_token(head.method.as_bytes()) {
         return Err(SendError::Control(Violation::METHOD_INVALID));
     }
     let mut size = pseudo_size(KnownName::PSEUDO_METHOD, head.method);
     if let Some(protocol) = head.protocol {
-        check(is_connect && octets::is_token(protocol.as_bytes()), Violation::PROTOCOL_UNEXPECTED)?;
+        check(is_connect && bytes::is_token(protocol.as_bytes()), Violation::PROTOCOL_UNEXPECTED)?;
         size += pseudo_size(KnownName::PSEUDO_PROTOCOL, protocol);
     }
     if is_plain_connect(head) {
@@ -104,7 +104,7 @@ fn target(head: &RequestHead<'_>) -> Result<(), SendError> {
         [] => false,
         _ => !is_http,
     };
-    check(has_form && octets::is_path(path), Violation::PATH_INVALID)
+    check(has_form && bytes::is_path(path), Violation::PATH_INVALID)
 }
 
 #[inline]
@@ -182,7 +182,7 @@ fn host(value: &[u8]) -> Result<(), Violation> {
 #[inline]
 pub(crate) fn trimmed(value: &[u8]) -> &[u8] {
     match (value.first(), value.last()) {
-        (Some(first), Some(last)) if *first.min(last) <= b' ' => octets::trim(value),
+        (Some(first), Some(last)) if *first.min(last) <= b' ' => bytes::trim(value),
         _ => value,
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 /// Remembers an authority from the second one on: many connections ask once, and pay nothing for it.
 #[derive(Debug, Default)]
 pub(crate) struct LastAuthority {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     has_first: bool,
 }
 
@@ -13,14 +13,14 @@ impl LastAuthority {
     /// Returns true if this is the remembered one.
     #[inline]
     pub(crate) fn is(&self, authority: &[u8]) -> bool {
-        !authority.is_empty() && authority == self.octets.as_slice()
+        !authority.is_empty() && authority == self.bytes.as_slice()
     }
 
     /// Notes that an authority is good.
     pub(crate) fn note(&mut self, authority: &[u8]) {
         if core::mem::replace(&mut self.has_first, true) {
-            self.octets.clear();
-            self.octets.extend_from_slice(authority);
+            self.bytes.clear();
+            self.bytes.extend_from_slice(authority);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use alula_fields::{FieldSection, Hole, KnownName, RequestHead, octets};
+use alula_fields::{FieldSection, Hole, KnownName, RequestHead, bytes};
 use alula_hpack::{Field, Indexing, Part, PreparedBlock};
 use alula_machine::Limits;
 
@@ -143,13 +143,13 @@ impl Prepared {
             [] => false,
             _ => !self.is_http,
         };
-        has_form && octets::is_path(value)
+        has_form && bytes::is_path(value)
     }
 }
 
 #[inline]
 fn is_value(value: &[u8]) -> bool {
-    octets::is_trimmed(value) && octets::is_field_value(value)
+    bytes::is_trimmed(value) && bytes::is_field_value(value)
 }
 
 fn rule_of(hole: &Hole<'_>, head: &RequestHead<'_>, at: usize) -> Result<HoleRule, SendError> {
@@ -170,7 +170,7 @@ fn rule_of(hole: &Hole<'_>, head: &RequestHead<'_>, at: usize) -> Result<HoleRul
         Some(name) if name.is_pseudo() => refuse(Violation::NAME_INVALID),
         Some(name) if IS_SPECIAL[usize::from(name.id())] => refuse(Violation::CONNECTION_SPECIFIC),
         Some(_) => Ok(HoleRule::Value),
-        None if octets::is_token(name) => Ok(HoleRule::Value),
+        None if bytes::is_token(name) => Ok(HoleRule::Value),
         None => refuse(Violation::NAME_INVALID),
     }
 }

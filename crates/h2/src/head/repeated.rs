@@ -67,8 +67,8 @@ impl Repeated {
         epoch: u64,
     ) {
         if block.len() > BLOCK_BYTES_MAX
-            || fields.octets() > SECTION_KEPT_BYTES_MAX
-            || !block.iter().all(|octet| (0x81..0xff).contains(octet))
+            || fields.bytes() > SECTION_KEPT_BYTES_MAX
+            || !block.iter().all(|byte| (0x81..0xff).contains(byte))
             || fields.contains(KnownName::HOST)
         {
             return;

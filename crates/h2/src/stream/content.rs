@@ -13,9 +13,9 @@ impl Content {
     pub(crate) const NONE: Self = Self(0);
 
     #[inline]
-    pub(crate) const fn stated(octets: Option<u64>) -> Self {
-        match octets {
-            Some(octets) => Self(octets),
+    pub(crate) const fn stated(bytes: Option<u64>) -> Self {
+        match bytes {
+            Some(bytes) => Self(bytes),
             None => Self::UNSTATED,
         }
     }
@@ -27,14 +27,14 @@ impl Content {
 
     /// Checks that this much more DATA, the last of it or not, agrees.
     #[inline]
-    pub(crate) const fn check(self, octets: u64, end: bool) -> Result<Self, ContentMismatch> {
+    pub(crate) const fn check(self, bytes: u64, end: bool) -> Result<Self, ContentMismatch> {
         if self.0 == u64::MAX {
             return Ok(self);
         }
-        if octets > self.0 || (end && octets != self.0) {
+        if bytes > self.0 || (end && bytes != self.0) {
             return Err(ContentMismatch);
         }
-        Ok(Self(self.0 - octets))
+        Ok(Self(self.0 - bytes))
     }
 }
 
@@ -44,9 +44,7 @@ pub(crate) fn parse(value: &[u8]) -> Option<u64> {
     if value.is_empty() || value.len() > 19 {
         return None;
     }
-    value
-        .iter()
-        .try_fold(0u64, |sum, octet| octet.is_ascii_digit().then(|| sum * 10 + u64::from(octet - b'0')))
+    value.iter().try_fold(0u64, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(crate) enum Incoming {
         end_stream: bool,
     },
     /// The last byte of its content, or the frame itself if it has none.
-    LastOctet,
+    LastByte,
 }
 
 impl Receiving {
@@ -48,17 +48,17 @@ impl Receiving {
             (Idle, Interim { end_stream: true }) => return Err(Violation::INTERIM_ENDS_STREAM),
             (Idle, Headers { end_stream: false }) => Open,
             (Idle, Headers { end_stream: true }) => Ended,
-            (Idle, Data { .. } | LastOctet) => return Err(Violation::DATA_BEFORE_HEAD),
+            (Idle, Data { .. } | LastByte) => return Err(Violation::DATA_BEFORE_HEAD),
             (Open, Interim { .. }) => return Err(Violation::INTERIM_AFTER_FINAL),
             (Open, Headers { end_stream: false }) => return Err(Violation::TRAILERS_WITHOUT_END),
             (Open, Headers { end_stream: true }) => Ended,
-            (Open, Data { end_stream: false } | LastOctet) => Open,
+            (Open, Data { end_stream: false } | LastByte) => Open,
             (Open, Data { end_stream: true }) => Ending,
-            (Ending, LastOctet) => Ended,
+            (Ending, LastByte) => Ended,
             (Ending, Interim { .. } | Headers { .. } | Data { .. }) => {
                 return Err(Violation::FRAME_AFTER_END);
             }
-            (Ended, Interim { .. } | Headers { .. } | Data { .. } | LastOctet) => {
+            (Ended, Interim { .. } | Headers { .. } | Data { .. } | LastByte) => {
                 return Err(Violation::FRAME_AFTER_END);
             }
         })
@@ -119,7 +119,7 @@ mod tests {
             ends.map(|end_stream| Incoming::Data { end_stream }),
         ];
         for state in [Receiving::Idle, Receiving::Open, Receiving::Ending, Receiving::Ended] {
-            for frame in incoming.as_flattened().iter().chain([&Incoming::LastOctet]) {
+            for frame in incoming.as_flattened().iter().chain([&Incoming::LastByte]) {
                 let next = match state.on(*frame) {
                     Ok(next) => format!("{next:?}"),
                     Err(rule) => format!("{:?} {}: {}", rule.scope, rule.code, rule.rule),

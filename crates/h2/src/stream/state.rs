@@ -205,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn the_last_frame_has_not_ended_the_stream_before_its_last_octet() {
+    fn the_last_frame_has_not_ended_the_stream_before_its_last_byte() {
         let open = State::IDLE.received(Incoming::Headers { end_stream: false }).unwrap();
         let ending = open.received(Incoming::Data { end_stream: true }).unwrap();
         assert!(ending.is_receiving() && !ending.has_received_all());
-        assert!(ending.received(Incoming::LastOctet).unwrap().has_received_all());
+        assert!(ending.received(Incoming::LastByte).unwrap().has_received_all());
     }
 }

@@ -88,12 +88,12 @@ impl StreamMemory {
 
     /// Returns the bytes that it holds, those of its heads included; the cost grows with the streams.
     pub fn memory_bytes(&self) -> usize {
-        message_octets(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
+        message_bytes(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }
 }
 
 /// Returns the bytes that the heads and trailers of slots hold.
-fn message_octets(slots: &[Slot]) -> usize {
+fn message_bytes(slots: &[Slot]) -> usize {
     slots.iter().map(|entry| entry.stream.memory_bytes()).sum()
 }
 
@@ -264,7 +264,7 @@ impl Streams {
 
     /// Returns the bytes that they hold, with their heads and trailers; its cost grows with the slots.
     pub(crate) fn memory_bytes(&self) -> usize {
-        message_octets(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
+        message_bytes(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }
 }
 

@@ -194,7 +194,7 @@ fn check(how: How, content: usize) {
             warm.run(in_flight, how);
         }
         let count = allocations(|| (0..50).for_each(|_| warm.run(in_flight, how)));
-        assert_eq!(count, 0, "{in_flight} in flight, {content} octets");
+        assert_eq!(count, 0, "{in_flight} in flight, {content} bytes");
     }
 }
 

@@ -237,7 +237,7 @@ fn empty_data_flood() {
 
 #[test]
 fn tiny_data_flood() {
-    // What nobody takes runs dry: 256 octets of cost for one of content, from a budget of 25 600.
+    // What nobody takes runs dry: 256 bytes of cost for one of content, from a budget of 25 600.
     let mut slow = server_of(burst(0));
     slow.receive(&headers(0, 1, &request("POST", &[])));
     slow.consumes = false;
@@ -433,7 +433,7 @@ fn a_flood_of_late_frames_with_next_to_nothing_runs_dry() {
         server.receive(&headers(0, 1, &request("POST", &[])));
         server.machine.reset(server.streams[0], ErrorCode::CANCEL);
         let count = until_calm(&mut server, 1000, |_| late.clone());
-        // 256 octets of cost for at most one of content, from a budget of 25 600.
+        // 256 bytes of cost for at most one of content, from a budget of 25 600.
         assert_eq!(count, 100, "{late:?}");
     }
 }

@@ -13,11 +13,11 @@ use crate::support::{End, pair_with, ready_pair};
 const MILLIS: u64 = 1_000_000;
 const MIB: u32 = 1 << 20;
 
-/// Octets on their way, and when they arrive.
+/// Bytes on their way, and when they arrive.
 #[derive(Default)]
 struct Way {
     queue: VecDeque<(u64, Vec<u8>)>,
-    /// When the last octet has left.
+    /// When the last byte has left.
     free_at: u64,
 }
 
@@ -34,16 +34,16 @@ struct Path {
     sender: End,
     down: Way,
     up: Way,
-    /// Half a round trip in nanoseconds, and nanoseconds for a thousand octets on their way down.
+    /// Half a round trip in nanoseconds, and nanoseconds for a thousand bytes on their way down.
     delay: u64,
     nanos_per_1000: u64,
     stream: StreamKey,
     sending: StreamKey,
     /// The sender answers PINGs before it sends what came with them allows.
     answers_first: bool,
-    /// The octets that the reader gives back at a time.
+    /// The bytes that the reader gives back at a time.
     piece: u64,
-    /// Octets that were received and are not consumed.
+    /// Bytes that were received and are not consumed.
     unread: u64,
     read: u64,
     pings: usize,
@@ -101,23 +101,23 @@ impl Path {
         }
         self.send(now);
         self.send_control(now);
-        while let Some(octets) = self.down.arrived(now) {
-            self.unread += receive(&mut self.receiver, &octets, now);
+        while let Some(bytes) = self.down.arrived(now) {
+            self.unread += receive(&mut self.receiver, &bytes, now);
         }
         let mut left = self.unread.min(reads);
         loop {
             let taken = left.min(self.piece);
             self.receiver.machine.release_capacity(self.stream, taken as u32).unwrap();
             (self.unread, self.read, left) = (self.unread - taken, self.read + taken, left - taken);
-            let octets = transmit(&mut self.receiver.machine, now);
-            self.pings += octets.windows(9).filter(|head| *head == [0, 0, 8, 6, 0, 0, 0, 0, 0]).count();
-            self.up.put(octets, now + self.delay);
+            let bytes = transmit(&mut self.receiver.machine, now);
+            self.pings += bytes.windows(9).filter(|head| *head == [0, 0, 8, 6, 0, 0, 0, 0, 0]).count();
+            self.up.put(bytes, now + self.delay);
             if left == 0 {
                 break;
             }
         }
-        while let Some(octets) = self.up.arrived(now) {
-            receive(&mut self.sender, &octets, now);
+        while let Some(bytes) = self.up.arrived(now) {
+            receive(&mut self.sender, &bytes, now);
         }
         self.receiver.machine.check_invariants();
     }
@@ -128,21 +128,21 @@ impl Path {
         while sender.machine.send_capacity(self.sending) > 0 {
             let mut out = OutBuf::new();
             sender.machine.send_data(self.sending, &[0; 16_384], false, &mut out).unwrap();
-            let octets = out.unsent().to_vec();
-            self.down.free_at = self.down.free_at.max(now) + octets.len() as u64 * self.nanos_per_1000 / 1000;
+            let bytes = out.unsent().to_vec();
+            self.down.free_at = self.down.free_at.max(now) + bytes.len() as u64 * self.nanos_per_1000 / 1000;
             let arrives = self.down.free_at + self.delay;
-            self.down.put(octets, arrives);
+            self.down.put(bytes, arrives);
         }
     }
 
     /// Control frames go to the path behind what was sent before.
     fn send_control(&mut self, now: u64) {
-        let octets = transmit(&mut self.sender.machine, now);
+        let bytes = transmit(&mut self.sender.machine, now);
         let arrives = self.down.free_at.max(now) + self.delay;
-        self.down.put(octets, arrives);
+        self.down.put(bytes, arrives);
     }
 
-    /// Runs so many milliseconds, and gives the octets that were read.
+    /// Runs so many milliseconds, and gives the bytes that were read.
     fn run(&mut self, from: u64, millis: u64, reads: u64) -> u64 {
         let before = self.read;
         (from..from + millis).for_each(|milli| self.tick(milli * MILLIS, reads));
@@ -152,14 +152,14 @@ impl Path {
     /// What the sender may still send and what it has sent in vain: the windows of the stream and of the
     /// connection.
     fn window(&self) -> u64 {
-        let on_the_way: usize = self.down.queue.iter().map(|(_, octets)| octets.len()).sum();
+        let on_the_way: usize = self.down.queue.iter().map(|(_, bytes)| bytes.len()).sum();
         self.sender.machine.send_capacity(self.sending) as u64 + on_the_way as u64 + self.unread
     }
 
     /// Runs until so much was read, and gives the round trips that it took.
-    fn round_trips_for(&mut self, octets: u64) -> u64 {
+    fn round_trips_for(&mut self, bytes: u64) -> u64 {
         let mut milli = 0;
-        while self.read < octets {
+        while self.read < bytes {
             self.tick(milli * MILLIS, u64::MAX);
             milli += 1;
         }
@@ -168,15 +168,15 @@ impl Path {
 }
 
 impl Way {
-    fn put(&mut self, octets: Vec<u8>, at: u64) {
-        if !octets.is_empty() {
-            self.queue.push_back((at, octets));
+    fn put(&mut self, bytes: Vec<u8>, at: u64) {
+        if !bytes.is_empty() {
+            self.queue.push_back((at, bytes));
         }
     }
 
     fn arrived(&mut self, now: u64) -> Option<Vec<u8>> {
         let is_here = self.queue.front().is_some_and(|(at, _)| *at <= now);
-        if is_here { self.queue.pop_front().map(|(_, octets)| octets) } else { None }
+        if is_here { self.queue.pop_front().map(|(_, bytes)| bytes) } else { None }
     }
 }
 
@@ -186,14 +186,14 @@ fn transmit(machine: &mut Connection, now: u64) -> Vec<u8> {
     out.unsent().to_vec()
 }
 
-/// Feeds an end, and gives the octets of DATA.
+/// Feeds an end, and gives the bytes of DATA.
 fn receive(end: &mut End, mut input: &[u8], now: u64) -> u64 {
-    let mut octets = 0;
+    let mut sum = 0;
     loop {
         let received = end.machine.receive(input, Time::from_nanos(now)).unwrap();
         input = &input[received.consumed..];
         match received.event {
-            Some(Event::Data { bytes, .. }) => octets += bytes.len() as u64,
+            Some(Event::Data { bytes, .. }) => sum += bytes.len() as u64,
             Some(Event::Head { stream, .. }) => {
                 end.streams.push(stream);
                 end.machine.take_head(stream, &mut Head::new()).unwrap();
@@ -205,7 +205,7 @@ fn receive(end: &mut End, mut input: &[u8], now: u64) -> u64 {
     while let Some(notice) = end.machine.poll_notice() {
         assert!(matches!(notice, Notice::Writable { .. }), "{notice:?}");
     }
-    octets
+    sum
 }
 
 fn up_to(max: u32) -> Limits {
@@ -229,8 +229,8 @@ fn windows_grow_to_the_limit_on_a_long_fast_path_and_the_throughput_follows() {
 fn windows_that_may_not_grow_stay() {
     let mut path = Path::new(up_to(0), 100 * MILLIS, 1000);
     path.run(0, 1000, u64::MAX);
-    let octets = path.run(1000, 1000, u64::MAX);
-    assert!(octets < 3 << 20, "{octets}");
+    let bytes = path.run(1000, 1000, u64::MAX);
+    assert!(bytes < 3 << 20, "{bytes}");
     assert_eq!(path.pings, 0);
 }
 
@@ -238,8 +238,8 @@ fn windows_that_may_not_grow_stay() {
 fn by_default_a_stream_grows_as_large_as_the_connection() {
     let mut path = Path::new(Limits::default(), 100 * MILLIS, 1000);
     path.run(0, 2000, u64::MAX);
-    let octets = path.run(2000, 1000, u64::MAX);
-    assert!((8 << 20..11 << 20).contains(&octets), "a mebibyte in each round trip: {octets}");
+    let bytes = path.run(2000, 1000, u64::MAX);
+    assert!((8 << 20..11 << 20).contains(&bytes), "a mebibyte in each round trip: {bytes}");
     assert!(path.pings <= 4, "{} PINGs", path.pings);
 }
 
@@ -301,8 +301,8 @@ fn what_one_stream_has_shown_holds_for_the_next() {
     path.sender.respond(path.sending, 200, &[], false).unwrap();
     let head = std::mem::take(&mut path.sender.out);
     receive(&mut path.receiver, head.unsent(), 360 * MILLIS);
-    let octets = path.run(360, 90, u64::MAX);
-    assert!(octets >= 2 << 20, "{octets} in three round trips");
+    let bytes = path.run(360, 90, u64::MAX);
+    assert!(bytes >= 2 << 20, "{bytes} in three round trips");
 }
 
 /// 1 MB/s: less than the first window carries.
@@ -336,8 +336,8 @@ fn a_reader_that_comes_now_and_then_gets_no_larger_windows() {
 fn windows_do_not_grow_far_beyond_what_the_path_carries() {
     let mut path = Path::new(up_to(64 * MIB), 100 * MILLIS, 100);
     path.run(0, 5000, u64::MAX);
-    let octets = path.run(5000, 1000, u64::MAX);
-    assert!(octets > 12_000_000, "{octets}");
+    let bytes = path.run(5000, 1000, u64::MAX);
+    assert!(bytes > 12_000_000, "{bytes}");
     assert!(path.window() < 6_000_000, "{}", path.window());
 }
 

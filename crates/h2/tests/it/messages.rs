@@ -9,8 +9,8 @@ use crate::support::{End, frame, ready_pair};
 fn a_large_request_can_be_answered() {
     let mut server = server();
     let long = "v".repeat(16_000);
-    let octets = request("GET", &[("x", &long), ("y", &long)]);
-    let (first, rest) = octets.split_at(16_384);
+    let bytes = request("GET", &[("x", &long), ("y", &long)]);
+    let (first, rest) = bytes.split_at(16_384);
     server.receive(&[frame(HEADERS, END, 1, first), frame(CONTINUATION, END_HEADERS, 1, rest)].concat());
     let stream = *server.streams.last().unwrap();
     server.respond(stream, 431, &[], true).unwrap();
@@ -72,7 +72,7 @@ fn white_space_around_values_of_responses_is_taken_out_where_it_is_forgiven() {
             false => assert!(log.iter().any(|line| line.contains(broken)), "{log:?}"),
         }
         if is_twice {
-            // A block that is known by its octets.
+            // A block that is known by its bytes.
             client.request("GET", "/", true).unwrap();
             let again = answer.concat().chunks(1).map(<[u8]>::to_vec).collect::<Vec<_>>().concat();
             client.receive(&again_on(3, &again));
@@ -82,8 +82,8 @@ fn white_space_around_values_of_responses_is_taken_out_where_it_is_forgiven() {
 }
 
 /// The same frames on another stream.
-fn again_on(stream: u32, octets: &[u8]) -> Vec<u8> {
-    let frames = crate::support::frames(octets).into_iter();
+fn again_on(stream: u32, bytes: &[u8]) -> Vec<u8> {
+    let frames = crate::support::frames(bytes).into_iter();
     frames.flat_map(|(kind, flags, _, payload)| frame(kind, flags, stream, &payload)).collect()
 }
 

@@ -42,8 +42,8 @@ fn a_request_is_answered() {
 fn heads_are_exchanged_in_their_boxes() {
     let mut pair = ready_pair();
     pair.client.request("GET", "/a", true).unwrap();
-    let octets = pair.client.transmit();
-    let received = pair.server.machine.receive(&octets, Time::ZERO).unwrap();
+    let bytes = pair.client.transmit();
+    let received = pair.server.machine.receive(&bytes, Time::ZERO).unwrap();
     let Some(Event::Head { stream, end: true }) = received.event else { panic!("a head is expected") };
     let mut spare = Some(Box::new(Head::new()));
     let before: *const Head = &**spare.as_ref().unwrap();
@@ -117,8 +117,8 @@ fn a_server_counts_reset_streams_until_they_are_let_go_of() {
     // A driver that does not let go: the machine is fed by hand.
     let mut keys = Vec::new();
     let send = |pair: &mut Pair, keys: &mut Vec<_>| {
-        let octets = pair.client.transmit();
-        let mut input = &octets[..];
+        let bytes = pair.client.transmit();
+        let mut input = &bytes[..];
         loop {
             let received = pair.server.machine.receive(input, pair.now).unwrap();
             input = &input[received.consumed..];
@@ -139,8 +139,8 @@ fn a_server_counts_reset_streams_until_they_are_let_go_of() {
     pair.client.request("GET", "/", true).unwrap();
     send(&mut pair, &mut keys);
     assert_eq!(keys.len(), 2, "refused: the work on the two may still go on");
-    let octets = pair.server.transmit();
-    pair.client.receive(&octets);
+    let bytes = pair.server.transmit();
+    pair.client.receive(&bytes);
     assert_eq!(pair.client.take_log(), ["reset REFUSED_STREAM by peer unprocessed"]);
     keys.drain(..).for_each(|key| pair.server.machine.forget(key));
     pair.client.request("GET", "/", true).unwrap();
@@ -217,15 +217,15 @@ fn blocks_longer_than_a_frame_are_split() {
         (0..5).map(|at| format!("{at}\u{1}").replace('\u{1}', "~").repeat(5_000)).collect();
     let pairs: Vec<(&str, &str)> = values.iter().map(|value| ("x", value.as_str())).collect();
     pair.client.request_with("GET", "/", &pairs, true).unwrap();
-    let octets = pair.client.transmit();
-    let frames = crate::support::frames(&octets);
+    let bytes = pair.client.transmit();
+    let frames = crate::support::frames(&bytes);
     let kinds: Vec<_> =
-        frames.iter().map(|(kind, flags, stream, octets)| (*kind, *flags, *stream, octets.len())).collect();
+        frames.iter().map(|(kind, flags, stream, bytes)| (*kind, *flags, *stream, bytes.len())).collect();
     assert!(kinds.len() > 2, "{kinds:?}");
     assert_eq!(kinds[0], (1, 0x1, 1, 16_384));
     assert_eq!(kinds[1], (9, 0, 1, 16_384));
     assert_eq!((kinds.last().unwrap().0, kinds.last().unwrap().1), (9, 0x4));
-    pair.server.receive(&octets);
+    pair.server.receive(&bytes);
     let shown: String = pairs.iter().map(|(_, value)| format!(" x={value}")).collect();
     assert_eq!(pair.server.take_log(), [format!("head GET https a.example /{shown} end")]);
 }

@@ -10,7 +10,7 @@ use crate::support::{End, frame, frames, pair_with};
 const WINDOW_UPDATE: u8 = 8;
 
 /// A server that schedules, whose client has asked for these, each with the value of `priority` if it has
-/// one, and has windows of 1 MiB for each stream. Every response has begun, wants to send `octets`, and waits
+/// one, and has windows of 1 MiB for each stream. Every response has begun, wants to send `bytes`, and waits
 /// for the connection's window.
 struct Scene {
     server: End,
@@ -19,11 +19,11 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(priorities: &[Option<&str>], octets: usize) -> Self {
-        Self::with(&[], priorities, octets)
+    fn new(priorities: &[Option<&str>], bytes: usize) -> Self {
+        Self::with(&[], priorities, bytes)
     }
 
-    fn with(before: &[Vec<u8>], priorities: &[Option<&str>], octets: usize) -> Self {
+    fn with(before: &[Vec<u8>], priorities: &[Option<&str>], bytes: usize) -> Self {
         let mut server = End::new(Connection::server(Config { schedule: true, ..Config::default() }));
         let settings = frame(4, 0, 0, &[0, 4, 0, 0x10, 0, 0]);
         server.receive(&[MAGIC, &settings, &frame(4, 1, 0, &[])].concat());
@@ -33,7 +33,7 @@ impl Scene {
             server.receive(&frame(HEADERS, END | 4, id, &request("GET", field.as_slice())));
         }
         let streams = server.streams.clone();
-        let mut scene = Self { server, left: vec![octets; streams.len()], streams };
+        let mut scene = Self { server, left: vec![bytes; streams.len()], streams };
         for at in 0..scene.streams.len() {
             scene.server.respond(scene.streams[at], 200, &[], false).unwrap();
         }
@@ -48,15 +48,15 @@ impl Scene {
     }
 
     fn send(&mut self, at: usize) {
-        let octets = vec![0; self.left[at]];
-        let taken = self.server.data_out(self.streams[at], &octets, false).unwrap();
+        let bytes = vec![0; self.left[at]];
+        let taken = self.server.data_out(self.streams[at], &bytes, false).unwrap();
         self.left[at] -= taken;
     }
 
     /// The client gives so much; whoever is told sends what it has. Gives the streams that sent, with their
-    /// octets.
-    fn give(&mut self, octets: u32) -> Vec<(u32, usize)> {
-        self.server.machine.receive(&u32_frame(WINDOW_UPDATE, 0, octets), Time::ZERO).unwrap();
+    /// bytes.
+    fn give(&mut self, bytes: u32) -> Vec<(u32, usize)> {
+        self.server.machine.receive(&u32_frame(WINDOW_UPDATE, 0, bytes), Time::ZERO).unwrap();
         let mut sent = Vec::new();
         loop {
             let mut told = Vec::new();
@@ -73,14 +73,14 @@ impl Scene {
             }
             self.server.machine.end_turn();
             self.server.machine.check_invariants();
-            let octets = self.server.transmit();
+            let bytes = self.server.transmit();
             let mut of_round: Vec<(u32, usize)> =
-                frames(&octets).iter().map(|(_, _, id, payload)| (*id, payload.len())).collect();
+                frames(&bytes).iter().map(|(_, _, id, payload)| (*id, payload.len())).collect();
             of_round.sort();
-            for (id, octets) in of_round {
+            for (id, bytes) in of_round {
                 match sent.iter_mut().find(|(other, _)| *other == id) {
-                    Some((_, sum)) => *sum += octets,
-                    None => sent.push((id, octets)),
+                    Some((_, sum)) => *sum += bytes,
+                    None => sent.push((id, bytes)),
                 }
             }
         }

@@ -1,5 +1,5 @@
 //! Random operations on a client and a server, with what must hold after each: windows balance, streams are
-//! counted right, every octet arrives once and in order, and refused commands change nothing.
+//! counted right, every byte arrives once and in order, and refused commands change nothing.
 
 use std::collections::BTreeMap;
 
@@ -26,14 +26,14 @@ struct Side {
     machine: Connection,
     out: OutBuf,
     flows: BTreeMap<StreamKey, Flow>,
-    /// Octets received on streams whose other half has ended, by identifier.
+    /// Bytes received on streams whose other half has ended, by identifier.
     received: BTreeMap<u32, usize>,
-    /// Octets sent on streams whose half here has ended, by identifier.
+    /// Bytes sent on streams whose half here has ended, by identifier.
     sent: BTreeMap<u32, usize>,
 }
 
-/// The octet at a place of a stream's content: different for each stream.
-fn octet(id: u32, at: usize) -> u8 {
+/// The byte at a place of a stream's content: different for each stream.
+fn byte(id: u32, at: usize) -> u8 {
     (id as usize * 7 + at) as u8
 }
 
@@ -71,8 +71,8 @@ impl Side {
             }
             Event::Data { stream, bytes, end } => {
                 let flow = self.flows.get_mut(&stream).expect("a stream that is not known has no content");
-                for octet_here in bytes {
-                    assert_eq!(*octet_here, octet(flow.id, flow.received), "stream {}", flow.id);
+                for byte_here in bytes {
+                    assert_eq!(*byte_here, byte(flow.id, flow.received), "stream {}", flow.id);
                     flow.received += 1;
                 }
                 flow.unreleased += bytes.len();
@@ -116,9 +116,9 @@ impl Side {
 
     fn release(&mut self, rng: &mut Rng, stream: StreamKey) {
         let Some(flow) = self.flows.get_mut(&stream) else { return };
-        let octets = rng.below(flow.unreleased + 1);
-        flow.unreleased -= octets;
-        self.machine.release_capacity(stream, octets as u32).unwrap();
+        let bytes = rng.below(flow.unreleased + 1);
+        flow.unreleased -= bytes;
+        self.machine.release_capacity(stream, bytes as u32).unwrap();
         self.drop_if_over(stream);
     }
 
@@ -132,7 +132,7 @@ impl Side {
             return;
         }
         let (end, len) = (rng.one_in(4), rng.below(50_000));
-        let data: Vec<u8> = (0..len).map(|at| octet(flow.id, flow.to_send + at)).collect();
+        let data: Vec<u8> = (0..len).map(|at| byte(flow.id, flow.to_send + at)).collect();
         let capacity = self.machine.send_capacity(stream);
         let taken = self.machine.send_data(stream, &data, end, &mut self.out).unwrap();
         assert_eq!(taken, len.min(capacity));
@@ -290,7 +290,7 @@ impl World {
         side.machine.update_settings(changed).unwrap();
     }
 
-    /// Moves some octets each way, cut anywhere.
+    /// Moves some bytes each way, cut anywhere.
     fn carry(&mut self) {
         let Self { rng, client, server, up, down, .. } = self;
         carry_some(rng, client, server, up);
@@ -326,8 +326,8 @@ impl World {
         assert_eq!((self.client.flows.len(), self.server.flows.len()), (0, 0));
         for (from, to) in [(&self.client, &self.server), (&self.server, &self.client)] {
             assert_eq!(to.machine.in_flight(), 0);
-            for (id, octets) in &to.received {
-                assert_eq!(from.sent.get(id), Some(octets), "stream {id}");
+            for (id, bytes) in &to.received {
+                assert_eq!(from.sent.get(id), Some(bytes), "stream {id}");
             }
         }
     }
@@ -338,8 +338,8 @@ fn carry_some(rng: &mut Rng, from: &mut Side, to: &mut Side, wire: &mut Vec<u8>)
     wire.extend_from_slice(from.out.unsent());
     from.out.clear();
     let len = if rng.one_in(2) { wire.len() } else { rng.below(wire.len() + 1) };
-    let octets: Vec<u8> = wire.drain(..len).collect();
-    to.receive(&octets);
+    let bytes: Vec<u8> = wire.drain(..len).collect();
+    to.receive(&bytes);
     if rng.one_in(3) {
         to.tidy();
     }
@@ -361,7 +361,7 @@ fn everything_adds_up_whatever_happens() {
 }
 
 #[test]
-fn random_octets_never_panic_and_never_leave_a_machine_open_for_ever() {
+fn random_bytes_never_panic_and_never_leave_a_machine_open_for_ever() {
     for seed in 0..2_000 {
         let mut rng = Rng::new(seed);
         let mut machine = match rng.one_in(2) {
@@ -375,10 +375,10 @@ fn random_octets_never_panic_and_never_leave_a_machine_open_for_ever() {
             let len = if rng.one_in(3) { *rng.pick(&[0, 4, 5, 6, 8, 12]) } else { rng.below(40) };
             let kind =
                 if rng.one_in(9) { crate::support::wire::PRIORITY_UPDATE } else { rng.below(11) as u8 };
-            let (flags, stream) = (rng.octet(), rng.below(9) as u32);
+            let (flags, stream) = (rng.byte(), rng.below(9) as u32);
             let payload = match kind {
                 1 | 9 if rng.one_in(2) => crate::support::wire::get(),
-                _ => rng.octets(len),
+                _ => rng.bytes(len),
             };
             input.extend(crate::support::frame(kind, flags, stream, &payload));
         }

@@ -23,7 +23,7 @@ fn exchange(pair: &mut Pair) -> [usize; 2] {
     let response = pair.server.transmit();
     pair.client.receive(&response);
     assert_eq!(pair.client.take_log(), [&*format!("head 200 {SHOWN}"), "data hello end"]);
-    [request, response].map(|octets| frames(&octets)[0].3.len())
+    [request, response].map(|bytes| frames(&bytes)[0].3.len())
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn they_arrive_as_they_are_whatever_becomes_of_the_table() {
         }
         pair.settle();
         let lengths = [(); 8].map(|()| exchange(&mut pair));
-        // An octet per field once all are in the table; without a table the literals come again.
+        // A byte per field once all are in the table; without a table the literals come again.
         let warm = if table_bytes == 0 { lengths[1] } else { [7, 4] };
         assert_eq!(lengths[7], warm, "table of {table_bytes}: {lengths:?}");
         // Another field with the same section around it changes the table, and what was remembered.

@@ -36,13 +36,13 @@ fn reads_that_end_within_frames_are_not_slow() {
     let heads: Vec<Vec<u8>> = (0..30)
         .map(|number| crate::support::frame(1, 5, 2 * number + 1, &crate::support::wire::get()))
         .collect();
-    let octets = heads.concat();
+    let bytes = heads.concat();
     let step = heads[0].len();
     // Always in the middle of a head, for half a minute.
-    pair.server.receive(&octets[..step / 2]);
+    pair.server.receive(&bytes[..step / 2]);
     for at in 0..29 {
         pair.pass(SECOND);
         assert_eq!(pair.server.machine.error(), None, "after {at} seconds");
-        pair.server.receive(&octets[step / 2 + at * step..step / 2 + (at + 1) * step]);
+        pair.server.receive(&bytes[step / 2 + at * step..step / 2 + (at + 1) * step]);
     }
 }

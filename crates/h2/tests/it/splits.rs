@@ -1,4 +1,4 @@
-//! Whole conversations, replayed in pieces: the events are the same however the octets arrive.
+//! Whole conversations, replayed in pieces: the events are the same however the bytes arrive.
 
 use alula_h2::{Config, Connection, Counters};
 use alula_testkit::at_every_split;
@@ -72,7 +72,7 @@ fn a_server_hears_the_same_in_any_pieces() {
     let (up, _) = conversation();
     let log = at_every_split(&up, 1, |pieces| {
         let mut server = End::new(Connection::server(Config::default()));
-        pieces.iter().for_each(|octets| server.receive(octets));
+        pieces.iter().for_each(|bytes| server.receive(bytes));
         heard(&mut server)
     });
     assert!(log.0.len() > 10, "{log:?}");
@@ -88,7 +88,7 @@ fn a_client_hears_the_same_in_any_pieces() {
             client.request_with("PUT", "/b", &[("content-length", "300")], false).unwrap();
         }
         client.transmit();
-        pieces.iter().for_each(|octets| client.receive(octets));
+        pieces.iter().for_each(|bytes| client.receive(bytes));
         heard(&mut client)
     });
     assert!(log.0.len() > 10, "{log:?}");
@@ -101,6 +101,6 @@ fn what_a_frame_says_is_known_when_it_is_cut_anywhere() {
     for end in 0..up.len() {
         let mut server = End::new(Connection::server(Config::default()));
         server.receive(&up[..end]);
-        assert_eq!(server.error, None, "{end} octets");
+        assert_eq!(server.error, None, "{end} bytes");
     }
 }

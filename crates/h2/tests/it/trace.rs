@@ -26,8 +26,8 @@ const NAMES: [&str; 10] = [
     "CONTINUATION",
 ];
 
-/// How the lines of the frames in some octets begin.
-fn beginnings(way: &str, octets: &[u8]) -> Vec<String> {
+/// How the lines of the frames in some bytes begin.
+fn beginnings(way: &str, bytes: &[u8]) -> Vec<String> {
     let begin = |(kind, _, stream, payload): (u8, u8, u32, Vec<u8>)| {
         let name = match (NAMES.get(usize::from(kind)), kind) {
             (Some(name), _) => (*name).to_owned(),
@@ -36,7 +36,7 @@ fn beginnings(way: &str, octets: &[u8]) -> Vec<String> {
         };
         format!("{way} {name} stream={stream} length={}", payload.len())
     };
-    frames(octets).into_iter().map(begin).collect()
+    frames(bytes).into_iter().map(begin).collect()
 }
 
 fn assert_begin(lines: &[String], beginnings: &[String]) {
@@ -87,10 +87,10 @@ fn both_ends_tell_of_the_same_frames() {
     assert!(server.iter().any(|line| line == update), "{server:#?}");
 }
 
-/// Frames that are ignored, refused, late or unknown have lines as well, whole or octet by octet.
+/// Frames that are ignored, refused, late or unknown have lines as well, whole or byte by byte.
 #[test]
 fn every_frame_that_comes_has_a_line() {
-    let octets = [
+    let bytes = [
         frame(SETTINGS, 0, 0, &[]),
         frame(SETTINGS, ACK, 0, &[]),
         frame(0x16, 0xff, 5, b"unknown"),
@@ -113,11 +113,11 @@ fn every_frame_that_comes_has_a_line() {
     .concat();
     for piece in [usize::MAX, 1] {
         let mut server = End::new(Connection::server(traced()));
-        [MAGIC, &octets].concat().chunks(piece).for_each(|octets| server.receive(octets));
+        [MAGIC, &bytes].concat().chunks(piece).for_each(|bytes| server.receive(bytes));
         server.transmit();
         let received: Vec<String> =
             lines(&mut server.machine).into_iter().filter(|line| line.starts_with("recv")).collect();
-        assert_begin(&received, &beginnings("recv", &octets));
+        assert_begin(&received, &beginnings("recv", &bytes));
     }
 }
 

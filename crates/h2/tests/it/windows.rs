@@ -35,7 +35,7 @@ fn large_bodies_wait_for_windows() {
     pair.drive();
     assert_eq!(
         pair.server.take_log().last().unwrap(),
-        &format!("data {} octets end", content.len() - first - second)
+        &format!("data {} bytes end", content.len() - first - second)
     );
     pair.server.machine.check_invariants();
 }

@@ -1,6 +1,6 @@
 //! A visitor that stores fields: in a section, or in a head with the control data apart.
 
-use alula_fields::{FieldFlags, FieldSection, Head, KnownName, octets};
+use alula_fields::{FieldFlags, FieldSection, Head, KnownName, bytes};
 use alula_machine::Limits;
 
 use crate::decode::visitor::{Decoded, Indexed, Visitor};
@@ -173,7 +173,7 @@ impl<'a> Collect<'a> {
 /// Stores a pseudo-field whose value is one of HTTP/2, or says what is wrong.
 #[inline(always)]
 fn store_pseudo(head: &mut Head, name: KnownName, value: &[u8]) -> Result<(), Refusal> {
-    let is_ascii = octets::is_ascii(value);
+    let is_ascii = bytes::is_ascii(value);
     if head.fields.is_empty() && is_ascii && head.add_pseudo(name, value) {
         return Ok(());
     }

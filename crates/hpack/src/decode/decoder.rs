@@ -10,7 +10,7 @@ use alula_fields::KnownName;
 
 use crate::decode::literal::{Cut, Form, Literal, Name, Span};
 use crate::decode::visitor::{Decoded, Indexed, Visitor};
-use crate::encode::class::{Class, Octets};
+use crate::encode::class::{Bytes, Class};
 use crate::encode::config::TABLE_BYTES_INITIAL;
 use crate::error::DecodeError;
 use crate::huffman;
@@ -232,7 +232,7 @@ impl Decoder {
     /// follows.
     #[inline(always)]
     fn short_indexes<'f, V: Visitor + ?Sized>(&self, fragment: &'f [u8], visitor: &mut V) -> &'f [u8] {
-        if fragment.first().is_none_or(|octet| octet & 0x80 == 0) {
+        if fragment.first().is_none_or(|byte| byte & 0x80 == 0) {
             return fragment;
         }
         let mut indexed = Indexed::new(self.table.nearest(), fragment);
@@ -290,11 +290,11 @@ impl Decoder {
     ) -> Result<(), DecodeError> {
         let never = form == Form::Never;
         let (mut small, mut small_name) = ([0; SMALL], [0; SMALL]);
-        let (value, octets) = string(literal.value, input, &mut small, &mut self.value, Octets::of_value)?;
+        let (value, bytes) = string(literal.value, input, &mut small, &mut self.value, Bytes::of_value)?;
         let (name, known, class) = match literal.name {
             Name::Literal(span) => {
-                let (name, octets) = string(span, input, &mut small_name, &mut self.name, Octets::of_name)?;
-                (name, KnownName::lookup(name), Class::name(name, octets))
+                let (name, bytes) = string(span, input, &mut small_name, &mut self.name, Bytes::of_name)?;
+                (name, KnownName::lookup(name), Class::name(name, bytes))
             }
             Name::Index(index) if index <= LAST => {
                 let row = &ROWS[index as usize];
@@ -303,7 +303,7 @@ impl Decoder {
             Name::Index(index) => {
                 let id = self.table.id_behind(index - LAST - 1).ok_or(DecodeError::INDEX_BEYOND)?;
                 let entry = self.table.entry(id);
-                let class = entry.class.and_value(value, octets);
+                let class = entry.class.and_value(value, bytes);
                 // The visitor comes first: the insertion may evict the entry that the name is borrowed from
                 // (RFC 7541 §4.4).
                 visit(visitor, Decoded { name: entry.name, known: entry.known, value, never, class });
@@ -313,7 +313,7 @@ impl Decoder {
                 return Ok(());
             }
         };
-        let class = class.and_value(value, octets);
+        let class = class.and_value(value, bytes);
         visit(visitor, Decoded { name, known, value, never, class });
         if form == Form::Incremental {
             self.table.insert(name, known, value, class);
@@ -394,8 +394,8 @@ impl Decoder {
     /// Keeps a field that is cut.
     #[inline]
     fn keep(&mut self, cut: Option<(&[u8], Cut)>) -> Result<(), DecodeError> {
-        if let Some((octets, cut)) = cut {
-            self.tail.extend_from_slice(octets);
+        if let Some((bytes, cut)) = cut {
+            self.tail.extend_from_slice(bytes);
             self.tail_needs = cut.needs;
         }
         Ok(())
@@ -461,16 +461,16 @@ fn string<'a>(
     input: &'a [u8],
     small: &'a mut [u8; SMALL],
     large: &'a mut Vec<u8>,
-    octets: fn(&[u8]) -> Octets,
-) -> Result<(&'a [u8], Octets), DecodeError> {
+    bytes: fn(&[u8]) -> Bytes,
+) -> Result<(&'a [u8], Bytes), DecodeError> {
     let coded = &input[span.start..span.end];
     if !span.is_huffman {
-        return Ok((coded, octets(coded)));
+        return Ok((coded, bytes(coded)));
     }
     let room = huffman::decoded_len_max(coded.len());
     let place = if room <= SMALL { &mut small[..] } else { make_room(large, room) };
-    let (len, octets) = huffman::decode(coded, place)?;
-    Ok((&place[..len], octets))
+    let (len, bytes) = huffman::decode(coded, place)?;
+    Ok((&place[..len], bytes))
 }
 
 fn make_room(large: &mut Vec<u8>, room: usize) -> &mut [u8] {

@@ -77,7 +77,7 @@ impl<T: Default> Memo<T> {
     pub fn put(&mut self, decoder: &Decoder, block: &[u8], keep: impl FnOnce(&mut T)) {
         if block.is_empty()
             || block.len() > BLOCK_BYTES_MAX
-            || !block.iter().all(|&octet| is_short_index(octet))
+            || !block.iter().all(|&byte| is_short_index(byte))
         {
             return;
         }
@@ -99,9 +99,8 @@ impl<T: Default> Memo<T> {
     /// Returns true if the block is the one that came before, as far as a few of its bits tell: that is only
     /// about memory.
     fn comes_again(&mut self, block: &[u8]) -> bool {
-        let mix = |sum: u64, octet: &u8| {
-            (sum ^ u64::from(*octet)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(5)
-        };
+        let mix =
+            |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(5);
         let block = block.iter().fold(1, mix) | 1;
         core::mem::replace(&mut self.first, block) == block
     }
@@ -156,6 +155,6 @@ impl<T> Row<T> {
 
 /// Returns true for an index below 127, which is one byte; index 0 is an error and no index.
 #[inline]
-const fn is_short_index(octet: u8) -> bool {
-    octet > 0x80 && octet < 0xff
+const fn is_short_index(byte: u8) -> bool {
+    byte > 0x80 && byte < 0xff
 }

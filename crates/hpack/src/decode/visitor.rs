@@ -47,20 +47,20 @@ impl<'a> Decoded<'a> {
 /// a block.
 pub struct Indexed<'t, 'f> {
     nearest: Near<'t>,
-    octets: core::slice::Iter<'f, u8>,
+    bytes: core::slice::Iter<'f, u8>,
 }
 
 impl<'t, 'f> Indexed<'t, 'f> {
     /// The fields that the first bytes are indexes of.
     #[inline(always)]
-    pub(crate) fn new(nearest: Near<'t>, octets: &'f [u8]) -> Self {
-        Self { nearest, octets: octets.iter() }
+    pub(crate) fn new(nearest: Near<'t>, bytes: &'f [u8]) -> Self {
+        Self { nearest, bytes: bytes.iter() }
     }
 
     /// Returns the bytes from the first on that is no index of a field.
     #[inline(always)]
     pub(crate) fn rest(&self) -> &'f [u8] {
-        self.octets.as_slice()
+        self.bytes.as_slice()
     }
 
     /// Returns the next field, as it is stored.
@@ -68,18 +68,18 @@ impl<'t, 'f> Indexed<'t, 'f> {
     pub(crate) fn next_stored(&mut self) -> Option<Stored<'t>> {
         const FIRST: u8 = 0x81;
         const STATIC: u8 = LAST as u8;
-        let mut octets = self.octets.clone();
-        let octet = *octets.next()?;
+        let mut bytes = self.bytes.clone();
+        let byte = *bytes.next()?;
         // One comparison finds most of what comes: indexes below wrap around.
-        let field = match self.nearest.behind(octet.wrapping_sub(FIRST + STATIC)) {
+        let field = match self.nearest.behind(byte.wrapping_sub(FIRST + STATIC)) {
             Some(stored) => stored,
-            None if octet.wrapping_sub(FIRST) < STATIC => {
-                let row = &ROWS[1 + usize::from(octet.wrapping_sub(FIRST))];
+            None if byte.wrapping_sub(FIRST) < STATIC => {
+                let row = &ROWS[1 + usize::from(byte.wrapping_sub(FIRST))];
                 Stored::Known(row.name, row.value.as_bytes(), row.class)
             }
             None => return None,
         };
-        self.octets = octets;
+        self.bytes = bytes;
         Some(field)
     }
 }

@@ -1,6 +1,6 @@
 //! The validity of a name and a value, found once and kept with table entries.
 
-use alula_fields::octets::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
+use alula_fields::bytes::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
 
 /// The rules of HTTP that a name and its value keep.
 ///
@@ -57,24 +57,24 @@ impl Class {
 
     /// The classes of these two strings, found by looking at every byte.
     pub fn of(name: &[u8], value: &[u8]) -> Self {
-        Self::name(name, Octets::of_name(name)).and_value(value, Octets::of_value(value))
+        Self::name(name, Bytes::of_name(name)).and_value(value, Bytes::of_value(value))
     }
 
     /// The half that is about the name, given what its bytes have in common.
     #[inline]
-    pub(crate) fn name(name: &[u8], octets: Octets) -> Self {
+    pub(crate) fn name(name: &[u8], bytes: Bytes) -> Self {
         match name {
             [] => Self(0),
-            [b':', rest @ ..] => Self(if octets::is_lower_token(rest) { NAME_PSEUDO } else { 0 }),
-            _ => Self(if octets.has(Octets::NAME) { NAME_OK } else { 0 }),
+            [b':', rest @ ..] => Self(if bytes::is_lower_token(rest) { NAME_PSEUDO } else { 0 }),
+            _ => Self(if bytes.has(Bytes::NAME) { NAME_OK } else { 0 }),
         }
     }
 
     /// This name with that value, given what the value's bytes have in common.
     #[inline]
-    pub(crate) fn and_value(self, value: &[u8], octets: Octets) -> Self {
+    pub(crate) fn and_value(self, value: &[u8], bytes: Bytes) -> Self {
         let trimmed = if is_trimmed(value) { VALUE_TRIMMED } else { 0 };
-        let value = if octets.has(Octets::VALUE) { VALUE_OK } else { 0 };
+        let value = if bytes.has(Bytes::VALUE) { VALUE_OK } else { 0 };
         Self(self.0 & (NAME_OK | NAME_PSEUDO) | trimmed | value)
     }
 
@@ -91,9 +91,9 @@ const VALUE_TRIMMED: u8 = 8;
 
 /// The classes that all bytes of a string have: a set of two.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Octets(u8);
+pub(crate) struct Bytes(u8);
 
-impl Octets {
+impl Bytes {
     /// The class of bytes that may be in a field name of HTTP/2.
     pub(crate) const NAME: u8 = 1;
     /// The class of bytes that may be in a field value.
@@ -101,8 +101,8 @@ impl Octets {
 
     /// The classes of one byte.
     #[inline]
-    pub(crate) const fn of(octet: u8) -> Self {
-        let class = CLASS[octet as usize];
+    pub(crate) const fn of(byte: u8) -> Self {
+        let class = CLASS[byte as usize];
         let name = if class & LOWER_TOKEN != 0 { Self::NAME } else { 0 };
         let value = if class & FIELD_VALUE != 0 { Self::VALUE } else { 0 };
         Self(name | value)
@@ -111,13 +111,13 @@ impl Octets {
     /// Returns the classes of a name; pseudo-field names are looked at by [`Class::name`].
     #[inline]
     pub(crate) fn of_name(name: &[u8]) -> Self {
-        Self(if octets::is_lower_token(name) { Self::NAME } else { 0 })
+        Self(if bytes::is_lower_token(name) { Self::NAME } else { 0 })
     }
 
     /// Returns the classes of a value.
     #[inline]
     pub(crate) fn of_value(value: &[u8]) -> Self {
-        Self(if octets::is_field_value(value) { Self::VALUE } else { 0 })
+        Self(if bytes::is_field_value(value) { Self::VALUE } else { 0 })
     }
 
     #[inline]
@@ -137,7 +137,7 @@ impl Octets {
 }
 
 #[cfg(test)]
-impl Octets {
+impl Bytes {
     pub(crate) const ALL: Self = Self(Self::NAME | Self::VALUE);
 
     pub(crate) const fn and(self, other: Self) -> Self {

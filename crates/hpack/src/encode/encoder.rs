@@ -158,14 +158,14 @@ impl Encoder {
         let mut fields = fields.into_iter();
         loop {
             // Fields found at once take a byte each, written to room that is asked for once.
-            let spare = &mut out.spare(QUICK_OCTETS)[..QUICK_OCTETS];
+            let spare = &mut out.spare(QUICK_BYTES)[..QUICK_BYTES];
             let mut at = 0;
             let next = fields.by_ref().find(|field| {
-                let octet = self.quick(field);
-                if octet == 0 || at >= QUICK_OCTETS {
+                let byte = self.quick(field);
+                if byte == 0 || at >= QUICK_BYTES {
                     return true;
                 }
-                spare[at] = octet;
+                spare[at] = byte;
                 at += 1;
                 false
             });
@@ -245,7 +245,7 @@ impl Encoder {
             0 => {
                 self.field(field, out);
             }
-            octet => out.push(octet),
+            byte => out.push(byte),
         }
     }
 
@@ -294,17 +294,17 @@ impl Encoder {
         {
             return self.index(id, out);
         }
-        let name_octets = name.as_str().as_bytes();
+        let name_bytes = name.as_str().as_bytes();
         let index = match NameRows::of(name).first {
             0 => latest.map_or(0, |id| self.index_of(id)),
             first => u32::from(first),
         };
-        if !self.enters(name_octets, value, treatment, hashes, index) {
-            self.literal(WITHOUT, index, name_octets, value, out);
+        if !self.enters(name_bytes, value, treatment, hashes, index) {
+            self.literal(WITHOUT, index, name_bytes, value, out);
             return Written::Literal;
         }
-        self.literal(INCREMENTAL, index, name_octets, value, out);
-        self.enter(name_octets, Some(name), value, hashes)
+        self.literal(INCREMENTAL, index, name_bytes, value, out);
+        self.enter(name_bytes, Some(name), value, hashes)
     }
 
     /// Appends a field whose name is not known.
@@ -483,7 +483,7 @@ const fn quick_below(policy: Policy) -> u8 {
 }
 
 /// Room for the indexes of a usual block.
-const QUICK_OCTETS: usize = 64;
+const QUICK_BYTES: usize = 64;
 
 /// Slots of the table at first. Mostly a field is added only when it is seen again: the connection is used
 /// for longer then.

@@ -72,8 +72,8 @@ impl Op {
     /// A byte no index of one byte is: from here on it is something else.
     const OTHER: u32 = 0xff;
 
-    const fn octet(octet: u8) -> Self {
-        Self { mask: 0, add: octet as u32 }
+    const fn byte(byte: u8) -> Self {
+        Self { mask: 0, add: byte as u32 }
     }
 
     const fn entry(id: u64) -> Self {
@@ -150,7 +150,7 @@ impl Encoder {
     fn walk(&mut self, ops: &[Op], prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) -> usize {
         let mut part = 0;
         loop {
-            part += self.walk_octets(&ops[part..], prepared.fixed_len_max(), out);
+            part += self.walk_bytes(&ops[part..], prepared.fixed_len_max(), out);
             let Some(&op) = ops.get(part) else { return part };
             part += 1;
             if !self.walk_other(op, part - 1, prepared, holes, out) && !self.hold(&ops[part..]) {
@@ -161,19 +161,19 @@ impl Encoder {
 
     /// Writes parts that are bytes, and says how many that were.
     #[inline]
-    fn walk_octets(&self, ops: &[Op], room: usize, out: &mut OutBuf) -> usize {
+    fn walk_bytes(&self, ops: &[Op], room: usize, out: &mut OutBuf) -> usize {
         let next = self.table.next_id() as u32;
-        let mut octets = 0;
+        let mut bytes = 0;
         for (op, place) in ops.iter().zip(out.spare(room)) {
             let sum = op.sum(next);
             if sum >= Op::OTHER {
                 break;
             }
             *place = sum as u8;
-            octets += 1;
+            bytes += 1;
         }
-        out.commit(octets);
-        octets
+        out.commit(bytes);
+        bytes
     }
 
     /// Writes a part that is no byte, and says whether the entries that were there still are.
@@ -222,7 +222,7 @@ impl Encoder {
         for (part, prepared_part) in prepared.parts().iter().enumerate().skip(first) {
             let op = match self.write(part, prepared, holes, out) {
                 _ if prepared_part.hole.is_some() => Op::HOLE,
-                Written::Static(index) => Op::octet(0x80 | index),
+                Written::Static(index) => Op::byte(0x80 | index),
                 Written::Entry(id) => Op::entry(id),
                 Written::Literal if self.writes_as_prepared(&prepared.field(prepared_part)) => Op::LITERAL,
                 Written::Literal => Op::FIELD,

@@ -41,7 +41,7 @@ use crate::wire::{integer, string};
 pub struct PreparedBlock {
     id: u64,
     parts: Vec<PreparedPart>,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     holes: usize,
     fixed_len_max: usize,
 }
@@ -93,7 +93,7 @@ impl PreparedBlock {
     pub fn new<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Result<Self, PrepareError> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        let mut block = Self { id, parts: Vec::new(), octets: Vec::new(), holes: 0, fixed_len_max: 0 };
+        let mut block = Self { id, parts: Vec::new(), bytes: Vec::new(), holes: 0, fixed_len_max: 0 };
         for part in parts {
             block.push(part)?;
         }
@@ -126,16 +126,16 @@ impl PreparedBlock {
 
     /// Returns the field of a part that is no hole.
     pub(crate) fn field<'a>(&'a self, part: &PreparedPart) -> Field<'a> {
-        self.field_with(part, &self.octets[part.value.clone()])
+        self.field_with(part, &self.bytes[part.value.clone()])
     }
 
     /// Returns the field of a hole with this value.
     pub(crate) fn field_with<'a>(&'a self, part: &PreparedPart, value: &'a [u8]) -> Field<'a> {
-        Field { name: &self.octets[part.name.clone()], known: part.known, value, indexing: part.indexing }
+        Field { name: &self.bytes[part.name.clone()], known: part.known, value, indexing: part.indexing }
     }
 
     pub(crate) fn literal<'a>(&'a self, part: &PreparedPart) -> &'a [u8] {
-        &self.octets[part.literal.clone()]
+        &self.bytes[part.literal.clone()]
     }
 
     fn push(&mut self, part: Part<'_>) -> Result<(), PrepareError> {
@@ -173,10 +173,10 @@ impl PreparedBlock {
         Ok(())
     }
 
-    fn store(&mut self, octets: &[u8]) -> Range<usize> {
-        let start = self.octets.len();
-        self.octets.extend_from_slice(octets);
-        start..self.octets.len()
+    fn store(&mut self, bytes: &[u8]) -> Range<usize> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        start..self.bytes.len()
     }
 }
 

@@ -7,7 +7,7 @@
 //! linear in the length of the code, whatever it holds.
 
 use super::codes::{CODES, LEN_MAX, LEN_MIN, TABLE};
-use crate::encode::class::Octets;
+use crate::encode::class::Bytes;
 use crate::error::DecodeError;
 
 /// Bits a step looks at: any two of the 36 commonest bytes fit into twelve, and the table into half of an L1
@@ -28,31 +28,31 @@ pub(crate) const fn decoded_len_max(coded: usize) -> usize {
 ///
 /// `out` has room for [`decoded_len_max`].
 #[inline]
-pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Octets), DecodeError> {
+pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Bytes), DecodeError> {
     let end = coded.len() * 8;
     let (mut bit, mut at, mut all) = (0, 0, u32::MAX);
     while bit + ROUND <= end {
         let mut word = word_at(coded, bit);
-        let (mut octets, mut sum, mut last) = (0, 0, 0);
+        let (mut bytes, mut sum, mut last) = (0, 0, 0);
         for _ in 0..4 {
             // A code word that is too long for a step is found again by those after it, and counts nothing.
             let step = STEPS[(word >> (64 - STEP)) as usize];
             word <<= step.bits() & 63;
-            octets |= step.octets() << (sum & 63);
+            bytes |= step.bytes() << (sum & 63);
             sum = step.0.wrapping_add(sum);
             all &= step.0;
             last = step.0;
         }
-        out[at..at + 8].copy_from_slice(&octets.to_le_bytes());
+        out[at..at + 8].copy_from_slice(&bytes.to_le_bytes());
         at += Step(sum).count();
         bit += Step(sum).bits() as usize;
         // Rare bytes rarely come alone.
         while Step(last).bits() == 0 {
-            let (octet, len) = long(!inverted_at(coded, bit), end - bit)?;
-            out[at] = octet;
+            let (byte, len) = long(!inverted_at(coded, bit), end - bit)?;
+            out[at] = byte;
             at += 1;
             bit += len;
-            all &= Octets::of(octet).to_step();
+            all &= Bytes::of(byte).to_step();
             if bit + ROUND > end {
                 break;
             }
@@ -60,7 +60,7 @@ pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Octets), De
         }
     }
     let (at, tail) = decode_tail(inverted_at(coded, bit), end - bit, out, at)?;
-    Ok((at, Octets::from_step(all & tail)))
+    Ok((at, Bytes::from_step(all & tail)))
 }
 
 /// Decodes the last bits of a string, fewer than a round takes: there a step must not take the padding for
@@ -79,18 +79,18 @@ fn decode_tail(
         let step = STEPS[(!inverted >> (64 - STEP)) as usize];
         let mut len = step.bits() as usize;
         if len != 0 && len <= left {
-            out[at..at + 2].copy_from_slice(&(step.octets() as u16).to_le_bytes());
+            out[at..at + 2].copy_from_slice(&(step.bytes() as u16).to_le_bytes());
             at += step.count();
             all &= step.0;
         } else {
             if left < 8 && inverted == 0 {
                 return Ok((at, all));
             }
-            let octet;
-            (octet, len) = one(step, !inverted, left)?;
-            out[at] = octet;
+            let byte;
+            (byte, len) = one(step, !inverted, left)?;
+            out[at] = byte;
             at += 1;
-            all &= Octets::of(octet).to_step();
+            all &= Bytes::of(byte).to_step();
         }
         inverted <<= len;
         left -= len;
@@ -104,9 +104,9 @@ fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     if step.bits() == 0 {
         return long(word, left);
     }
-    let octet = step.octets() as u8;
-    let len = usize::from(CODES[usize::from(octet)].len);
-    if len <= left { Ok((octet, len)) } else { Err(bad_padding(word)) }
+    let byte = step.bytes() as u8;
+    let len = usize::from(CODES[usize::from(byte)].len);
+    if len <= left { Ok((byte, len)) } else { Err(bad_padding(word)) }
 }
 
 /// Returns a byte whose code word is longer than a step, of which only `left` bits may be there; and its
@@ -122,7 +122,7 @@ fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     }
     let number = (word >> (64 - len)) as usize - LENGTHS[len].first as usize;
     let symbol = BY_LENGTH[LENGTHS[len].offset as usize + number];
-    u8::try_from(symbol).map(|octet| (octet, len)).map_err(|_| DecodeError::HUFFMAN_EOS)
+    u8::try_from(symbol).map(|byte| (byte, len)).map_err(|_| DecodeError::HUFFMAN_EOS)
 }
 
 /// Returns the rule that bits before the padding break if they code no byte.
@@ -134,18 +134,18 @@ fn bad_padding(word: u64) -> DecodeError {
 /// Returns the 57 or more bits from this one on; a round takes no more, nor does a code word.
 #[inline(always)]
 fn word_at(coded: &[u8], bit: usize) -> u64 {
-    octets_at(coded, bit / 8) << (bit % 8)
+    bytes_at(coded, bit / 8) << (bit % 8)
 }
 
 /// Returns the same bits inverted, as if ones without end followed the code.
 #[inline(always)]
 fn inverted_at(coded: &[u8], bit: usize) -> u64 {
-    !octets_at(coded, bit / 8) << (bit % 8)
+    !bytes_at(coded, bit / 8) << (bit % 8)
 }
 
 /// Returns the eight bytes from this one on, as if ones followed.
 #[inline(always)]
-fn octets_at(coded: &[u8], at: usize) -> u64 {
+fn bytes_at(coded: &[u8], at: usize) -> u64 {
     match coded.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         Some(word) => u64::from_be_bytes(*word),
         None => last_word(coded, at),
@@ -162,8 +162,8 @@ fn last_word(coded: &[u8], at: usize) -> u64 {
         }
         None => {
             let mut word = [0xff; 8];
-            for (place, &octet) in word.iter_mut().zip(&coded[at..]) {
-                *place = octet;
+            for (place, &byte) in word.iter_mut().zip(&coded[at..]) {
+                *place = byte;
             }
             u64::from_be_bytes(word)
         }
@@ -180,20 +180,20 @@ struct Step(u32);
 impl Step {
     const LONG: Self = Self(CLASSES);
 
-    const fn one(octet: u8, len: u8) -> Self {
-        let classes = Octets::of(octet).to_step() & CLASSES;
-        Self(8 | (len as u32) << 8 | classes | (octet as u32) << 16)
+    const fn one(byte: u8, len: u8) -> Self {
+        let classes = Bytes::of(byte).to_step() & CLASSES;
+        Self(8 | (len as u32) << 8 | classes | (byte as u32) << 16)
     }
 
     /// This byte and then that one.
     const fn two(self, second: Self) -> Self {
         let bits = self.bits() + second.bits();
-        let octets = (self.octets() | second.octets() << 8) as u32;
-        Self(16 | bits << 8 | self.0 & second.0 & CLASSES | octets << 16)
+        let bytes = (self.bytes() | second.bytes() << 8) as u32;
+        Self(16 | bits << 8 | self.0 & second.0 & CLASSES | bytes << 16)
     }
 
     #[inline(always)]
-    const fn octets(self) -> u64 {
+    const fn bytes(self) -> u64 {
         (self.0 >> 16) as u64
     }
 
@@ -211,7 +211,7 @@ impl Step {
 const CLASS_SHIFT: u32 = 14;
 const CLASSES: u32 = 3 << CLASS_SHIFT;
 
-impl Octets {
+impl Bytes {
     /// Returns the classes where a step has them; all other bits are ones, so that sets of classes can be
     /// intersected by `&`.
     const fn to_step(self) -> u32 {
@@ -296,7 +296,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    fn decoded(coded: &[u8]) -> Result<(Vec<u8>, Octets), DecodeError> {
+    fn decoded(coded: &[u8]) -> Result<(Vec<u8>, Bytes), DecodeError> {
         let mut out = vec![0; decoded_len_max(coded.len())];
         let (len, classes) = decode(coded, &mut out)?;
         out.truncate(len);
@@ -311,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_of_octets_comes_back_with_its_classes() {
+    fn every_pair_of_bytes_comes_back_with_its_classes() {
         for first in 0..=255u8 {
             for second in 0..=255u8 {
                 for plain in
                     [&[first, second][..], &[b'a', first, second, b'b', b'c', b'd', b'e', b'f', b'g', b'h']]
                 {
-                    let classes = plain.iter().fold(Octets::ALL, |all, &octet| all.and(Octets::of(octet)));
+                    let classes = plain.iter().fold(Bytes::ALL, |all, &byte| all.and(Bytes::of(byte)));
                     assert_eq!(decoded(&encoded(plain)), Ok((plain.to_vec(), classes)), "{plain:?}");
                 }
             }
@@ -325,19 +325,19 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_of_every_octet_come_back() {
-        for octet in 0..=255u8 {
+    fn long_runs_of_every_byte_come_back() {
+        for byte in 0..=255u8 {
             for len in 0..40 {
-                let plain = vec![octet; len];
-                assert_eq!(decoded(&encoded(&plain)).map(|(octets, _)| octets), Ok(plain));
+                let plain = vec![byte; len];
+                assert_eq!(decoded(&encoded(&plain)).map(|(bytes, _)| bytes), Ok(plain));
             }
         }
     }
 
     #[test]
-    fn padding_is_ones_and_shorter_than_an_octet() {
+    fn padding_is_ones_and_shorter_than_an_byte() {
         // `a` is 00011, so three bits of padding follow.
-        assert_eq!(decoded(&[0b0001_1111]).map(|(octets, _)| octets), Ok(b"a".to_vec()));
+        assert_eq!(decoded(&[0b0001_1111]).map(|(bytes, _)| bytes), Ok(b"a".to_vec()));
         assert_eq!(decoded(&[0b0001_1110]), Err(DecodeError::HUFFMAN_PADDING));
         assert_eq!(decoded(&[0b0001_1011]), Err(DecodeError::HUFFMAN_PADDING));
         assert_eq!(decoded(&[0b0001_1111, 0xff]), Err(DecodeError::HUFFMAN_LONG_PADDING));

@@ -7,7 +7,7 @@ use super::codes::TABLE;
 /// Returns how many bytes `plain` takes in Huffman code; for tests.
 #[cfg(test)]
 pub(crate) fn encoded_len(plain: &[u8]) -> usize {
-    let bits: usize = plain.iter().map(|&octet| usize::from(CODES[usize::from(octet)].len)).sum();
+    let bits: usize = plain.iter().map(|&byte| usize::from(CODES[usize::from(byte)].len)).sum();
     bits.div_ceil(8)
 }
 
@@ -20,9 +20,9 @@ pub(crate) fn encode(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     let len = out.len();
     let mut rest = out;
     let (fours, last) = plain.as_chunks::<4>();
-    for octets in fours {
+    for bytes in fours {
         // Four code words mostly fit into the word together, and are written at most once.
-        let codes = octets.map(|octet| WORDS[usize::from(octet)]);
+        let codes = bytes.map(|byte| WORDS[usize::from(byte)]);
         let [a, b, c, d] = codes;
         let (front, back) = (a.len + b.len, c.len + d.len);
         if front + back <= 32 {
@@ -30,7 +30,7 @@ pub(crate) fn encode(plain: &[u8], out: &mut [u8]) -> Option<usize> {
             bits.push(u64::from(ends[0]) << (back & 63) | u64::from(ends[1]), front + back);
             rest = bits.flush(rest)?;
         } else {
-            rest = encode_each(octets, &mut bits, rest)?;
+            rest = encode_each(bytes, &mut bits, rest)?;
         }
     }
     rest = encode_each(last, &mut bits, rest)?;
@@ -39,8 +39,8 @@ pub(crate) fn encode(plain: &[u8], out: &mut [u8]) -> Option<usize> {
 
 /// Writes symbol by symbol; returns what is left of `out`.
 fn encode_each<'o>(plain: &[u8], bits: &mut Bits, mut out: &'o mut [u8]) -> Option<&'o mut [u8]> {
-    for &octet in plain {
-        let code = WORDS[usize::from(octet)];
+    for &byte in plain {
+        let code = WORDS[usize::from(byte)];
         bits.push(u64::from(code.bits), code.len);
         out = bits.flush(out)?;
     }
@@ -83,7 +83,7 @@ impl Bits {
             Some(place) => *place = last.to_be_bytes(),
             None => {
                 let place = out.get_mut(..count)?;
-                place.iter_mut().zip(last.to_be_bytes()).for_each(|(place, octet)| *place = octet);
+                place.iter_mut().zip(last.to_be_bytes()).for_each(|(place, byte)| *place = byte);
             }
         }
         Some(count)
@@ -93,10 +93,10 @@ impl Bits {
 /// The code words of the bytes, in the form that is quickest to load.
 static WORDS: [Word; 256] = {
     let mut words = [Word { bits: 0, len: 0 }; 256];
-    let mut octet = 0;
-    while octet < 256 {
-        words[octet] = Word { bits: TABLE[octet].bits, len: TABLE[octet].len as u32 };
-        octet += 1;
+    let mut byte = 0;
+    while byte < 256 {
+        words[byte] = Word { bits: TABLE[byte].bits, len: TABLE[byte].len as u32 };
+        byte += 1;
     }
     words
 };

@@ -267,7 +267,7 @@ impl Table {
 
     /// Bytes of the ring, live or not.
     #[inline]
-    pub(crate) fn octets(&self, at: usize, len: usize) -> Option<&[u8]> {
+    pub(crate) fn bytes(&self, at: usize, len: usize) -> Option<&[u8]> {
         self.ring.get(at..at + len)
     }
 
@@ -332,7 +332,7 @@ impl Table {
             spans.push((slot.value_at - slot.name_len, slot.value_at + slot.value_len));
         }
         assert!(size == self.size as usize, "size {} is not the sum of the entries, {size}", self.size);
-        assert!(stored == self.stored, "{} octets stored, not {stored}", self.stored);
+        assert!(stored == self.stored, "{} bytes stored, not {stored}", self.stored);
         assert!(self.size <= self.size_max, "size {} above {}", self.size, self.size_max);
         assert!(self.ring.len() >= 2 * stored as usize, "a ring of {} for {stored}", self.ring.len());
         assert!(self.len as usize <= self.slots.len(), "{} entries in {} slots", self.len, self.slots.len());
@@ -366,14 +366,14 @@ impl Table {
 
     /// Finds room for the bytes of an entry and takes it.
     #[inline]
-    fn place(&mut self, octets: usize) -> usize {
-        let stored = self.stored as usize + octets;
+    fn place(&mut self, bytes: usize) -> usize {
+        let stored = self.stored as usize + bytes;
         if stored * 2 > self.ring.len() {
             self.grow_ring(stored * 2);
         }
         let end = self.end as usize;
-        let at = if end + octets <= self.ring.len() { end } else { 0 };
-        self.end = (at + octets) as u32;
+        let at = if end + bytes <= self.ring.len() { end } else { 0 };
+        self.end = (at + bytes) as u32;
         self.stored = stored as u32;
         at
     }
@@ -406,11 +406,11 @@ impl Table {
         for id in self.oldest_id()..self.next {
             let place = id as usize & (self.slots.len() - 1);
             let slot = &mut self.slots[place];
-            let octets = (slot.name_len + slot.value_len) as usize;
+            let bytes = (slot.name_len + slot.value_len) as usize;
             let start = (slot.value_at - slot.name_len) as usize;
-            self.ring[end..end + octets].copy_from_slice(&old[start..start + octets]);
+            self.ring[end..end + bytes].copy_from_slice(&old[start..start + bytes]);
             slot.value_at = end as u32 + slot.name_len;
-            end += octets;
+            end += bytes;
         }
         self.end = end as u32;
     }

@@ -6,21 +6,21 @@
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Hashes `octets` on top of `seed`.
+/// Hashes `bytes` on top of `seed`.
 #[inline]
-pub(crate) fn hash(seed: u64, octets: &[u8]) -> u64 {
-    let mut state = seed ^ octets.len() as u64;
-    let (words, _) = octets.as_chunks::<8>();
+pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
+    let mut state = seed ^ bytes.len() as u64;
+    let (words, _) = bytes.as_chunks::<8>();
     for word in words {
         state = mix(state ^ u64::from_le_bytes(*word));
     }
-    if octets.len().is_multiple_of(8) {
+    if bytes.len().is_multiple_of(8) {
         return state;
     }
     // The last bytes; some of them a second time if there are eight to load.
-    let last = match octets.last_chunk::<8>() {
+    let last = match bytes.last_chunk::<8>() {
         Some(word) => u64::from_le_bytes(*word),
-        None => octets.iter().fold(0, |word, &octet| word << 8 | u64::from(octet)),
+        None => bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
     };
     mix(state ^ last)
 }
@@ -43,7 +43,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn one_octet_more_or_less_or_other_changes_it() {
+    fn one_byte_more_or_less_or_other_changes_it() {
         let text: Vec<u8> = (0..100).collect();
         let mut all: Vec<u32> = (0..text.len()).map(|len| fold(hash(7, &text[..len]))).collect();
         for at in 0..text.len() {

@@ -144,7 +144,7 @@ impl Lookup {
         let places = (table.next_id() as u32).wrapping_sub(latest.id).wrapping_sub(1);
         let is_it = usize::from(latest.len) == value.len()
             && places < table.near()
-            && table.octets(usize::from(latest.at), value.len()).is_some_and(|own| same(own, value));
+            && table.bytes(usize::from(latest.at), value.len()).is_some_and(|own| same(own, value));
         is_it.then_some(places)
     }
 

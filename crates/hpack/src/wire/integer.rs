@@ -61,9 +61,9 @@ pub(crate) fn decode(input: &[u8], at: usize, prefix: u32) -> Result<Option<(u32
 fn decode_rest(full: u32, input: &[u8], at: usize) -> Result<Option<(u32, usize)>, DecodeError> {
     let mut value = u64::from(full);
     for place in 0..5 {
-        let Some(&octet) = input.get(at + place) else { return Ok(None) };
-        value += u64::from(octet & 0x7f) << (7 * place);
-        if octet & 0x80 == 0 {
+        let Some(&byte) = input.get(at + place) else { return Ok(None) };
+        value += u64::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
             let value = u32::try_from(value).map_err(|_| DecodeError::INTEGER)?;
             return Ok(Some((value, at + place + 1)));
         }
@@ -80,11 +80,11 @@ mod tests {
     fn the_examples_of_the_rfc() {
         let rows: [(u32, u32, &[u8]); 3] =
             [(10, 5, &[0b01010]), (1337, 5, &[0b11111, 0b1001_1010, 0b0000_1010]), (42, 8, &[0b0010_1010])];
-        for (value, prefix, octets) in rows {
+        for (value, prefix, bytes) in rows {
             let mut out = [0; LEN_MAX];
-            assert_eq!(encode(value, prefix, 0, &mut out), octets.len());
-            assert_eq!(&out[..octets.len()], octets);
-            assert_eq!(decode(octets, 0, prefix), Ok(Some((value, octets.len()))));
+            assert_eq!(encode(value, prefix, 0, &mut out), bytes.len());
+            assert_eq!(&out[..bytes.len()], bytes);
+            assert_eq!(decode(bytes, 0, prefix), Ok(Some((value, bytes.len()))));
         }
     }
 

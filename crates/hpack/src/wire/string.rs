@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn lengths_around_every_boundary_agree_with_two_passes() {
-        for octet in [b'a', b'Z', b'{', 0xff] {
+        for byte in [b'a', b'Z', b'{', 0xff] {
             for len in (1..600).chain([16_000, 20_000, 30_000, 40_000]) {
-                let plain = vec![octet; len];
+                let plain = vec![byte; len];
                 let code = huffman::encoded_len(&plain);
                 let shorter = if code < len {
                     integer::len(code as u32, 7) + code

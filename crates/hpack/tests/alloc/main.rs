@@ -114,8 +114,8 @@ fn a_prepared_block_allocates_only_when_it_is_new() {
 fn decoding_to_a_visitor() {
     let small = block_of(ALL_HUFFMAN, &lists::fields(&lists::LOCALHOST, Indexing::Index));
     let mut decoder = Decoder::new(DecoderLimits::default());
-    let mut octets = 0;
-    let mut visit = |field: Decoded<'_>| octets += field.name.len() + field.value.len();
+    let mut bytes = 0;
+    let mut visit = |field: Decoded<'_>| bytes += field.name.len() + field.value.len();
     assert_free("insertions that evict", |_| decoder.decode(&small, true, &mut visit).unwrap());
     let c3: [&[u8]; 3] = [
         b"\x82\x86\x84\x41\x0fwww.example.com",
@@ -126,11 +126,11 @@ fn decoding_to_a_visitor() {
         decoder.reset();
         c3.iter().for_each(|block| decoder.decode(block, true, &mut visit).unwrap());
     });
-    assert_free("octet by octet", |_| {
+    assert_free("byte by byte", |_| {
         small.chunks(1).for_each(|piece| decoder.decode(piece, false, &mut visit).unwrap());
         decoder.decode(b"", true, &mut visit).unwrap();
     });
-    assert!(octets > 0);
+    assert!(bytes > 0);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn remembering_blocks() {
     });
 }
 
-/// Values of 250,880 octets of English and 152,576 of Japanese, the second longer in Huffman code than
+/// Values of 250,880 bytes of English and 152,576 of Japanese, the second longer in Huffman code than
 /// without.
 #[test]
 fn long_values() {

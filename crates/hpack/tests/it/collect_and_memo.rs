@@ -169,7 +169,7 @@ fn what_memory_is_held_can_be_given_back() {
         decoder.decode(out.unsent(), true, &mut ignore).unwrap();
     }
     let full = (decoder.memory_bytes(), encoder.memory_bytes());
-    // Entries of a few octets are the worst: as many slots as there can be.
+    // Entries of a few bytes are the worst: as many slots as there can be.
     assert!(full.0 <= 4 * 4096 && full.1 <= 5 * 4096, "{full:?}");
     encoder.reset();
     decoder.reset();

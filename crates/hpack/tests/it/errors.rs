@@ -20,22 +20,22 @@ const ROWS: &[(Limits, &[u8], &str)] = &[
     (
         &[],
         b"\xff\x80\x80\x80\x80\x80\x00",
-        "an integer of more than 32 bits or five continuation octets (RFC 7541 §5.1)",
+        "an integer of more than 32 bits or five continuation bytes (RFC 7541 §5.1)",
     ),
     (
         &[],
         b"\xff\xff\xff\xff\xff\x7f",
-        "an integer of more than 32 bits or five continuation octets (RFC 7541 §5.1)",
+        "an integer of more than 32 bits or five continuation bytes (RFC 7541 §5.1)",
     ),
     (
         &[],
         b"\x40\x7f\x81\xff\xff\xff\x1f",
-        "an integer of more than 32 bits or five continuation octets (RFC 7541 §5.1)",
+        "an integer of more than 32 bits or five continuation bytes (RFC 7541 §5.1)",
     ),
     (
         &[],
         b"\x3f\xff\xff\xff\xff\xff\xff\x01",
-        "an integer of more than 32 bits or five continuation octets (RFC 7541 §5.1)",
+        "an integer of more than 32 bits or five continuation bytes (RFC 7541 §5.1)",
     ),
     (&[], b"\xff", "a block that ends inside an integer (RFC 7541 §5.1)"),
     (&[], b"\x7f\x80", "a block that ends inside an integer (RFC 7541 §5.1)"),

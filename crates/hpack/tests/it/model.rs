@@ -75,11 +75,11 @@ fn integer(block: &mut &[u8], prefix: u32) -> usize {
     *block = &block[1..];
     let mut place = 0;
     while value >= full {
-        let octet = block[0];
+        let byte = block[0];
         *block = &block[1..];
-        value += usize::from(octet & 0x7f) << place;
+        value += usize::from(byte & 0x7f) << place;
         place += 7;
-        if octet < 0x80 {
+        if byte < 0x80 {
             break;
         }
     }

@@ -35,7 +35,7 @@ fn sample(rng: &mut Rng) -> Sample {
     let parts: Vec<_> = (0..1 + rng.below(10))
         .map(|_| {
             let len = rng.below(40);
-            let value = (!rng.one_in(4)).then(|| rng.octets_of(b"abcdefgh0123456789;={}", len));
+            let value = (!rng.one_in(4)).then(|| rng.bytes_of(b"abcdefgh0123456789;={}", len));
             (rng.pick(&NAMES).to_vec(), value)
         })
         .collect();
@@ -55,7 +55,7 @@ fn emit(encoder: &mut Encoder, sample: &Sample, rng: &mut Rng, out: &mut OutBuf)
         Some(value) => (name.clone(), value.clone()),
         None => {
             let len = rng.below(60);
-            let value = rng.octets_of(b"xyz", len);
+            let value = rng.bytes_of(b"xyz", len);
             values.push(value.clone());
             (name.clone(), value)
         }
@@ -139,7 +139,7 @@ fn a_prepared_field_becomes_an_entry_at_once_and_a_secret_never() {
     assert_eq!(blocks.next().unwrap(), later);
 }
 
-/// The second time literals came from the prepared octets, which nobody had told of the policy, and so were
+/// The second time literals came from the prepared bytes, which nobody had told of the policy, and so were
 /// open to entries on the way.
 #[test]
 fn with_the_policy_never_every_time_is_like_the_first() {

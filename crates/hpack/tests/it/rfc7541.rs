@@ -93,7 +93,7 @@ fn a_truncated_example_fails_the_same_at_every_split() {
 }
 
 #[test]
-fn encodes_the_examples_octet_for_octet() {
+fn encodes_the_examples_byte_for_byte() {
     for name in FILES {
         let file = load(name);
         let mut encoder = encoder_for(&file.settings);
@@ -119,7 +119,7 @@ fn encodes_the_examples_octet_for_octet() {
     }
 }
 
-/// The table of C.5 and C.6 has 256 octets from the start there; here that is said by a size update.
+/// The table of C.5 and C.6 has 256 bytes from the start there; here that is said by a size update.
 fn encoder_for(settings: &Case) -> Encoder {
     let huffman = if settings.get("huffman") == Some("always") { Huffman::Always } else { Huffman::Never };
     let table_bytes_max = settings.number("table_bytes_max");

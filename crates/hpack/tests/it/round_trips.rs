@@ -37,7 +37,7 @@ fn random_name(rng: &mut Rng) -> Vec<u8> {
     match rng.below(20) {
         0 => {
             let len = rng.below(40);
-            rng.octets(len)
+            rng.bytes(len)
         }
         1 => format!("x-{}", rng.below(30)).into_bytes(),
         _ => rng.pick(&NAMES).as_bytes().to_vec(),
@@ -62,11 +62,11 @@ fn random_value(rng: &mut Rng) -> Vec<u8> {
     match rng.below(8) {
         0 => {
             let len = rng.below(300);
-            rng.octets(len)
+            rng.bytes(len)
         }
         1 => {
             let len = rng.below(150);
-            rng.octets_of(b"abcdefghijklmnop0123456789-/. ", len)
+            rng.bytes_of(b"abcdefghijklmnop0123456789-/. ", len)
         }
         2 => format!("{}", rng.below(40)).into_bytes(),
         _ => rng.pick(&VALUES).as_bytes().to_vec(),
@@ -237,9 +237,9 @@ fn garbage_never_panics_and_keeps_the_tables_in_order() {
         let mut decoder = Decoder::new(DecoderLimits { table_bytes: 300, string_bytes: 200 });
         for _ in 0..8 {
             let len = rng.below(60);
-            let mut block = rng.octets(len);
+            let mut block = rng.bytes(len);
             // Mostly literals and indexes that are there.
-            block.iter_mut().filter(|octet| **octet >= 0xc0).for_each(|octet| *octet &= 0x5f);
+            block.iter_mut().filter(|byte| **byte >= 0xc0).for_each(|byte| *byte &= 0x5f);
             if decoder.decode(&block, rng.one_in(2), &mut |_: Decoded<'_>| ()).is_err() {
                 decoder.check_invariants();
                 decoder.reset();

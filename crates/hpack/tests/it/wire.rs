@@ -1,4 +1,4 @@
-//! What the encoder writes, octet for octet.
+//! What the encoder writes, byte for byte.
 
 use alula_fields::KnownName;
 use alula_hpack::{
@@ -47,7 +47,7 @@ fn a_small_request_in_three_treatments() {
 }
 
 #[test]
-fn a_push_notification_is_ten_octets_from_the_second_on() {
+fn a_push_notification_is_ten_bytes_from_the_second_on() {
     let mut encoder = encoder(Policy::Always, Huffman::Always);
     let fields = lists::fields(&lists::PUSH, Indexing::Index);
     assert_eq!(encode(&mut encoder, &fields).len(), 213);

@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::{connection::memory::spares::Spares, message::content::Content, transport::read_buf::ReadBuf};
 
 /// A claim begins with so many bytes.
-pub(crate) const BEGIN_OCTETS: usize = 8 * 1024;
+pub(crate) const BEGIN_BYTES: usize = 8 * 1024;
 /// The parts that content may have, beside the first.
 const PARTS_MAX: usize = 64;
 
@@ -109,8 +109,8 @@ impl Claims {
 mod tests {
     use super::*;
 
-    fn read(octets: &[u8]) -> ReadBuf {
-        ReadBuf::of(octets.to_vec())
+    fn read(bytes: &[u8]) -> ReadBuf {
+        ReadBuf::of(bytes.to_vec())
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub trait IdleObserver: Send + Sync {
 
     /// Told the bytes that the connection holds when they are many or were, and when a request is refused for
     /// want of memory, with whether memory is [scarce](alula_machine::MemoryBudget::is_scarce).
-    fn holds(&self, octets: u64, is_scarce: bool) {
-        let _ = (octets, is_scarce);
+    fn holds(&self, bytes: u64, is_scarce: bool) {
+        let _ = (bytes, is_scarce);
     }
 
     /// Returns true if the server stops: a request that has begun, and is not all here, is handed to its
@@ -147,9 +147,9 @@ impl Idleness {
     }
 
     /// Tells the observer how much the connection holds.
-    pub(crate) fn tell_held(&self, octets: u64, is_scarce: bool) {
+    pub(crate) fn tell_held(&self, bytes: u64, is_scarce: bool) {
         if let Some(observer) = &self.observer {
-            observer.holds(octets, is_scarce);
+            observer.holds(bytes, is_scarce);
         }
     }
 

@@ -8,7 +8,7 @@
 
 use crate::{
     connection::memory::{
-        read_buffers::{LENT_OCTETS, give_back, lend},
+        read_buffers::{LENT_BYTES, give_back, lend},
         spares::Spares,
     },
     transport::read_buf::ReadBuf,
@@ -21,7 +21,7 @@ const ROOM_MIN: usize = 16 * 1024;
 const STOWED_MAX: usize = 16 * 1024;
 
 /// Bytes that a peer of HTTP/1.1 may send ahead before reading stops.
-const AHEAD_OCTETS_MAX: usize = 64 * 1024;
+const AHEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// Reads that do not ask the reactor first, after one that asked and found something to read.
 const READS_UNASKED: u8 = 16;
@@ -104,7 +104,7 @@ impl Input {
     /// Bytes of room to ask the buffer for.
     #[inline]
     pub(crate) fn read_step(&self) -> usize {
-        if self.is_kept { LENT_OCTETS } else { ROOM_MIN }
+        if self.is_kept { LENT_BYTES } else { ROOM_MIN }
     }
 
     /// Returns the same bytes in a buffer with room.
@@ -112,7 +112,7 @@ impl Input {
     fn widened(&mut self, own: ReadBuf, spares: &mut Spares) -> ReadBuf {
         match own.capacity() {
             0 if !self.is_kept => ReadBuf::on(lend()),
-            LENT_OCTETS.. => own,
+            LENT_BYTES.. => own,
             _ => self.widen(own, spares),
         }
     }
@@ -165,12 +165,12 @@ impl Input {
     #[inline]
     pub(crate) fn is_wide(&self) -> bool {
         // One of two numbers has a bit that high.
-        const { assert!(LENT_OCTETS.is_power_of_two()) };
+        const { assert!(LENT_BYTES.is_power_of_two()) };
         #[cfg(feature = "tls")]
-        let octets = self.buffer.capacity() | self.plain.capacity();
+        let bytes = self.buffer.capacity() | self.plain.capacity();
         #[cfg(not(feature = "tls"))]
-        let octets = self.buffer.capacity();
-        octets >= LENT_OCTETS && !self.is_kept
+        let bytes = self.buffer.capacity();
+        bytes >= LENT_BYTES && !self.is_kept
     }
 
     /// Gives the lent buffers back: this poll reads no more. Returns true if bytes were unread and have
@@ -182,7 +182,7 @@ impl Input {
         if self.plain.is_empty() && self.plain.capacity() > 0 {
             give_back(std::mem::take(&mut self.plain).into_memory());
         }
-        let is_unread = self.wide_octets() > 0;
+        let is_unread = self.wide_bytes() > 0;
         if is_unread {
             self.stow_unread();
         }
@@ -199,12 +199,12 @@ impl Input {
             self.plain = self.stowed(plain);
         }
         // Bytes that are too many to be moved have made their buffer the connection's own.
-        self.is_kept = self.wide_octets() > 0;
+        self.is_kept = self.wide_bytes() > 0;
         self.is_for_unread = self.is_kept;
     }
 
     fn stowed(&mut self, wide: ReadBuf) -> ReadBuf {
-        if wide.capacity() < LENT_OCTETS || wide.unread().len() > STOWED_MAX {
+        if wide.capacity() < LENT_BYTES || wide.unread().len() > STOWED_MAX {
             return wide;
         }
         let mut own = std::mem::take(&mut self.stowed);
@@ -216,8 +216,8 @@ impl Input {
 
     /// Bytes that the buffers have, if they are large ones.
     #[inline]
-    fn wide_octets(&self) -> usize {
-        let wide = |buffer: &ReadBuf| if buffer.capacity() < LENT_OCTETS { 0 } else { buffer.capacity() };
+    fn wide_bytes(&self) -> usize {
+        let wide = |buffer: &ReadBuf| if buffer.capacity() < LENT_BYTES { 0 } else { buffer.capacity() };
         #[cfg(feature = "tls")]
         let plain = wide(&self.plain);
         #[cfg(not(feature = "tls"))]
@@ -227,12 +227,12 @@ impl Input {
 
     /// Bytes of the buffers that are the connection's own.
     #[inline]
-    pub(crate) fn octets(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         #[cfg(feature = "tls")]
         let plain = self.plain.capacity();
         #[cfg(not(feature = "tls"))]
         let plain = 0;
-        let lent = if self.is_kept { 0 } else { self.wide_octets() };
+        let lent = if self.is_kept { 0 } else { self.wide_bytes() };
         self.buffer.capacity() + plain - lent + self.stowed.capacity()
     }
 
@@ -328,7 +328,7 @@ impl Input {
         let plain = self.plain.unread().len();
         #[cfg(not(feature = "tls"))]
         let plain = 0;
-        self.buffer.unread().len() + plain >= AHEAD_OCTETS_MAX
+        self.buffer.unread().len() + plain >= AHEAD_BYTES_MAX
     }
 
     /// Notes whether the socket is read, or is not because the machine wants nothing.

@@ -254,9 +254,9 @@ impl Connection {
         if let (Some(stream), true) = (slot.stream, slot.failed.is_some()) {
             self.machine.forget(stream);
         }
-        let (heads, head_octets) = slot.incoming.take_heads();
+        let (heads, head_bytes) = slot.incoming.take_heads();
         let content = self.slots.free(at.index);
-        self.held.heads_went(head_octets);
+        self.held.heads_went(head_bytes);
         self.give_content(content);
         heads.into_iter().flatten().for_each(|head| self.spares.give_head(head));
         if !self.life.has_ended() {
@@ -308,8 +308,8 @@ impl Connection {
 
     /// Gives back the content buffers that wait for the next streams.
     pub(crate) fn drop_spares(&mut self) {
-        let octets = self.spares.drop_contents();
-        self.held.content_went(octets);
+        let bytes = self.spares.drop_contents();
+        self.held.content_went(bytes);
     }
 }
 

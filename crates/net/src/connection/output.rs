@@ -93,10 +93,10 @@ impl Output {
 
     /// Puts back what a write has left, of which the socket has taken so many bytes.
     #[inline]
-    pub(crate) fn end_to_write(&mut self, mut leaving: OutBuf, octets: usize) {
-        leaving.consume(octets);
+    pub(crate) fn end_to_write(&mut self, mut leaving: OutBuf, bytes: usize) {
+        leaving.consume(bytes);
         self.is_writing = false;
-        self.taken += octets as u64;
+        self.taken += bytes as u64;
         self.leaving = leaving;
     }
 
@@ -112,9 +112,9 @@ impl Output {
     }
 
     /// The socket has taken so many bytes of content that was not among these.
-    pub(crate) fn end_to_bypass(&mut self, octets: usize) {
+    pub(crate) fn end_to_bypass(&mut self, bytes: usize) {
         self.is_writing = false;
-        self.taken += octets as u64;
+        self.taken += bytes as u64;
     }
 
     /// Returns true once all was written; the next output goes into the larger buffer then, so that the other
@@ -177,7 +177,7 @@ impl Output {
 
     /// Returns the bytes of both buffers.
     #[inline]
-    pub(crate) fn octets(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.waiting.capacity() + self.leaving.capacity()
     }
 
@@ -195,7 +195,7 @@ impl Output {
 
     /// Takes this memory for its bytes; frees it if the output has memory.
     pub(crate) fn use_memory(&mut self, from: &mut [OutBuf; 2]) {
-        match self.octets() {
+        match self.bytes() {
             0 => self.exchange_memory(from),
             _ => *from = Default::default(),
         }
@@ -217,8 +217,8 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn write(output: &mut Output, octets: usize) {
-        output.buffer().extend(&vec![1; octets]);
+    fn write(output: &mut Output, bytes: usize) {
+        output.buffer().extend(&vec![1; bytes]);
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
             output.buffer().capacity() == 0 && output.is_drained() && output.buffer().capacity() >= 4 * SMALL
         );
         output.trim();
-        assert_eq!(output.octets(), 0);
+        assert_eq!(output.bytes(), 0);
     }
 
     #[test]

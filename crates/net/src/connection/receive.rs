@@ -8,7 +8,7 @@ use alula_machine::{Event, Reason, StreamKey};
 use crate::{
     connection::{
         Connection,
-        claim::BEGIN_OCTETS,
+        claim::BEGIN_BYTES,
         inbox::Accepted,
         stream::slot::{Expectation, Sides, SlotKey},
     },
@@ -215,18 +215,18 @@ impl Connection {
     }
 
     /// Gives bytes that were taken out back to the peer's windows.
-    pub(crate) fn give_back(&mut self, at: SlotKey, octets: u32) {
-        if octets > 0
+    pub(crate) fn give_back(&mut self, at: SlotKey, bytes: u32) {
+        if bytes > 0
             && let Some(stream) = self.slots.get(at).and_then(|slot| slot.stream)
         {
-            self.release_capacity(stream, octets);
+            self.release_capacity(stream, bytes);
         }
     }
 
     /// Gives bytes back. If that is what was waited for, the task of a server reads on, and a client's
     /// connection is free again.
-    pub(crate) fn release_capacity(&mut self, stream: StreamKey, octets: u32) {
-        if !self.machine.release_capacity(stream, octets) {
+    pub(crate) fn release_capacity(&mut self, stream: StreamKey, bytes: u32) {
+        if !self.machine.release_capacity(stream, bytes) {
             return;
         }
         match self.machine.is_client() {
@@ -271,8 +271,8 @@ impl Connection {
         }
         match self.slots.of_stream(stream) {
             Some((index, slot)) => {
-                let octets = self.held.head_came(&head);
-                slot.incoming.response_came(head, octets, end);
+                let bytes = self.held.head_came(&head);
+                slot.incoming.response_came(head, bytes, end);
                 // The rest of the request may not be wanted any more.
                 self.wake_both(index);
             }
@@ -386,7 +386,7 @@ impl Connection {
     #[inline]
     fn claims(&mut self, slot: u32, bytes: &[u8], input: &ReadBuf) -> bool {
         match self.claims.slot() {
-            None => bytes.len() >= BEGIN_OCTETS && self.begin_claim(slot, bytes, input),
+            None => bytes.len() >= BEGIN_BYTES && self.begin_claim(slot, bytes, input),
             Some(of) if of == slot => {
                 self.claims.add(bytes, input);
                 true

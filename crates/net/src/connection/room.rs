@@ -83,8 +83,8 @@ impl Room {
     /// Makes a buffer large enough for so much of the output, as it is or encrypted. Left to itself it would
     /// double its size several times, and beyond the bound.
     #[inline]
-    pub(crate) fn prepare(&self, octets: usize, buffer: &mut OutBuf) {
-        if octets > self.bound / 2 {
+    pub(crate) fn prepare(&self, bytes: usize, buffer: &mut OutBuf) {
+        if bytes > self.bound / 2 {
             // Records of TLS add less than this to what fills the bound.
             let whole = self.bound + self.bound / 256;
             buffer.spare(whole.saturating_sub(buffer.len()));
@@ -99,26 +99,22 @@ impl Room {
     pub(crate) fn for_content(
         &self,
         slot: &Slot,
-        octets: usize,
+        bytes: usize,
         unsent: usize,
         is_crowded: impl FnOnce() -> bool,
     ) -> Option<usize> {
         let mut left = self.narrow.saturating_sub(unsent);
-        if octets > left || self.is_shared() {
+        if bytes > left || self.is_shared() {
             left = self.bound(is_crowded()).saturating_sub(unsent);
         }
-        if octets <= left && !self.is_shared() {
-            Some(octets)
-        } else {
-            self.scant(slot, octets, left, unsent)
-        }
+        if bytes <= left && !self.is_shared() { Some(bytes) } else { self.scant(slot, bytes, left, unsent) }
     }
 
     #[cold]
-    fn scant(&self, slot: &Slot, octets: usize, left: usize, unsent: usize) -> Option<usize> {
+    fn scant(&self, slot: &Slot, bytes: usize, left: usize, unsent: usize) -> Option<usize> {
         let share = self.share_left(slot);
-        if octets <= left.min(share) {
-            return Some(octets);
+        if bytes <= left.min(share) {
+            return Some(bytes);
         }
         let piece = left.saturating_sub(framing(left)).min(share);
         (piece >= PIECE_LEAST || (piece > 0 && unsent == 0)).then_some(piece)
@@ -126,9 +122,9 @@ impl Room {
 
     /// Notes that a stream has written so many bytes of content.
     #[inline]
-    pub(crate) fn note_written(&self, slot: &mut Slot, octets: usize) {
+    pub(crate) fn note_written(&self, slot: &mut Slot, bytes: usize) {
         if self.is_shared() {
-            slot.share.note_used(self.calls, octets);
+            slot.share.note_used(self.calls, bytes);
         }
     }
 
@@ -187,8 +183,8 @@ impl Room {
 }
 
 /// Returns an upper bound of what headers of frames, or the framing of a chunk, add to so much content.
-const fn framing(octets: usize) -> usize {
-    octets / 1024 + 32
+const fn framing(bytes: usize) -> usize {
+    bytes / 1024 + 32
 }
 
 #[cfg(test)]

@@ -191,9 +191,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_runtime_keeps_the_task_in_256_octets() {
+    fn the_runtime_keeps_the_task_in_256_bytes() {
         // It adds 96 of its own and a state, and rounds up to 128, which one byte more than these would make
         // 384.
-        assert!(size_of::<Standby>() <= 152, "{} octets", size_of::<Standby>());
+        assert!(size_of::<Standby>() <= 152, "{} bytes", size_of::<Standby>());
     }
 }

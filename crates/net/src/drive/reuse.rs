@@ -142,8 +142,8 @@ impl Conn {
         let (mut input, step) = connection.take_input();
         drop(connection);
         let read = half.read_now(input.space(step));
-        if let Ok(octets) = read {
-            input.filled(octets);
+        if let Ok(bytes) = read {
+            input.filled(bytes);
         }
         connection = self.lock();
         connection.hand_over.end_to_read(half);

@@ -275,9 +275,9 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Reads and drops what the peer still sends, at most `octets_left`, which it counts down. Ready when the
+    /// Reads and drops what the peer still sends, at most `bytes_left`, which it counts down. Ready when the
     /// peer has closed its side, or has sent more than that.
-    pub fn poll_discard(&self, octets_left: &mut u64, cx: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_discard(&self, bytes_left: &mut u64, cx: &mut Context<'_>) -> Poll<()> {
         let mut connection = self.lock();
         // Over TLS the end may have been that of the session alone.
         if connection.input.is_over() && !connection.is_secure() {
@@ -294,8 +294,8 @@ impl Conn {
             };
             match read {
                 Poll::Pending => break Poll::Pending,
-                Poll::Ready(Ok(octets)) if octets > 0 && octets as u64 <= *octets_left => {
-                    *octets_left -= octets as u64;
+                Poll::Ready(Ok(bytes)) if bytes > 0 && bytes as u64 <= *bytes_left => {
+                    *bytes_left -= bytes as u64;
                 }
                 Poll::Ready(_) => break Poll::Ready(()),
             }

@@ -201,10 +201,10 @@ impl Conn {
             _ => poll_read(&mut half, space, cx),
         };
         let mut is_emptied = false;
-        if let Poll::Ready(Ok(octets)) = read {
-            input.filled(octets);
+        if let Poll::Ready(Ok(bytes)) = read {
+            input.filled(bytes);
             // A short read empties the socket: the next read asks the reactor first and saves a system call.
-            is_emptied = octets < room;
+            is_emptied = bytes < room;
         }
         connection = self.lock();
         connection.hand_over.end_to_read(half);

@@ -60,11 +60,11 @@ impl fmt::Display for AsItCame<'_> {
             Cause::Redirect(why) => write!(f, "the redirect is not followed: {why}"),
             Cause::Coding(why) => write!(f, "the content cannot be decoded: {why} (RFC 9110 §8.4)"),
             Cause::Growth(times) => {
-                write!(f, "the content grows to more than {times} times its octets by being decoded, ")?;
+                write!(f, "the content grows to more than {times} times its bytes by being decoded, ")?;
                 f.write_str("as only attacks do (RFC 9110 §8.4)")
             }
-            Cause::TooLong(octets_max) => {
-                write!(f, "the content is longer than {octets_max} octets: bytes_max, text_max, json_max, ")?;
+            Cause::TooLong(bytes_max) => {
+                write!(f, "the content is longer than {bytes_max} bytes: bytes_max, text_max, json_max, ")?;
                 f.write_str("or content_max or decoded_max of the builder, allow more")
             }
             Cause::Status(status) => {

@@ -29,7 +29,7 @@ impl fmt::Display for Overrun {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Time(Duration),
-    Octets(u64),
+    Bytes(u64),
     Rate(u32),
 }
 
@@ -41,8 +41,8 @@ impl Overrun {
             Self::STALLED => Some(Value::Time(limits.stall_timeout)),
             Self::HANDSHAKE_LATE => Some(Value::Time(limits.handshake_timeout)),
             Self::SLOW_CONTENT => Some(Value::Rate(limits.body_rate_min)),
-            Self::CONNECTION_MEMORY => Some(Value::Octets(limits.connection_memory_bytes)),
-            Self::PROCESS_MEMORY => Some(Value::Octets(limits.process_memory_bytes)),
+            Self::CONNECTION_MEMORY => Some(Value::Bytes(limits.connection_memory_bytes)),
+            Self::PROCESS_MEMORY => Some(Value::Bytes(limits.process_memory_bytes)),
             _ => None,
         }
     }

@@ -322,8 +322,8 @@ impl Error {
 
     /// Adds the bytes of content that had been handed on.
     #[must_use]
-    pub fn with_sent(self, octets: u64) -> Self {
-        self.knowing(|facts| facts.sent = octets)
+    pub fn with_sent(self, bytes: u64) -> Self {
+        self.knowing(|facts| facts.sent = bytes)
     }
 
     /// Returns the same failure of a request that was sent before, when the peer may have acted on it: it is
@@ -505,8 +505,8 @@ impl Error {
     }
 
     /// Makes the error of content that is longer than so many bytes.
-    pub(crate) fn too_long(octets_max: u64) -> Self {
-        Self::new(Phase::Content, Cause::TooLong(octets_max), Retry::Pointless)
+    pub(crate) fn too_long(bytes_max: u64) -> Self {
+        Self::new(Phase::Content, Cause::TooLong(bytes_max), Retry::Pointless)
     }
 
     /// Makes the error of content whose copy could not be written.

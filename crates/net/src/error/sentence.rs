@@ -95,8 +95,8 @@ fn over(
     }
     match value {
         Some(Value::Time(time)) => write!(f, " is {})", Seconds(time)),
-        Some(Value::Octets(octets)) => write!(f, " is {octets} octets)"),
-        Some(Value::Rate(octets)) => write!(f, " is {octets} octets per second)"),
+        Some(Value::Bytes(bytes)) => write!(f, " is {bytes} bytes)"),
+        Some(Value::Rate(bytes)) => write!(f, " is {bytes} bytes per second)"),
         None => f.write_str(")"),
     }
 }

@@ -88,7 +88,7 @@ fn mistakes() -> Vec<Error> {
     let url = "cannot use the URL http://a:99999/: the port 99999 is above 65535";
     vec![
         Error::usage(
-            "the content was sent and cannot be sent again: give octets or a file instead of a reader",
+            "the content was sent and cannot be sent again: give bytes or a file instead of a reader",
         ),
         Error::new(Phase::Build, Cause::Url(url.into()), Retry::Pointless),
         Method::parse("GET IT").unwrap_err().into(),

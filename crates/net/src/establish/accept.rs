@@ -15,7 +15,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::{
     connection::{
         idle::IdleObserver,
-        memory::{account::CONNECTION_OCTETS, ledger::Ledger},
+        memory::{account::CONNECTION_BYTES, ledger::Ledger},
     },
     drive::shared::Conn,
     error::{Error, Phase, limit::Overrun},
@@ -82,7 +82,7 @@ impl Accept {
         // It is made here and stays where it is: a future has room for whatever is moved within it, too.
         let mut opening = Opening::new(self, socket, begun, observer);
         async move {
-            let opened = if self.ledger.memory.has_room(CONNECTION_OCTETS) {
+            let opened = if self.ledger.memory.has_room(CONNECTION_BYTES) {
                 // The timer is set when there is something to wait for.
                 let mut late = pin!(None);
                 poll_fn(|cx| poll_in_time(&mut opening, late.as_mut(), cx)).await

@@ -22,7 +22,7 @@ use crate::tls::Tls;
 use crate::{
     connection::{
         idle::IdleObserver,
-        memory::read_buffers::{LENT_OCTETS, give_back, lend},
+        memory::read_buffers::{LENT_BYTES, give_back, lend},
     },
     drive::{
         shared::{Arrival, Conn},
@@ -48,13 +48,13 @@ const PREFACE_BEGIN: &[u8] = b"PRI ";
 
 /// Bytes of an unfinished head that are held without a machine. Most heads are shorter; a longer one is worth
 /// a machine.
-const HELD_OCTETS_MAX: usize = 512;
+const HELD_BYTES_MAX: usize = 512;
 
 /// The memory of a connection that is being opened, with its task and its socket. Measured (`idle_memory`).
-const OPENING_OCTETS: u64 = 1300;
+const OPENING_BYTES: u64 = 1300;
 
 /// Bytes of room that the first read has at least.
-const FIRST_ROOM: usize = LENT_OCTETS / 2;
+const FIRST_ROOM: usize = LENT_BYTES / 2;
 
 /// A time that does not come, some thirty years.
 const NEVER: Duration = Duration::from_secs(1_000_000_000);
@@ -158,19 +158,19 @@ impl<'a> Opening<'a> {
         let socket = self.socket.as_mut().filter(|socket| !socket.facts().is_secure());
         let (Some(config), Some(socket)) = (&accept.tls, socket) else { return Poll::Ready(Ok(())) };
         self.has_waited = true;
-        let mut octets = [0; PREFACE_BEGIN.len()];
-        let read = ready!(poll_read(socket, &mut octets, cx)).map_err(|e| Error::io(Phase::Handshake, e))?;
+        let mut bytes = [0; PREFACE_BEGIN.len()];
+        let read = ready!(poll_read(socket, &mut bytes, cx)).map_err(|e| Error::io(Phase::Handshake, e))?;
         // A byte of 0x16 begins neither a method of HTTP/1.1 nor the preface of HTTP/2.
-        if octets[..read].starts_with(&[TLS_HANDSHAKE]) {
+        if bytes[..read].starts_with(&[TLS_HANDSHAKE]) {
             self.secured = self.socket.take().map(|socket| {
                 let begun = self.begun;
-                Box::pin(accept.secured(socket, begun, config.clone(), (octets, read))) as Secured<'a>
+                Box::pin(accept.secured(socket, begun, config.clone(), (bytes, read))) as Secured<'a>
             });
         } else if !accept.clear_text {
             let limits = &accept.config.limits;
             return Poll::Ready(Err(Error::overrun(Phase::Handshake, Overrun::CLEAR_TEXT, limits)));
         } else {
-            self.held.extend_from_slice(&octets[..read]);
+            self.held.extend_from_slice(&bytes[..read]);
         }
         Poll::Ready(Ok(()))
     }
@@ -184,11 +184,11 @@ impl Accept {
         mut socket: Socket,
         begun: Instant,
         config: Arc<rustls::ServerConfig>,
-        (octets, read): ([u8; N], usize),
+        (bytes, read): ([u8; N], usize),
     ) -> Result<Arc<Conn>, Error> {
         let session = rustls::ServerConnection::new(config).map_err(|e| Error::tls(Phase::Handshake, e))?;
         let mut tls = Box::new(Tls::new(session.into()));
-        tls.shake_hands(&mut socket, &octets[..read]).await?;
+        tls.shake_hands(&mut socket, &bytes[..read]).await?;
         let version = self.speaks.agreed(tls.alpn()).ok_or_else(Error::no_version)?;
         let conn = self.plain(socket, begun, version, "https")?;
         conn.use_tls(tls);
@@ -235,7 +235,7 @@ impl Opening<'_> {
             let Some(socket) = &mut self.socket else { break };
             match poll_read(socket, lent.space(FIRST_ROOM), cx) {
                 Poll::Ready(Ok(0)) => break,
-                Poll::Ready(Ok(octets)) => lent.filled(octets),
+                Poll::Ready(Ok(bytes)) => lent.filled(bytes),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(Error::io(Phase::Handshake, error))),
                 Poll::Pending => {
                     self.hold(lent.unread());
@@ -255,27 +255,27 @@ impl Opening<'_> {
     }
 
     /// Keeps bytes that do not suffice until more have come.
-    fn hold(&mut self, octets: &[u8]) {
+    fn hold(&mut self, bytes: &[u8]) {
         self.has_waited = true;
-        if octets.len() > self.held.len() {
+        if bytes.len() > self.held.len() {
             self.held.clear();
             // Thousands of silent connections may hold these bytes at once, so they have memory of their
             // exact size.
-            self.held.reserve_exact(octets.len());
-            self.held.extend_from_slice(octets);
+            self.held.reserve_exact(bytes.len());
+            self.held.extend_from_slice(bytes);
             let memory = &self.accept.ledger.memory;
-            self.since.get_or_insert_with(|| (Instant::now(), memory.hold(OPENING_OCTETS)));
+            self.since.get_or_insert_with(|| (Instant::now(), memory.hold(OPENING_BYTES)));
         }
     }
 
-    fn is_to_be_held(&self, octets: &[u8]) -> bool {
-        match version_of(octets) {
+    fn is_to_be_held(&self, bytes: &[u8]) -> bool {
+        match version_of(bytes) {
             None => true,
             // A server that stops hands unfinished requests on at once, so that their connections can refuse
             // or finish them.
-            Some(_) if octets.len() > HELD_OCTETS_MAX || self.is_stopping() => false,
-            Some(Version::Http2) => octets.len() < PREFACE.len() && PREFACE.starts_with(octets),
-            Some(Version::Http1) => is_unfinished(octets, &self.accept.http1),
+            Some(_) if bytes.len() > HELD_BYTES_MAX || self.is_stopping() => false,
+            Some(Version::Http2) => bytes.len() < PREFACE.len() && PREFACE.starts_with(bytes),
+            Some(Version::Http1) => is_unfinished(bytes, &self.accept.http1),
         }
     }
 
@@ -305,21 +305,21 @@ fn later(begun: Instant, after: Duration) -> Instant {
 }
 
 /// Returns the version that a connection in clear text begins in; `None` as long as it may be either.
-fn version_of(octets: &[u8]) -> Option<Version> {
-    match octets.starts_with(PREFACE_BEGIN) {
+fn version_of(bytes: &[u8]) -> Option<Version> {
+    match bytes.starts_with(PREFACE_BEGIN) {
         true => Some(Version::Http2),
-        false => (!PREFACE_BEGIN.starts_with(octets)).then_some(Version::Http1),
+        false => (!PREFACE_BEGIN.starts_with(bytes)).then_some(Version::Http1),
     }
 }
 
 /// Returns true if a machine makes nothing of these bytes but that more of a head is to come. It is gone
 /// afterwards: what it costs to read them again is little, since they are few.
-fn is_unfinished(octets: &[u8], config: &Arc<h1::Config>) -> bool {
-    if ends_head(octets) {
+fn is_unfinished(bytes: &[u8], config: &Arc<h1::Config>) -> bool {
+    if ends_head(bytes) {
         return false;
     }
     let mut machine = h1::Connection::server(config.clone());
-    let mut rest = octets;
+    let mut rest = bytes;
     loop {
         match machine.receive(rest, Time::ZERO) {
             Ok(received) if received.event.is_some() => return false,
@@ -333,8 +333,8 @@ fn is_unfinished(octets: &[u8], config: &Arc<h1::Config>) -> bool {
 }
 
 /// Returns true if a line without content follows a line, as after every head.
-fn ends_head(octets: &[u8]) -> bool {
-    octets.ends_with(b"\r\n\r\n") || octets.windows(4).any(|four| four == b"\r\n\r\n")
+fn ends_head(bytes: &[u8]) -> bool {
+    bytes.ends_with(b"\r\n\r\n") || bytes.windows(4).any(|four| four == b"\r\n\r\n")
 }
 
 #[cfg(test)]
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn a_machine_is_made_for_what_is_whole_or_wrong() {
         let config = Arc::new(h1::Config::default());
-        for (octets, is_held) in [
+        for (bytes, is_held) in [
             (&b"GE"[..], true),
             (b"GET / HTTP/1.1\r\nhost: a", true),
             (b"\r\nGET / HTTP/1.1\r\nhost: a\r\n", true),
@@ -354,13 +354,13 @@ mod tests {
             (b"GET / HTTP/1.1\r\nhost a\r\n", false),
             (b"GET / HTTP/4.1\r\n", false),
         ] {
-            assert_eq!(is_unfinished(octets, &config), is_held, "{:?}", String::from_utf8_lossy(octets));
+            assert_eq!(is_unfinished(bytes, &config), is_held, "{:?}", String::from_utf8_lossy(bytes));
         }
     }
 
     #[test]
-    fn the_version_is_known_when_the_first_octets_differ() {
-        for (octets, version) in [
+    fn the_version_is_known_when_the_first_bytes_differ() {
+        for (bytes, version) in [
             (&b""[..], None),
             (b"PRI", None),
             (b"PRI ", Some(Version::Http2)),
@@ -368,7 +368,7 @@ mod tests {
             (b"PUT", Some(Version::Http1)),
             (b"G", Some(Version::Http1)),
         ] {
-            assert_eq!(version_of(octets), version, "{octets:?}");
+            assert_eq!(version_of(bytes), version, "{bytes:?}");
         }
     }
 }

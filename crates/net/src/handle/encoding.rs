@@ -6,13 +6,13 @@ use std::cell::RefCell;
 use crate::{error::Error, message::encoder::Encoder};
 
 /// Bytes that are encoded at once: few enough that many messages may wait with what was made of so many.
-const STEP_OCTETS: usize = 16 * 1024;
+const STEP_BYTES: usize = 16 * 1024;
 
 /// The chains of encoders that a thread keeps for the next messages.
 const SPARES_MAX: usize = 16;
 
 /// The bytes of memory above which a buffer of a chain is freed.
-const KEPT_OCTETS_MAX: usize = 32 * 1024;
+const KEPT_BYTES_MAX: usize = 32 * 1024;
 
 thread_local! {
     #[expect(clippy::vec_box, reason = "they are handed on from hand to hand")]
@@ -58,8 +58,8 @@ impl Encoding {
     }
 
     /// Notes that so many bytes of what was made were sent.
-    pub(crate) fn note_sent(&mut self, octets: usize) {
-        self.parts().sent += octets;
+    pub(crate) fn note_sent(&mut self, bytes: usize) {
+        self.parts().sent += bytes;
     }
 
     /// Encodes the next step of `content`, of which `taken` bytes were encoded; the last step flushes the
@@ -70,7 +70,7 @@ impl Encoding {
         if rest.is_empty() && (!ends || self.is_finished()) {
             return Ok(false);
         }
-        let (now, later) = rest.split_at(rest.len().min(STEP_OCTETS));
+        let (now, later) = rest.split_at(rest.len().min(STEP_BYTES));
         let parts = self.parts();
         parts.run(now, if later.is_empty() { Some(ends) } else { None })?;
         *taken += now.len();
@@ -111,7 +111,7 @@ impl Parts {
         self.encoders.drain(..).for_each(Encoder::give_back);
         for buffer in [&mut self.made, &mut self.between] {
             buffer.clear();
-            buffer.shrink_to(KEPT_OCTETS_MAX);
+            buffer.shrink_to(KEPT_BYTES_MAX);
         }
         (self.sent, self.is_finished) = (0, false);
     }
@@ -141,8 +141,8 @@ mod tests {
 
     impl Encoder for Twice {
         fn encode(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-            for &octet in content {
-                out.extend(self.0.replace(octet).into_iter().flat_map(|last| [last, last]));
+            for &byte in content {
+                out.extend(self.0.replace(byte).into_iter().flat_map(|last| [last, last]));
             }
             Ok(())
         }
@@ -187,7 +187,7 @@ mod tests {
     fn much_content_is_encoded_step_by_step() {
         let mut encoding = Encoding::lend();
         encoding.push(Box::new(Twice::default()));
-        let content = vec![b'x'; 3 * STEP_OCTETS + 1];
+        let content = vec![b'x'; 3 * STEP_BYTES + 1];
         let (out, steps) = made(&mut encoding, &content, true);
         assert_eq!((out.len(), steps), (2 * content.len() + 1, 4));
     }

@@ -320,10 +320,10 @@ impl Stream {
     }
 
     /// Bounds the bytes of content that are still handed out.
-    pub(crate) fn bound_content(&self, octets_max: u64) {
+    pub(crate) fn bound_content(&self, bytes_max: u64) {
         if let Some(slot) = self.conn.lock().slots.get(self.at) {
             let here = slot.incoming.content().len();
-            slot.counts.bound(octets_max, here);
+            slot.counts.bound(bytes_max, here);
         }
     }
 

@@ -23,7 +23,7 @@ use crate::{
 pub struct BodyWriter {
     stream: Stream,
     /// Bytes handed on so far.
-    octets: u64,
+    bytes: u64,
     /// The message ended with its head: content is dropped.
     is_muted: bool,
     /// The encoders that content passes, if there are any.
@@ -48,7 +48,7 @@ pub struct Sent(());
 
 impl BodyWriter {
     pub(crate) fn new(stream: Stream) -> Self {
-        Self { stream, octets: 0, is_muted: false, encoding: None, held: None }
+        Self { stream, bytes: 0, is_muted: false, encoding: None, held: None }
     }
 
     pub(crate) fn muted(stream: Stream) -> Self {
@@ -99,7 +99,7 @@ impl BodyWriter {
         if self.encoding.is_some() {
             poll_fn(|cx| self.poll_unsent(false, cx)).await?;
         }
-        self.stream.writable().await.map_err(|error| error.with_sent(self.octets))
+        self.stream.writable().await.map_err(|error| error.with_sent(self.bytes))
     }
 
     /// Sends as much of `data` as there is room for now, without waiting, and returns how many bytes that
@@ -157,8 +157,8 @@ impl BodyWriter {
         if !self.takes_files() {
             return Ok(None);
         }
-        let sent = self.stream.try_send_file(file, part).map_err(|error| error.with_sent(self.octets))?;
-        self.octets += sent.unwrap_or(0) as u64;
+        let sent = self.stream.try_send_file(file, part).map_err(|error| error.with_sent(self.bytes))?;
+        self.bytes += sent.unwrap_or(0) as u64;
         Ok(sent)
     }
 
@@ -172,12 +172,12 @@ impl BodyWriter {
         if self.is_muted || self.held.is_some() {
             return Ok(());
         }
-        self.stream.drained().await.map_err(|error| error.with_sent(self.octets))
+        self.stream.drained().await.map_err(|error| error.with_sent(self.bytes))
     }
 
     fn try_send(&mut self, data: &[u8]) -> Result<usize, Error> {
-        let sent = self.stream.try_write(data).map_err(|error| error.with_sent(self.octets))?;
-        self.octets += sent as u64;
+        let sent = self.stream.try_write(data).map_err(|error| error.with_sent(self.bytes))?;
+        self.bytes += sent as u64;
         Ok(sent)
     }
 
@@ -217,8 +217,8 @@ impl BodyWriter {
         }
         let mut sent = 0;
         let outcome = self.stream.write(data, end, &mut sent).await;
-        self.octets += sent as u64;
-        outcome.map_err(|error| error.with_sent(self.octets))
+        self.bytes += sent as u64;
+        outcome.map_err(|error| error.with_sent(self.bytes))
     }
 
     fn poll_encoded(
@@ -247,8 +247,8 @@ impl BodyWriter {
         }
         let polled = self.stream.poll_write(encoding.unsent(), is_last, &mut sent, cx);
         encoding.note_sent(sent);
-        self.octets += sent as u64;
-        polled.map_err(|error| error.with_sent(self.octets))
+        self.bytes += sent as u64;
+        polled.map_err(|error| error.with_sent(self.bytes))
     }
 
     fn step(&mut self, data: &[u8], taken: &mut usize, end: bool) -> Result<bool, Error> {
@@ -293,7 +293,7 @@ impl BodyWriter {
             poll_fn(|cx| self.poll_unsent(false, cx)).await?;
         }
         let sent = self.stream.write_trailers(trailers);
-        sent.map_err(|error| error.with_sent(self.octets))?;
+        sent.map_err(|error| error.with_sent(self.bytes))?;
         Ok(Sent::whole())
     }
 }

@@ -78,7 +78,7 @@ chosen! {
     fn is_unanswered(&) -> bool;
     fn has_notice(&) -> bool;
     fn take_only_room(&mut) -> bool;
-    fn release_capacity(&mut, stream: StreamKey, octets: u32) -> bool;
+    fn release_capacity(&mut, stream: StreamKey, bytes: u32) -> bool;
     fn wants_read(&) -> bool;
     fn is_holding(&) -> bool;
     fn can_go_on(&) -> bool;
@@ -96,7 +96,7 @@ chosen! {
     fn is_out_of_window(&) -> bool;
     fn await_room(&mut, stream: StreamKey) -> bool;
     fn awaits_room(&) -> bool;
-    fn give_room(&mut, octets: u32);
+    fn give_room(&mut, bytes: u32);
     fn end_turn(&mut);
 
     // The connection.
@@ -340,9 +340,9 @@ impl Machine {
     }
 
     /// Counts bytes of content that were sent after the output.
-    pub(crate) fn count_data(&mut self, stream: StreamKey, octets: usize) -> Result<(), Refusal> {
+    pub(crate) fn count_data(&mut self, stream: StreamKey, bytes: usize) -> Result<(), Refusal> {
         match self {
-            Self::Http1(machine) => Ok(machine.count_data(stream, octets as u64)?),
+            Self::Http1(machine) => Ok(machine.count_data(stream, bytes as u64)?),
             Self::Http2(_) => Ok(()),
         }
     }

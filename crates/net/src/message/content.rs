@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 /// The least that a buffer holds; larger ones are powers of two, so that they soon fit whatever comes.
-const OCTETS_MIN: usize = 4 * 1024;
+const BYTES_MIN: usize = 4 * 1024;
 /// A frame of that size or more is taken for the first of several: its buffer gets room for eight.
 const LARGE_FRAME: usize = 4 * 1024;
 /// But no more room than this.
@@ -20,7 +20,7 @@ pub(crate) struct Content(Option<Box<Held>>);
 #[derive(Default)]
 struct Held {
     /// The initialised memory, which is kept so. Between the parts lie bytes that are not content.
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     /// The range that is read next.
     now: Range<u32>,
     /// The ranges that follow, in order.
@@ -55,12 +55,12 @@ impl Content {
     /// Returns the capacity of its memory in bytes.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
-        self.0.as_ref().map_or(0, |held| held.octets.capacity())
+        self.0.as_ref().map_or(0, |held| held.bytes.capacity())
     }
 
     /// Returns how many bytes of its memory are initialised.
     pub(crate) fn initialised(&self) -> usize {
-        self.0.as_ref().map_or(0, |held| held.octets.len())
+        self.0.as_ref().map_or(0, |held| held.bytes.len())
     }
 
     /// Appends, with room for more of the same unless memory is tight; says by how much the capacity grew.
@@ -80,10 +80,10 @@ impl Content {
     }
 
     /// Becomes what these bytes hold: this part, and those that were noted.
-    pub(crate) fn hold(&mut self, octets: Vec<u8>, first: Range<u32>) {
+    pub(crate) fn hold(&mut self, bytes: Vec<u8>, first: Range<u32>) {
         let held = self.held();
         let len = first.len() + held.more.iter().map(Range::len).sum::<usize>();
-        (held.octets, held.now, held.len) = (octets, first, len as u32);
+        (held.bytes, held.now, held.len) = (bytes, first, len as u32);
     }
 
     /// Returns the bytes that can be read at once; empty once everything was read.
@@ -94,8 +94,8 @@ impl Content {
 
     /// Takes so many bytes of that.
     #[inline]
-    pub(crate) fn take(&mut self, octets: usize) -> &[u8] {
-        self.0.as_mut().map_or(&[], |held| held.take(octets))
+    pub(crate) fn take(&mut self, bytes: usize) -> &[u8] {
+        self.0.as_mut().map_or(&[], |held| held.take(bytes))
     }
 
     /// Forgets what it holds, and keeps the memory.
@@ -110,7 +110,7 @@ impl Content {
 
     /// Takes its memory out, as it is.
     pub(crate) fn take_memory(&mut self) -> Vec<u8> {
-        self.0.as_mut().map(|held| std::mem::take(&mut held.octets)).unwrap_or_default()
+        self.0.as_mut().map(|held| std::mem::take(&mut held.bytes)).unwrap_or_default()
     }
 
     /// Takes the whole content, of which nothing was read, in one piece; only its length is still known.
@@ -132,7 +132,7 @@ impl Content {
     /// Gives it memory, where it has none.
     pub(crate) fn put_memory(&mut self, memory: Vec<u8>) {
         if memory.capacity() > 0 {
-            self.held().octets = memory;
+            self.held().bytes = memory;
         }
     }
 }
@@ -140,38 +140,38 @@ impl Content {
 impl Held {
     #[inline]
     fn at(&self, part: &Range<u32>) -> &[u8] {
-        &self.octets[part.start as usize..part.end as usize]
+        &self.bytes[part.start as usize..part.end as usize]
     }
 
     #[inline]
     fn append(&mut self, bytes: &[u8], is_tight: bool) -> usize {
-        let before = self.octets.capacity();
+        let before = self.bytes.capacity();
         let last = self.more.last_mut().unwrap_or(&mut self.now);
         let end = last.end as usize;
         last.end += bytes.len() as u32;
         self.len += bytes.len() as u32;
-        if let Some(room) = self.octets.get_mut(end..end + bytes.len()) {
+        if let Some(room) = self.bytes.get_mut(end..end + bytes.len()) {
             room.copy_from_slice(bytes);
             return 0;
         }
-        self.octets.truncate(end);
+        self.bytes.truncate(end);
         self.reserve(bytes.len(), is_tight);
-        self.octets.extend_from_slice(bytes);
-        self.octets.capacity() - before
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.capacity() - before
     }
 
-    fn reserve(&mut self, octets: usize, is_tight: bool) {
-        let needed = self.octets.len() + octets;
-        if needed > self.octets.capacity() {
-            let foreseen = if is_tight || octets < LARGE_FRAME { 0 } else { octets * 8 };
-            let wanted = needed.max(foreseen.min(FORESIGHT_MAX)).max(OCTETS_MIN);
-            self.octets.reserve_exact(wanted.next_power_of_two() - self.octets.len());
+    fn reserve(&mut self, bytes: usize, is_tight: bool) {
+        let needed = self.bytes.len() + bytes;
+        if needed > self.bytes.capacity() {
+            let foreseen = if is_tight || bytes < LARGE_FRAME { 0 } else { bytes * 8 };
+            let wanted = needed.max(foreseen.min(FORESIGHT_MAX)).max(BYTES_MIN);
+            self.bytes.reserve_exact(wanted.next_power_of_two() - self.bytes.len());
         }
     }
 
     #[inline]
-    fn take(&mut self, octets: usize) -> &[u8] {
-        let taken = self.now.start..self.now.start + octets as u32;
+    fn take(&mut self, bytes: usize) -> &[u8] {
+        let taken = self.now.start..self.now.start + bytes as u32;
         self.now.start = taken.end;
         debug_assert!(self.now.start <= self.now.end);
         if self.now.is_empty() && self.read < self.more.len() {
@@ -188,24 +188,24 @@ impl Held {
     fn take_joined(&mut self) -> (Vec<u8>, Range<usize>) {
         let (start, mut end) = (self.now.start as usize, self.now.end as usize);
         for part in &self.more[self.read..] {
-            self.octets.copy_within(part.start as usize..part.end as usize, end);
+            self.bytes.copy_within(part.start as usize..part.end as usize, end);
             end += part.len();
         }
         self.more.clear();
         (self.now, self.read) = (0..0, 0);
-        (std::mem::take(&mut self.octets), start..end)
+        (std::mem::take(&mut self.bytes), start..end)
     }
 
     fn take_whole(&mut self) -> Vec<u8> {
         let mut end = 0;
         for part in std::iter::once(&self.now).chain(&self.more) {
-            self.octets.copy_within(part.start as usize..part.end as usize, end);
+            self.bytes.copy_within(part.start as usize..part.end as usize, end);
             end += part.len();
         }
-        self.octets.truncate(end);
+        self.bytes.truncate(end);
         self.more.clear();
         self.now = 0..0;
-        std::mem::take(&mut self.octets)
+        std::mem::take(&mut self.bytes)
     }
 }
 
@@ -297,11 +297,11 @@ mod tests {
 
     #[test]
     fn room_is_foreseen_for_large_frames_unless_memory_is_tight() {
-        for (octets, is_tight, expected) in
+        for (bytes, is_tight, expected) in
             [(10, false, 4096), (5000, false, 65_536), (5000, true, 8192), (100_000, false, 131_072)]
         {
             let mut content = Content::default();
-            assert_eq!(content.append(&vec![1; octets], is_tight), expected);
+            assert_eq!(content.append(&vec![1; bytes], is_tight), expected);
         }
     }
 }

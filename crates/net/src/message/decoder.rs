@@ -25,7 +25,7 @@ pub trait Decoder: Send + Sync {
     fn unread(&self) -> &[u8];
 
     /// Takes so many bytes of that.
-    fn take(&mut self, octets: usize) -> &[u8];
+    fn take(&mut self, bytes: usize) -> &[u8];
 
     /// Keeps a copy of the fields of the message, which tell of the coded content.
     fn keep_fields(&mut self, fields: &FieldSection);

@@ -12,11 +12,11 @@ use crate::error::Error;
 ///
 /// impl Encoder for Indent {
 ///     fn encode(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-///         for &octet in content {
-///             if std::mem::replace(&mut self.at_start, octet == b'\n') {
+///         for &byte in content {
+///             if std::mem::replace(&mut self.at_start, byte == b'\n') {
 ///                 out.extend(b"  ");
 ///             }
-///             out.push(octet);
+///             out.push(byte);
 ///         }
 ///         Ok(())
 ///     }

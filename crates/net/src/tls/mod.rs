@@ -22,14 +22,14 @@ const PLAIN_STEP: usize = 17 * 1024;
 
 /// The measure of what a session of rustls 0.23 holds beside its own size once it was used: traffic keys and
 /// their state, the names that were agreed on, and queues that are empty.
-const SESSION_OCTETS: usize = 5_500;
+const SESSION_BYTES: usize = 5_500;
 
 /// The bytes that a session reads at once. It keeps a buffer of as many.
-const READ_OCTETS: usize = 4 * 1024;
+const READ_BYTES: usize = 4 * 1024;
 
 /// The measure of what its buffer holds beside that while long records come: one of full length (RFC 8446
 /// §5.2) and the next read. It is given back with the first read that is short.
-const RECORD_OCTETS: usize = 18 * 1024;
+const RECORD_BYTES: usize = 18 * 1024;
 
 /// A TLS session with its buffers.
 pub(crate) struct Tls {
@@ -46,8 +46,8 @@ impl Tls {
     /// Notes how much comes at once. Returns true if the session holds another amount of memory for it than
     /// before.
     #[inline]
-    pub(crate) fn note_read(&mut self, octets: usize) -> bool {
-        let is_wide = octets > READ_OCTETS;
+    pub(crate) fn note_read(&mut self, bytes: usize) -> bool {
+        let is_wide = bytes > READ_BYTES;
         std::mem::replace(&mut self.is_wide, is_wide) != is_wide
     }
 
@@ -63,12 +63,12 @@ impl Tls {
         }
     }
 
-    fn drain(&mut self, mut octets: usize, plain: &mut ReadBuf) -> Result<(), Error> {
-        while octets > 0 {
-            let space = plain.space(octets.min(PLAIN_STEP));
+    fn drain(&mut self, mut bytes: usize, plain: &mut ReadBuf) -> Result<(), Error> {
+        while bytes > 0 {
+            let space = plain.space(bytes.min(PLAIN_STEP));
             let read = self.session.reader().read(space).map_err(|e| Error::io(Phase::Content, e))?;
             plain.filled(read);
-            octets -= read;
+            bytes -= read;
         }
         Ok(())
     }
@@ -91,7 +91,7 @@ impl Tls {
 
     /// Bytes of memory held, with the session's share as an estimate.
     pub(crate) fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + SESSION_OCTETS + if self.is_wide { RECORD_OCTETS } else { 0 }
+        size_of::<Self>() + SESSION_BYTES + if self.is_wide { RECORD_BYTES } else { 0 }
     }
 
     /// Tells the peer that we end (close_notify).

@@ -67,10 +67,10 @@ impl Link for Boxed {
         Pin::new(&mut *ends.transport).poll_read(cx, &mut space).map_ok(|()| space.filled().len())
     }
 
-    fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         // Before the transport is asked: room that it tells of meanwhile is not to be missed.
         lock(&self.room.0).0 = false;
-        let written = lock(&self.ends).poll_write(octets, &mut Context::from_waker(&self.waker));
+        let written = lock(&self.ends).poll_write(bytes, &mut Context::from_waker(&self.waker));
         let Poll::Ready(written) = written else { return Err(io::ErrorKind::WouldBlock.into()) };
         lock(&self.room.0).0 = true;
         written
@@ -103,10 +103,10 @@ impl Link for Boxed {
 }
 
 impl Ends {
-    fn poll_write(&mut self, octets: &[u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    fn poll_write(&mut self, bytes: &[u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if self.taken == 0 {
-            self.taken = ready!(Pin::new(&mut *self.transport).poll_write(cx, octets))?;
-            if self.taken == 0 && !octets.is_empty() {
+            self.taken = ready!(Pin::new(&mut *self.transport).poll_write(cx, bytes))?;
+            if self.taken == 0 && !bytes.is_empty() {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
         }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn octets_are_written_once_they_are_flushed() {
+    async fn bytes_are_written_once_they_are_flushed() {
         let (boxed, mut far) = hoards();
         assert!(!is_full(&boxed));
         let error = boxed.try_write(b"abcdef").unwrap_err();

@@ -29,7 +29,7 @@ pub trait Link: Send + Sync {
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] when there is none, others when the connection is broken.
-    fn try_write(&self, octets: &[u8]) -> io::Result<usize>;
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize>;
 
     /// Ready when writing may do something, be it fail.
     fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;

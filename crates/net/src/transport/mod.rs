@@ -172,14 +172,14 @@ impl AsyncRead for Socket {
 }
 
 impl AsyncWrite for Socket {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match &mut self.get_mut().kind {
-            Kind::Tcp(socket) => Pin::new(socket).poll_write(cx, octets),
+            Kind::Tcp(socket) => Pin::new(socket).poll_write(cx, bytes),
             #[cfg(unix)]
-            Kind::Unix(socket) => Pin::new(socket).poll_write(cx, octets),
+            Kind::Unix(socket) => Pin::new(socket).poll_write(cx, bytes),
             Kind::Link(link) => loop {
                 ready!(link.poll_write_ready(cx))?;
-                match link.try_write(octets) {
+                match link.try_write(bytes) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     written => return Poll::Ready(written),
                 }
@@ -322,8 +322,8 @@ fn read_link_now(link: &dyn Link, space: &mut [u8]) -> io::Result<usize> {
 }
 
 fn read_link(link: &dyn Link, cx: &mut Context<'_>, space: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-    let octets = ready!(link.poll_read(space.initialize_unfilled(), cx))?;
-    space.advance(octets);
+    let bytes = ready!(link.poll_read(space.initialize_unfilled(), cx))?;
+    space.advance(bytes);
     Poll::Ready(Ok(()))
 }
 
@@ -347,23 +347,23 @@ impl WriteHalf {
     /// Writes as much as there is room for. A writer that gets `WouldBlock` tries again with bytes that begin
     /// the same.
     #[inline]
-    pub(crate) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
+    pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Tcp(half) => half.try_write(octets),
+            Self::Tcp(half) => half.try_write(bytes),
             #[cfg(unix)]
-            Self::Unix(half) => half.try_write(octets),
-            Self::Link(link) => link.try_write(octets),
+            Self::Unix(half) => half.try_write(bytes),
+            Self::Link(link) => link.try_write(bytes),
         }
     }
 
     /// Returns true if it is certain that nothing is there to be read, neither bytes nor an end nor an error.
     /// One system call, which reads nothing; a link is not asked.
     pub(crate) fn is_quiet(&self) -> bool {
-        let mut octet = [MaybeUninit::uninit()];
+        let mut byte = [MaybeUninit::uninit()];
         let peeked = match self {
-            Self::Tcp(half) => SockRef::from(half.as_ref()).peek(&mut octet),
+            Self::Tcp(half) => SockRef::from(half.as_ref()).peek(&mut byte),
             #[cfg(unix)]
-            Self::Unix(half) => SockRef::from(half.as_ref()).peek(&mut octet),
+            Self::Unix(half) => SockRef::from(half.as_ref()).peek(&mut byte),
             Self::Link(_) => return false,
         };
         peeked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)

@@ -37,8 +37,8 @@ impl AsyncRead for PromptTcp {
             return Poll::Ready(read);
         }
         // The waker is registered: what comes after this look wakes the reader.
-        let octets = ready!(now_or_later((&*SockRef::from(&*socket)).read(space.initialize_unfilled())))?;
-        space.advance(octets);
+        let bytes = ready!(now_or_later((&*SockRef::from(&*socket)).read(space.initialize_unfilled())))?;
+        space.advance(bytes);
         Poll::Ready(Ok(()))
     }
 }
@@ -51,8 +51,8 @@ fn now_or_later(read: io::Result<usize>) -> Poll<io::Result<usize>> {
 }
 
 impl AsyncWrite for PromptTcp {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().0).poll_write(cx, octets)
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().0).poll_write(cx, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

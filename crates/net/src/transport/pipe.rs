@@ -84,7 +84,7 @@ impl Lane {
         let most = match (self.state, self.wire.next(self.read)) {
             (State::Reset, _) => return Poll::Ready(Err(Fault::Reset)),
             (State::Lost, _) => return Poll::Ready(Ok(())),
-            (_, Next::Octets(most)) => most.min(space.remaining()).min(self.held.len()),
+            (_, Next::Bytes(most)) => most.min(space.remaining()).min(self.held.len()),
             (_, Next::Fault(Fault::Silence)) => return wait(&mut self.reader, cx),
             (_, Next::Fault(fault)) => return Poll::Ready(Err(fault)),
         };
@@ -99,31 +99,31 @@ impl Lane {
         Poll::Ready(Ok(()))
     }
 
-    fn take(&mut self, octets: usize, space: &mut ReadBuf<'_>) {
+    fn take(&mut self, bytes: usize, space: &mut ReadBuf<'_>) {
         let (first, second) = self.held.as_slices();
-        let of_first = octets.min(first.len());
+        let of_first = bytes.min(first.len());
         space.put_slice(&first[..of_first]);
-        space.put_slice(&second[..octets - of_first]);
-        self.held.drain(..octets);
-        self.read += octets as u64;
-        self.wire.was_read(octets);
+        space.put_slice(&second[..bytes - of_first]);
+        self.held.drain(..bytes);
+        self.read += bytes as u64;
+        self.wire.was_read(bytes);
         self.wake_writer();
     }
 
-    fn poll_write(&mut self, octets: &[u8], cx: &Context<'_>) -> Poll<io::Result<usize>> {
+    fn poll_write(&mut self, bytes: &[u8], cx: &Context<'_>) -> Poll<io::Result<usize>> {
         match self.state {
             State::Open => {}
-            State::Lost => return Poll::Ready(Ok(octets.len())),
+            State::Lost => return Poll::Ready(Ok(bytes.len())),
             State::Shut | State::Left | State::Unread => {
                 return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
             }
             State::Reset => return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
         }
-        let taken = octets.len().min(self.wire.room(self.held.len()));
-        if taken == 0 && !octets.is_empty() {
+        let taken = bytes.len().min(self.wire.room(self.held.len()));
+        if taken == 0 && !bytes.is_empty() {
             return wait(&mut self.writer, cx);
         }
-        self.held.extend(&octets[..taken]);
+        self.held.extend(&bytes[..taken]);
         self.wake_reader();
         Poll::Ready(Ok(taken))
     }
@@ -171,8 +171,8 @@ impl AsyncRead for PipeEnd {
 }
 
 impl AsyncWrite for PipeEnd {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        with(&self.writes, |lane| lane.poll_write(octets, cx))
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        with(&self.writes, |lane| lane.poll_write(bytes, cx))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -221,14 +221,14 @@ mod tests {
         loop {
             match end.read(&mut space).await {
                 Ok(0) => return (pieces, None),
-                Ok(octets) => pieces.push(space[..octets].to_vec()),
+                Ok(bytes) => pieces.push(space[..bytes].to_vec()),
                 Err(error) => return (pieces, Some(error.kind())),
             }
         }
     }
 
     #[tokio::test]
-    async fn octets_come_whole_or_in_pieces_and_none_is_lost() {
+    async fn bytes_come_whole_or_in_pieces_and_none_is_lost() {
         let sent: Vec<u8> = (0..=255).collect();
         for (wire, longest) in [
             (Wire::new(), 256),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_is_neither_octet_nor_end() {
+    async fn silence_is_neither_byte_nor_end() {
         let (near, mut far) = pipe(Wire::new().silent_after(0), Wire::new());
         drop(near);
         let silent = tokio::time::timeout(std::time::Duration::from_secs(60), read_all(&mut far)).await;

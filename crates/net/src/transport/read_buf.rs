@@ -17,8 +17,8 @@ impl ReadBuf {
     }
 
     /// Creates one that holds these bytes, unread.
-    pub(crate) fn of(octets: Vec<u8>) -> Self {
-        Self { start: 0, end: octets.len(), bytes: octets }
+    pub(crate) fn of(bytes: Vec<u8>) -> Self {
+        Self { start: 0, end: bytes.len(), bytes }
     }
 
     /// Returns true if all that was read is used.
@@ -32,10 +32,10 @@ impl ReadBuf {
     }
 
     /// Returns where these bytes, which are a part of it, lie in its memory.
-    pub(crate) fn place_of(&self, octets: &[u8]) -> Range<u32> {
-        let start = octets.as_ptr().addr() - self.bytes.as_ptr().addr();
-        debug_assert!(start >= self.start && start + octets.len() <= self.end);
-        start as u32..(start + octets.len()) as u32
+    pub(crate) fn place_of(&self, bytes: &[u8]) -> Range<u32> {
+        let start = bytes.as_ptr().addr() - self.bytes.as_ptr().addr();
+        debug_assert!(start >= self.start && start + bytes.len() <= self.end);
+        start as u32..(start + bytes.len()) as u32
     }
 
     /// Returns at least `at_least` bytes of room behind those that are filled.
@@ -54,13 +54,13 @@ impl ReadBuf {
     }
 
     /// Copies bytes behind what is filled.
-    pub(crate) fn append(&mut self, octets: &[u8]) {
-        self.space(octets.len())[..octets.len()].copy_from_slice(octets);
-        self.filled(octets.len());
+    pub(crate) fn append(&mut self, bytes: &[u8]) {
+        self.space(bytes.len())[..bytes.len()].copy_from_slice(bytes);
+        self.filled(bytes.len());
     }
 
-    pub(crate) fn filled(&mut self, octets: usize) {
-        self.end += octets;
+    pub(crate) fn filled(&mut self, bytes: usize) {
+        self.end += bytes;
         debug_assert!(self.end <= self.bytes.len());
     }
 
@@ -68,8 +68,8 @@ impl ReadBuf {
         &self.bytes[self.start..self.end]
     }
 
-    pub(crate) fn consume(&mut self, octets: usize) {
-        self.start += octets;
+    pub(crate) fn consume(&mut self, bytes: usize) {
+        self.start += bytes;
         debug_assert!(self.start <= self.end);
     }
 

@@ -67,8 +67,8 @@ impl Conn {
         file: &File,
         part: Range<u64>,
     ) -> (Guard<'a>, Result<Option<usize>, Error>) {
-        let octets = part.end.saturating_sub(part.start);
-        if octets == 0 || connection.length_for_file(at).is_none_or(|left| left < octets) {
+        let bytes = part.end.saturating_sub(part.start);
+        if bytes == 0 || connection.length_for_file(at).is_none_or(|left| left < bytes) {
             let failure = connection.failure_of(at);
             return (connection, failure.map_or(Ok(None), Err));
         }
@@ -79,7 +79,7 @@ impl Conn {
         }
         connection.output.begin_to_bypass();
         drop(connection);
-        let sent = self.io().try_send_file(file, part.start, usize::try_from(octets).unwrap_or(usize::MAX));
+        let sent = self.io().try_send_file(file, part.start, usize::try_from(bytes).unwrap_or(usize::MAX));
         connection = self.lock();
         let sent = connection.sent_of_file(at, &sent);
         (connection, sent)
@@ -107,7 +107,7 @@ impl Connection {
     fn sent_of_file(&mut self, at: SlotKey, sent: &io::Result<usize>) -> Result<Option<usize>, Error> {
         self.output.end_to_bypass(*sent.as_ref().unwrap_or(&0));
         match sent {
-            Ok(octets) if *octets > 0 => self.count_of_file(at, *octets),
+            Ok(bytes) if *bytes > 0 => self.count_of_file(at, *bytes),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.output_blocked();
                 Ok(Some(0))
@@ -118,13 +118,13 @@ impl Connection {
 
     /// Counts bytes of a file that were sent. A stream that has failed meanwhile counts none; its writer
     /// learns of the failure next.
-    fn count_of_file(&mut self, at: SlotKey, octets: usize) -> Result<Option<usize>, Error> {
+    fn count_of_file(&mut self, at: SlotKey, bytes: usize) -> Result<Option<usize>, Error> {
         if let Some(stream) = self.stream_for_file(at) {
-            self.machine.count_data(stream, octets).map_err(Error::refused)?;
-            self.slots[at.index].counts.send(octets);
+            self.machine.count_data(stream, bytes).map_err(Error::refused)?;
+            self.slots[at.index].counts.send(bytes);
         }
         self.output_drained();
-        Ok(Some(octets))
+        Ok(Some(bytes))
     }
 
     fn await_drained(&mut self, at: SlotKey) -> Option<Result<(), Error>> {
@@ -151,14 +151,14 @@ impl WriteHalf {
     }
 
     /// Writes as [`try_write`](Self::try_write) does, and lets the system wait for what follows at once.
-    fn try_write_more(&self, octets: &[u8]) -> io::Result<usize> {
+    fn try_write_more(&self, bytes: &[u8]) -> io::Result<usize> {
         use rustix::net::{SendFlags, send};
-        self.try_by(|socket| Ok(send(socket, octets, SendFlags::MORE | SendFlags::NOSIGNAL)?))
+        self.try_by(|socket| Ok(send(socket, bytes, SendFlags::MORE | SendFlags::NOSIGNAL)?))
     }
 
     /// Sends as many bytes of a file as there is room for.
-    fn try_send_file(&self, file: &File, mut at: u64, octets: usize) -> io::Result<usize> {
-        self.try_by(|socket| Ok(rustix::fs::sendfile(socket, file, Some(&mut at), octets)?))
+    fn try_send_file(&self, file: &File, mut at: u64, bytes: usize) -> io::Result<usize> {
+        self.try_by(|socket| Ok(rustix::fs::sendfile(socket, file, Some(&mut at), bytes)?))
     }
 
     /// Makes a system call on the socket if the reactor knows of room, and tells the reactor if there is
@@ -186,8 +186,8 @@ impl WriteHalf {
         false
     }
 
-    fn try_write_more(&self, octets: &[u8]) -> io::Result<usize> {
-        self.try_write(octets)
+    fn try_write_more(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.try_write(bytes)
     }
 
     fn try_send_file(&self, _: &File, _: u64, _: usize) -> io::Result<usize> {

@@ -47,7 +47,7 @@ pub(crate) enum Fault {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
     /// The most bytes that are passed at a time; never 0.
-    Octets(usize),
+    Bytes(usize),
     Fault(Fault),
 }
 
@@ -66,8 +66,8 @@ impl Wire {
 
     /// Delivers at most so many bytes with each read; 0 counts as 1.
     #[must_use]
-    pub fn pieces_of(mut self, octets: usize) -> Self {
-        self.pieces = Pieces::Of(octets.max(1));
+    pub fn pieces_of(mut self, bytes: usize) -> Self {
+        self.pieces = Pieces::Of(bytes.max(1));
         self
     }
 
@@ -82,29 +82,29 @@ impl Wire {
     /// Resets the connection, both directions of it, once so many bytes were read: reading and writing fail
     /// with `ConnectionReset` from then on.
     #[must_use]
-    pub fn reset_after(self, octets: u64) -> Self {
-        self.breaks(octets, Fault::Reset)
+    pub fn reset_after(self, bytes: u64) -> Self {
+        self.breaks(bytes, Fault::Reset)
     }
 
     /// Ends this direction once so many bytes were read, as if the writer had closed its side; what it writes
     /// more is lost.
     #[must_use]
-    pub fn end_after(self, octets: u64) -> Self {
-        self.breaks(octets, Fault::End)
+    pub fn end_after(self, bytes: u64) -> Self {
+        self.breaks(bytes, Fault::End)
     }
 
     /// Delivers nothing more once so many bytes were read, nor an end: the peer seems to have gone away
     /// without a word.
     #[must_use]
-    pub fn silent_after(self, octets: u64) -> Self {
-        self.breaks(octets, Fault::Silence)
+    pub fn silent_after(self, bytes: u64) -> Self {
+        self.breaks(bytes, Fault::Silence)
     }
 
     /// Holds at most so many bytes that were written and not read; a writer waits for room. Default 64 KiB; 0
     /// counts as 1.
     #[must_use]
-    pub fn capacity(mut self, octets: usize) -> Self {
-        self.capacity = octets.max(1);
+    pub fn capacity(mut self, bytes: usize) -> Self {
+        self.capacity = bytes.max(1);
         self
     }
 
@@ -125,13 +125,13 @@ impl Wire {
             Some(Break { after, .. }) => usize::try_from(after - read).unwrap_or(usize::MAX),
             None => usize::MAX,
         };
-        Next::Octets(left.min(self.piece()))
+        Next::Bytes(left.min(self.piece()))
     }
 
     fn piece(&mut self) -> usize {
         match &mut self.pieces {
             Pieces::Whole => usize::MAX,
-            Pieces::Of(octets) => *octets,
+            Pieces::Of(bytes) => *bytes,
             Pieces::Random(state, left) => {
                 if *left == 0 {
                     *left = random_piece(state);
@@ -142,9 +142,9 @@ impl Wire {
     }
 
     /// Notes that so many bytes were read of what [`next`](Self::next) has allowed.
-    pub(crate) fn was_read(&mut self, octets: usize) {
+    pub(crate) fn was_read(&mut self, bytes: usize) {
         if let Pieces::Random(_, left) = &mut self.pieces {
-            *left = left.saturating_sub(octets);
+            *left = left.saturating_sub(bytes);
         }
     }
 }

@@ -41,7 +41,7 @@ enum Content {
     #[default]
     Status,
     Detail(Cow<'static, str>),
-    Octets(Vec<u8>),
+    Bytes(Vec<u8>),
 }
 
 /// An error of a handler, as the peer gets it.
@@ -92,8 +92,8 @@ impl Answer {
     /// Sends this content, bytes or text, just as it is; its `content-type` is among the
     /// [headers](Self::header).
     #[must_use]
-    pub fn content(mut self, octets: impl Into<Vec<u8>>) -> Self {
-        self.0.content = Content::Octets(octets.into());
+    pub fn content(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.0.content = Content::Bytes(bytes.into());
         self
     }
 
@@ -136,8 +136,8 @@ impl Answer {
     /// Returns the headers, with a media type for the content unless they have one, and the content.
     pub(crate) fn into_content(self, takes_json: bool) -> (FieldSection, Vec<u8>) {
         let Parts { status, mut headers, content, .. } = *self.0;
-        let (octets, media_type) = match content {
-            Content::Octets(octets) => return (headers, octets),
+        let (bytes, media_type) = match content {
+            Content::Bytes(bytes) => return (headers, bytes),
             Content::Status if takes_json => (problem(status, None), "application/problem+json"),
             Content::Detail(text) if takes_json => (problem(status, Some(&text)), "application/problem+json"),
             Content::Status => (in_words(status), "text/plain; charset=utf-8"),
@@ -147,7 +147,7 @@ impl Answer {
             // It is a value by its form.
             let _ = headers.append(KnownName::CONTENT_TYPE, media_type);
         }
-        (headers, octets.into_bytes())
+        (headers, bytes.into_bytes())
     }
 }
 
@@ -213,8 +213,8 @@ impl IntoAnswer for Error {
     fn into_answer(self) -> Answer {
         let status = status_of(&self);
         let answer = match self.cause() {
-            Cause::TooLong(octets) => {
-                Answer::new(status).detail(format!("the content is longer than {octets} octets"))
+            Cause::TooLong(bytes) => {
+                Answer::new(status).detail(format!("the content is longer than {bytes} bytes"))
             }
             // 415 says what would be taken (RFC 9110 §12.5.1).
             Cause::MediaType(wanted) if status.is_client_error() => {

@@ -3,7 +3,7 @@
 use std::{io::Write as _, ops::Range};
 
 /// The longest: three numbers of twenty digits, and what divides them.
-const OCTETS_MAX: usize = "bytes -/".len() + 3 * 20;
+const BYTES_MAX: usize = "bytes -/".len() + 3 * 20;
 
 /// The value of a `content-range` field: a part and the length of the whole, or the length alone. Allocates
 /// nothing.
@@ -16,7 +16,7 @@ const OCTETS_MAX: usize = "bytes -/".len() + 3 * 20;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ContentRange {
-    text: [u8; OCTETS_MAX],
+    text: [u8; BYTES_MAX],
     length: usize,
 }
 
@@ -37,11 +37,11 @@ impl ContentRange {
     }
 
     fn written(value: std::fmt::Arguments<'_>) -> Self {
-        let mut text = [0; OCTETS_MAX];
+        let mut text = [0; BYTES_MAX];
         let mut rest = &mut text[..];
         // The longest value has room.
         let _ = rest.write_fmt(value);
-        let length = OCTETS_MAX - rest.len();
+        let length = BYTES_MAX - rest.len();
         Self { text, length }
     }
 }

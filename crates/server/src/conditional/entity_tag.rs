@@ -17,11 +17,11 @@ impl<'a> Iterator for Tags<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        let start = self.0.iter().position(|octet| !matches!(octet, b',' | b' ' | b'\t'))?;
+        let start = self.0.iter().position(|byte| !matches!(byte, b',' | b' ' | b'\t'))?;
         let rest = &self.0[start..];
         let open = if rest.starts_with(b"W/") { 2 } else { 0 };
         let opaque = rest[open..].strip_prefix(b"\"")?;
-        let length = opaque.iter().position(|octet| !is_etag_octet(*octet))?;
+        let length = opaque.iter().position(|byte| !is_etag_byte(*byte))?;
         if opaque[length] != b'"' {
             return None;
         }
@@ -32,8 +32,8 @@ impl<'a> Iterator for Tags<'a> {
 }
 
 /// Returns true for a byte that may stand between the quotes: `etagc`.
-const fn is_etag_octet(octet: u8) -> bool {
-    matches!(octet, 0x21 | 0x23..=0x7e | 0x80..=0xff)
+const fn is_etag_byte(byte: u8) -> bool {
+    matches!(byte, 0x21 | 0x23..=0x7e | 0x80..=0xff)
 }
 
 #[cfg(test)]
@@ -41,9 +41,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_octets_have_an_answer() {
-        for octet in 0..=255u8 {
-            for field in [vec![octet], vec![b'"', octet], vec![b'"', octet, b'"'], vec![b'W', b'/', octet]] {
+    fn any_bytes_have_an_answer() {
+        for byte in 0..=255u8 {
+            for field in [vec![byte], vec![b'"', byte], vec![b'"', byte, b'"'], vec![b'W', b'/', byte]] {
                 let tags: Vec<_> = Tags(&field).collect();
                 assert!(tags.iter().all(|tag| tag.ends_with(b"\"") && tag.len() >= 2), "{field:?}: {tags:?}");
             }

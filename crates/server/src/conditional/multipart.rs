@@ -50,8 +50,8 @@ impl Multipart {
             ends.push(text.len());
         }
         push(&mut text, &[b"\r\n--", &boundary, b"--\r\n"]);
-        let octets: u64 = parts.iter().map(|part| part.end.saturating_sub(part.start)).sum();
-        let content_length = octets.saturating_add(text.len() as u64);
+        let bytes: u64 = parts.iter().map(|part| part.end.saturating_sub(part.start)).sum();
+        let content_length = bytes.saturating_add(text.len() as u64);
         Ok(Self { boundary, text, ends, content_length })
     }
 
@@ -90,6 +90,6 @@ fn boundary() -> Result<[u8; 32], Error> {
     getrandom::fill(&mut chance).map_err(|_| Error::usage("the system has no random numbers"))?;
     let mut rest = &mut text[..];
     // Two digits each have room.
-    chance.iter().for_each(|octet| drop(write!(rest, "{octet:02x}")));
+    chance.iter().for_each(|byte| drop(write!(rest, "{byte:02x}")));
     Ok(text)
 }

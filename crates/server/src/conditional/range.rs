@@ -43,15 +43,15 @@ pub(super) fn wanted(field: &[u8], length: u64) -> Wanted {
     let (Some(first), second) = (parts.next(), parts.next()) else { return Wanted::None };
     let Some(second) = second else { return one(first) };
     let parts: Vec<_> = [first, second].into_iter().chain(parts).collect();
-    let octets = parts.iter().map(|part| part.end - part.start).fold(0, u64::saturating_add);
+    let bytes = parts.iter().map(|part| part.end - part.start).fold(0, u64::saturating_add);
     // Parts that overlap are either a mistake or an attack; then, and when all is asked for in pieces, the
     // whole is less.
-    if octets >= length { Wanted::Whole } else { Wanted::Many(parts) }
+    if bytes >= length { Wanted::Whole } else { Wanted::Many(parts) }
 }
 
 /// Returns the ranges of `bytes=…`; other units are not known here (RFC 9110 §14.1, §14.2).
 fn byte_ranges(field: &[u8]) -> Option<&[u8]> {
-    let equals = field.iter().position(|octet| *octet == b'=')?;
+    let equals = field.iter().position(|byte| *byte == b'=')?;
     let (unit, set) = field.split_at(equals);
     unit.eq_ignore_ascii_case(b"bytes").then(|| &set[1..])
 }
@@ -71,7 +71,7 @@ fn is_valid(set: &[u8]) -> bool {
 /// Returns the elements of the list, empty ones left out (RFC 9110 §5.6.1.2); `None` stands for one that is
 /// not well-formed.
 fn specs(set: &[u8]) -> impl Iterator<Item = Option<Spec>> {
-    let elements = set.split(|octet| *octet == b',').map(alula_fields::octets::trim);
+    let elements = set.split(|byte| *byte == b',').map(alula_fields::bytes::trim);
     elements.filter(|element| !element.is_empty()).map(Spec::parse)
 }
 
@@ -84,7 +84,7 @@ impl Spec {
     /// Parses an `int-range` or `suffix-range` (RFC 9110 §14.1.2); a last position before the first is not
     /// valid.
     fn parse(text: &[u8]) -> Option<Self> {
-        let dash = text.iter().position(|octet| *octet == b'-')?;
+        let dash = text.iter().position(|byte| *byte == b'-')?;
         match (&text[..dash], &text[dash + 1..]) {
             ([], length) => number(length).map(Self::Last),
             (first, []) => number(first).map(|first| Self::From(first, None)),
@@ -104,7 +104,7 @@ impl Spec {
             }
             // A suffix of no bytes is well-formed and not satisfiable (RFC 9110 §14.1.2).
             Self::Last(0) => None,
-            Self::Last(octets) => Some(length.saturating_sub(octets)..length),
+            Self::Last(bytes) => Some(length.saturating_sub(bytes)..length),
         }
     }
 }
@@ -128,7 +128,7 @@ mod tests {
         ("bytes=-500", 10_000, Wanted::One(9_500..10_000), "§14.1.2, the final 500"),
         ("bytes=9500-", 10_000, Wanted::One(9_500..10_000), "§14.1.2, the same"),
         ("bytes=0-0", 10_000, Wanted::One(0..1), "§14.1.2, positions are inclusive"),
-        ("bytes=9999-", 10_000, Wanted::One(9_999..10_000), "§14.1.2, the last octet"),
+        ("bytes=9999-", 10_000, Wanted::One(9_999..10_000), "§14.1.2, the last byte"),
         ("bytes=9000-20000", 10_000, Wanted::One(9_000..10_000), "§14.1.2, cut at the end"),
         ("bytes=-20000", 10_000, Wanted::One(0..10_000), "§14.1.2, a suffix longer than all"),
         ("BYTES=0-0", 10, Wanted::One(0..1), "§14.1, units are case-insensitive"),
@@ -144,7 +144,7 @@ mod tests {
         ("bytes=10-20", 10, "§15.5.17"),
         ("bytes=-0", 10, "§14.1.2, a suffix of nothing"),
         ("bytes=99-,100-200", 10, "§15.5.17, none of several"),
-        ("bytes=0-", 0, "§14.1.2, an empty file has no first octet"),
+        ("bytes=0-", 0, "§14.1.2, an empty file has no first byte"),
         ("bytes=0-0", 0, "§14.1.2"),
         ("bytes=99999999999999999999-", 10, "§14.1.2, past any number"),
     ];
@@ -233,12 +233,12 @@ mod tests {
     }
 
     #[test]
-    fn any_octets_have_an_answer() {
+    fn any_bytes_have_an_answer() {
         let whole = b"bytes=0-4, 6-7,-2";
         for end in 0..whole.len() {
-            for octet in 0..=255 {
+            for byte in 0..=255 {
                 let mut field = whole[..end].to_vec();
-                field.push(octet);
+                field.push(byte);
                 field.extend_from_slice(&whole[end + 1..]);
                 for length in [0, 1, 9, u64::MAX] {
                     match wanted(&field, length) {

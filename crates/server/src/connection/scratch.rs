@@ -14,7 +14,7 @@ use std::{
 const SPARES_MAX: usize = 16;
 
 /// The capacity above which a buffer is freed: JSON and events are a few KiB. A thread keeps 1 MiB at most.
-const KEPT_OCTETS_MAX: usize = 64 * 1024;
+const KEPT_BYTES_MAX: usize = 64 * 1024;
 
 thread_local! {
     static SPARES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
@@ -57,9 +57,9 @@ impl Scratch {
     }
 
     /// Lends an empty buffer with room for so many bytes.
-    pub fn with_capacity(octets: usize) -> Self {
+    pub fn with_capacity(bytes: usize) -> Self {
         let mut scratch = Self::lend();
-        scratch.reserve(octets);
+        scratch.reserve(bytes);
         scratch
     }
 }
@@ -67,7 +67,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let mut buffer = std::mem::take(&mut self.0);
-        if buffer.capacity() == 0 || buffer.capacity() > KEPT_OCTETS_MAX {
+        if buffer.capacity() == 0 || buffer.capacity() > KEPT_BYTES_MAX {
             return;
         }
         buffer.clear();
@@ -104,7 +104,7 @@ impl AsRef<[u8]> for Scratch {
 /// Shows the length only: the content may be a secret.
 impl fmt::Debug for Scratch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scratch({} octets)", self.0.len())
+        write!(f, "Scratch({} bytes)", self.0.len())
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn spare_buffers_are_few_and_small() {
-        drop(Scratch::with_capacity(KEPT_OCTETS_MAX + 1));
+        drop(Scratch::with_capacity(KEPT_BYTES_MAX + 1));
         assert_eq!(spares(), 0);
         let lent: Vec<_> = (0..2 * SPARES_MAX).map(|_| Scratch::with_capacity(10)).collect();
         drop(lent);

@@ -80,7 +80,7 @@ enum End {
     /// our FIN and what came before.
     Lingers {
         since: Instant,
-        octets_left: u64,
+        bytes_left: u64,
     },
 }
 
@@ -168,8 +168,8 @@ impl Serving {
     #[inline]
     fn charge_slots(&mut self, measure: Measure) {
         if self.held.0 != measure {
-            let octets = self.slots.octets(measure);
-            self.held = (measure, Some(self.conn.hold(octets as u64)));
+            let bytes = self.slots.bytes(measure);
+            self.held = (measure, Some(self.conn.hold(bytes as u64)));
         }
     }
 
@@ -281,13 +281,13 @@ impl Serving {
         if self.end == End::MakesRoom {
             return Poll::Ready(());
         }
-        let mut octets_left = self.registration.connections().linger_octets;
-        if self.conn.poll_discard(&mut octets_left, cx).is_ready() {
+        let mut bytes_left = self.registration.connections().linger_bytes;
+        if self.conn.poll_discard(&mut bytes_left, cx).is_ready() {
             // Most peers have closed their side already.
             return Poll::Ready(());
         }
         let since = Instant::now();
-        self.end = End::Lingers { since, octets_left };
+        self.end = End::Lingers { since, bytes_left };
         self.registration.lingers(since);
         self.timer_at = Time::FAR;
         self.poll_linger(timer, cx)
@@ -295,7 +295,7 @@ impl Serving {
 
     fn poll_linger(&mut self, mut timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
         let asked = self.registration.poll_asked(cx);
-        let End::Lingers { since, mut octets_left } = self.end else { return Poll::Ready(()) };
+        let End::Lingers { since, mut bytes_left } = self.end else { return Poll::Ready(()) };
         if asked.leaves() {
             return Poll::Ready(());
         }
@@ -307,8 +307,8 @@ impl Serving {
         if timer.poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        let closed = self.conn.poll_discard(&mut octets_left, cx);
-        self.end = End::Lingers { since, octets_left };
+        let closed = self.conn.poll_discard(&mut bytes_left, cx);
+        self.end = End::Lingers { since, bytes_left };
         closed
     }
 }

@@ -6,13 +6,13 @@ use alula_fields::{FieldSection, KnownName};
 /// range such as `*/*` names nothing: people who type an address get text.
 pub(crate) fn takes_json(headers: &FieldSection) -> bool {
     let values = headers.get_all(KnownName::ACCEPT);
-    values.flat_map(|value| value.split(|octet| *octet == b',')).any(names_json)
+    values.flat_map(|value| value.split(|byte| *byte == b',')).any(names_json)
 }
 
 /// Returns true if an element of the list names JSON with a weight above 0. A comma in a quoted parameter
 /// cuts it, which leaves its media type whole.
 fn names_json(element: &[u8]) -> bool {
-    let mut parts = element.split(|octet| *octet == b';').map(<[u8]>::trim_ascii);
+    let mut parts = element.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
     let is_json = parts.next().is_some_and(is_json);
     is_json && !parts.any(is_weight_of_nothing)
 }

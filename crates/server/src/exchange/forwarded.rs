@@ -43,7 +43,7 @@ impl ForwardedSource {
         match self.field {
             ClientAddressField::XForwardedFor => fields
                 .get_all(KnownName::X_FORWARDED_FOR)
-                .flat_map(|value| value.split(|octet| *octet == b','))
+                .flat_map(|value| value.split(|byte| *byte == b','))
                 .for_each(|hop| walk.pass(address(hop.trim_ascii()))),
             ClientAddressField::Forwarded => fields
                 .get_all(KnownName::FORWARDED)
@@ -88,16 +88,16 @@ fn address(text: &[u8]) -> Option<IpAddr> {
 /// Returns the elements of a list, cut at the commas that are in no quoted string.
 fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut is_quoted = false;
-    value.split(move |octet| {
-        is_quoted ^= *octet == b'"';
-        *octet == b',' && !is_quoted
+    value.split(move |byte| {
+        is_quoted ^= *byte == b'"';
+        *byte == b',' && !is_quoted
     })
 }
 
 /// Returns the address in the one `for` of an element (RFC 7239 §4, §6). Quoted pairs are not taken: no
 /// address needs one.
 fn named_for(element: &[u8]) -> Option<IpAddr> {
-    let pairs = element.split(|octet| *octet == b';').map(<[u8]>::trim_ascii);
+    let pairs = element.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
     let mut named = pairs
         .filter_map(|pair| pair.split_at_checked(4))
         .filter(|(name, _)| name.eq_ignore_ascii_case(b"for="));

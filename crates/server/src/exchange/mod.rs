@@ -151,7 +151,7 @@ impl<S> Exchange<S> {
     /// # fn example(exchange: alula::Exchange) {
     /// let mut der = alula::Scratch::lend();
     /// if exchange.read_peer_certificate(&mut der) {
-    ///     println!("a certificate of {} octets", der.len());
+    ///     println!("a certificate of {} bytes", der.len());
     /// }
     /// # }
     /// ```

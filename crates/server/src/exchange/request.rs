@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use alula_fields::{Captures, FieldError, FieldSection, Head, IntoName, KnownName, octets};
+use alula_fields::{Captures, FieldError, FieldSection, Head, IntoName, KnownName, bytes};
 use alula_net::Version;
 
 use crate::exchange::{accept::takes_json, scheme::SchemeSource};
@@ -65,14 +65,14 @@ impl Request {
     /// Returns the path without the query, as bytes.
     #[inline]
     pub(crate) fn path_alone(&self) -> &[u8] {
-        let path = self.path_octets();
-        let end = octets::position(path, b'?').unwrap_or(path.len());
+        let path = self.path_bytes();
+        let end = bytes::position(path, b'?').unwrap_or(path.len());
         &path[..end]
     }
 
     #[inline]
-    fn path_octets(&self) -> &[u8] {
-        self.head().path_octets().unwrap_or_default()
+    fn path_bytes(&self) -> &[u8] {
+        self.head().path_bytes().unwrap_or_default()
     }
 
     /// Returns the query of the target, as it was written; none where there is no `?`.
@@ -101,7 +101,7 @@ impl Request {
 
     /// Returns the bytes that a capture of the route stands for, as they were written.
     pub(crate) fn capture(&self, number: usize) -> Option<&[u8]> {
-        self.path_octets().get(self.head().captures().span(number)?)
+        self.path_bytes().get(self.head().captures().span(number)?)
     }
 
     /// Returns the scheme of the connection: `https` over TLS, `http` in clear text; `None` for CONNECT
@@ -224,10 +224,10 @@ impl Request {
     }
 
     /// Returns true if it says that its content has more bytes than that.
-    pub(crate) fn states_more_than(&self, octets: u64) -> bool {
+    pub(crate) fn states_more_than(&self, bytes: u64) -> bool {
         let stated =
             self.headers().text(KnownName::CONTENT_LENGTH).and_then(|digits| digits.parse::<u64>().ok());
-        stated.is_some_and(|stated| stated > octets)
+        stated.is_some_and(|stated| stated > bytes)
     }
 
     /// Returns true if the peer takes JSON, by `accept` (RFC 9110 §12.5.1).

@@ -8,14 +8,14 @@ use alula_net::{Error, Ledger};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes that are read at once: enough that changing threads for it hardly shows.
-pub(super) const BUFFER_OCTETS: usize = 64 * 1024;
+pub(super) const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Buffers in all, and so reads at once: more than disks carry out at a time.
 pub(super) const BUFFERS_MAX: usize = 16;
 
 /// A buffer and how much of it was read.
 pub(super) struct Buffer {
-    octets: Box<[u8]>,
+    bytes: Box<[u8]>,
     filled: usize,
     place: OwnedSemaphorePermit,
 }
@@ -30,14 +30,14 @@ pub struct FileBuffers {
 
 impl FileBuffers {
     /// The number of bytes that all buffers take together: 1 MiB.
-    pub const OCTETS_MAX: usize = BUFFERS_MAX * BUFFER_OCTETS;
+    pub const BYTES_MAX: usize = BUFFERS_MAX * BUFFER_BYTES;
 
     /// Makes none yet, and charges all that there may be to the memory of all connections.
     pub fn new(ledger: &Ledger) -> Self {
         Self {
             spares: Mutex::default(),
             places: Arc::new(Semaphore::new(BUFFERS_MAX)),
-            _held: ledger.reserve(Self::OCTETS_MAX as u64),
+            _held: ledger.reserve(Self::BYTES_MAX as u64),
         }
     }
 
@@ -56,27 +56,27 @@ impl FileBuffers {
         // Nobody closes it.
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(Error::other)?;
         let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let octets = spare.unwrap_or_else(|| vec![0; BUFFER_OCTETS].into());
-        Ok(Buffer { octets, filled: 0, place })
+        let bytes = spare.unwrap_or_else(|| vec![0; BUFFER_BYTES].into());
+        Ok(Buffer { bytes, filled: 0, place })
     }
 
     /// Takes one back. One that is dropped instead makes room for a new one.
     pub(super) fn give(&self, buffer: Buffer) {
-        self.spares.lock().unwrap_or_else(PoisonError::into_inner).push(buffer.octets);
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner).push(buffer.bytes);
         drop(buffer.place);
     }
 }
 
 impl Buffer {
     /// Returns the first bytes of the buffer, to be filled; they are what was read from now on.
-    pub(super) fn first(&mut self, octets: usize) -> &mut [u8] {
-        self.filled = octets.min(self.octets.len());
-        &mut self.octets[..self.filled]
+    pub(super) fn first(&mut self, bytes: usize) -> &mut [u8] {
+        self.filled = bytes.min(self.bytes.len());
+        &mut self.bytes[..self.filled]
     }
 
     /// Returns the bytes that were read.
     pub(super) fn read(&self) -> &[u8] {
-        &self.octets[..self.filled]
+        &self.bytes[..self.filled]
     }
 }
 
@@ -121,6 +121,6 @@ mod tests {
         let mut buffer = lend(&buffers).unwrap();
         buffer.first(3).copy_from_slice(b"abc");
         assert_eq!(buffer.read(), b"abc");
-        assert_eq!(buffer.first(usize::MAX).len(), BUFFER_OCTETS);
+        assert_eq!(buffer.first(usize::MAX).len(), BUFFER_BYTES);
     }
 }

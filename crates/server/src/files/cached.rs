@@ -61,9 +61,9 @@ pub(crate) async fn on_blocking_thread<T: Send + 'static>(
 
 /// Reads the content of a small file, if `read` fills the memory for it.
 fn read_small(file: &OpenFile, read: impl FnOnce(&File, &mut [u8]) -> bool) -> Option<Vec<u8>> {
-    let octets = usize::try_from(file.length()).ok().filter(|octets| *octets <= SMALL_MAX)?;
-    let mut content = vec![0; octets];
-    let is_whole = octets == 0 || read(file.file(), &mut content);
+    let bytes = usize::try_from(file.length()).ok().filter(|bytes| *bytes <= SMALL_MAX)?;
+    let mut content = vec![0; bytes];
+    let is_whole = bytes == 0 || read(file.file(), &mut content);
     (is_whole && check(file.file(), file.stamp()).is_ok()).then_some(content)
 }
 

@@ -11,10 +11,10 @@ use aws_lc_rs::digest::{Context, SHA256};
 use super::stamp::Stamp;
 
 /// Bytes of a digest that are told: two contents with the same 128 bits are not to be expected.
-const DIGEST_OCTETS: usize = 16;
+const DIGEST_BYTES: usize = 16;
 
 /// Bytes of a strong tag, with its quotes.
-const TAG_OCTETS: usize = 2 * DIGEST_OCTETS + 2;
+const TAG_BYTES: usize = 2 * DIGEST_BYTES + 2;
 
 /// An entity-tag as it is sent.
 ///
@@ -45,12 +45,12 @@ impl EntityTag {
 }
 
 /// Returns the strong tag of content in these pieces: part of its digest in hexadecimal, in quotes.
-pub(crate) fn strong_tag<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> [u8; TAG_OCTETS] {
+pub(crate) fn strong_tag<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> [u8; TAG_BYTES] {
     let mut context = Context::new(&SHA256);
     pieces.into_iter().for_each(|piece| context.update(piece));
-    let mut tag = [b'"'; TAG_OCTETS];
-    for (octet, digits) in context.finish().as_ref().iter().zip(tag[1..TAG_OCTETS - 1].chunks_exact_mut(2)) {
-        digits.copy_from_slice(&[HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 0xf)]]);
+    let mut tag = [b'"'; TAG_BYTES];
+    for (byte, digits) in context.finish().as_ref().iter().zip(tag[1..TAG_BYTES - 1].chunks_exact_mut(2)) {
+        digits.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 0xf)]]);
     }
     tag
 }

@@ -10,7 +10,7 @@ use std::{fs::File, future::ready, io, ops::Range};
 use alula_net::{BodyWriter, Error};
 
 use super::{
-    buffers::{BUFFER_OCTETS, Buffer, FileBuffers},
+    buffers::{BUFFER_BYTES, Buffer, FileBuffers},
     open_file::OpenFile,
     sendfile::Sendfile,
     stamp::Stamp,
@@ -42,12 +42,12 @@ impl OpenFile {
         let mut rest = if writer.is_muted() { part.end..part.end } else { part };
         let mut sendfile = Sendfile::new(self, writer);
         while !rest.is_empty() {
-            let octets = match sendfile.send(self, &rest, writer).await? {
-                Some(octets) => octets,
+            let bytes = match sendfile.send(self, &rest, writer).await? {
+                Some(bytes) => bytes,
                 None => self.copy(&rest, buffers, writer).await?,
             };
-            sent(octets);
-            rest.start += octets;
+            sent(bytes);
+            rest.start += bytes;
         }
         Ok(())
     }
@@ -72,29 +72,29 @@ impl OpenFile {
             buffers.give(buffer);
             return Ok(0);
         }
-        let octets = (rest.end - rest.start).min(room.min(BUFFER_OCTETS) as u64);
-        let is_last = octets == rest.end - rest.start;
-        let buffer = self.read(buffer, rest.start..rest.start + octets, is_last).await?;
-        let octets = writer.try_write(buffer.read())? as u64;
+        let bytes = (rest.end - rest.start).min(room.min(BUFFER_BYTES) as u64);
+        let is_last = bytes == rest.end - rest.start;
+        let buffer = self.read(buffer, rest.start..rest.start + bytes, is_last).await?;
+        let bytes = writer.try_write(buffer.read())? as u64;
         buffers.give(buffer);
-        Ok(octets)
+        Ok(bytes)
     }
 
     /// Fills the buffer with what is at this place of the file, or with the beginning of it. Before the last
     /// bytes are sent the file must still be what it was.
     async fn read(&self, mut buffer: Buffer, place: Range<u64>, is_last: bool) -> Result<Buffer, Error> {
-        let octets = (place.end - place.start) as usize;
-        let read = read_cached(self.file(), buffer.first(octets), place.start);
+        let bytes = (place.end - place.start) as usize;
+        let read = read_cached(self.file(), buffer.first(bytes), place.start);
         if read > 0 {
             let _ = buffer.first(read);
             // A file system that reads without waiting has the state of an open file in memory: asking for it
             // waits for no disk.
-            let is_checked = is_last && read == octets;
+            let is_checked = is_last && read == bytes;
             return if is_checked { self.check().map(|()| buffer) } else { Ok(buffer) };
         }
         let file = self.clone();
         let read = tokio::task::spawn_blocking(move || {
-            read_exact_at(file.file(), buffer.first(octets), place.start)?;
+            read_exact_at(file.file(), buffer.first(bytes), place.start)?;
             if is_last { check(file.file(), file.stamp()).map(|()| buffer) } else { Ok(buffer) }
         });
         let read = read.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
@@ -114,9 +114,9 @@ impl OpenFile {
 /// Reads what the system has in memory, without waiting for a disk: how many bytes. None when there are
 /// none, or the system cannot tell.
 #[cfg(target_os = "linux")]
-pub(super) fn read_cached(file: &File, octets: &mut [u8], at: u64) -> usize {
+pub(super) fn read_cached(file: &File, bytes: &mut [u8], at: u64) -> usize {
     use rustix::io::{ReadWriteFlags, preadv2};
-    preadv2(file, &mut [io::IoSliceMut::new(octets)], at, ReadWriteFlags::NOWAIT).unwrap_or(0)
+    preadv2(file, &mut [io::IoSliceMut::new(bytes)], at, ReadWriteFlags::NOWAIT).unwrap_or(0)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -125,19 +125,19 @@ pub(super) fn read_cached(_: &File, _: &mut [u8], _: u64) -> usize {
 }
 
 #[cfg(unix)]
-pub(super) fn read_exact_at(file: &File, octets: &mut [u8], at: u64) -> io::Result<()> {
+pub(super) fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     use std::os::unix::fs::FileExt as _;
-    file.read_exact_at(octets, at)
+    file.read_exact_at(bytes, at)
 }
 
 #[cfg(not(unix))]
-pub(super) fn read_exact_at(file: &File, mut octets: &mut [u8], mut at: u64) -> io::Result<()> {
+pub(super) fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt as _;
-    while !octets.is_empty() {
-        match file.seek_read(octets, at)? {
+    while !bytes.is_empty() {
+        match file.seek_read(bytes, at)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             read => {
-                octets = &mut octets[read..];
+                bytes = &mut bytes[read..];
                 at += read as u64;
             }
         }

@@ -15,7 +15,7 @@ use super::{open_file::OpenFile, reading::read_cached};
 
 /// Bytes of one step. In one call for more, the core of a peer on the same machine and ours get in each
 /// other's way (decision 0032).
-const STEP_OCTETS: u64 = 64 * 1024;
+const STEP_BYTES: u64 = 64 * 1024;
 
 /// Steps after which other tasks of the thread run first: 512 KiB.
 const STEPS_IN_A_ROW: u32 = 8;
@@ -39,15 +39,15 @@ impl Sendfile {
         rest: &Range<u64>,
         writer: &mut BodyWriter,
     ) -> Result<Option<u64>, Error> {
-        while self.is_possible && rest.end - rest.start > STEP_OCTETS {
+        while self.is_possible && rest.end - rest.start > STEP_BYTES {
             self.let_others_run().await;
-            let step = rest.start..rest.start + STEP_OCTETS;
+            let step = rest.start..rest.start + STEP_BYTES;
             if !is_in_memory(file, &step) {
                 return Ok(None);
             }
             match writer.try_send_file(file.file(), step)? {
                 Some(0) => self.wait(writer).await?,
-                Some(octets) => return Ok(Some(octets as u64)),
+                Some(bytes) => return Ok(Some(bytes as u64)),
                 None => self.is_possible = false,
             }
         }

@@ -126,7 +126,7 @@ impl Identity {
 /// Asks for random bytes. The first time costs aws-lc 25 ms of computing, which no peer need wait for.
 fn gather_entropy(provider: &CryptoProvider) -> Result<(), Error> {
     let filled = provider.secure_random.fill(&mut [0]);
-    filled.map_err(|_| Error::usage("the system has no random octets"))
+    filled.map_err(|_| Error::usage("the system has no random bytes"))
 }
 
 #[cfg(feature = "self-signed")]
@@ -195,7 +195,7 @@ mod tests {
 
     /// The first work of the source takes long.
     #[test]
-    fn random_octets_were_asked_for_before_the_first_peer_comes() {
+    fn random_bytes_were_asked_for_before_the_first_peer_comes() {
         static RANDOM: Counted = Counted(AtomicUsize::new(0));
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();

@@ -175,8 +175,8 @@ impl ServerBuilder {
     /// a limit of their own. Content that is read piece by piece is not bounded, unless its route decodes it:
     /// what is not read stays with the client.
     #[must_use]
-    pub fn content_max(mut self, octets: usize) -> Self {
-        self.content_max = octets;
+    pub fn content_max(mut self, bytes: usize) -> Self {
+        self.content_max = bytes;
         self
     }
 

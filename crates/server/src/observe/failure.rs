@@ -11,7 +11,7 @@ use alula_fields::{EscapedDebug, Head, KnownName, OneLine, Status, masked_target
 use alula_net::{Cause, Error, Fault, Overrun, Phase, Version, h1};
 
 /// Bytes of a target that are kept for those who hear of a failure.
-const TARGET_OCTETS_MAX: usize = 256;
+const TARGET_BYTES_MAX: usize = 256;
 
 /// A request that failed on this server; [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) is
 /// called with it.
@@ -217,7 +217,7 @@ impl RequestFacts {
     }
 
     /// About what they hold at most: few methods are long.
-    pub(crate) const OCTETS_MAX: usize = size_of::<Self>() + TARGET_OCTETS_MAX + 16;
+    pub(crate) const BYTES_MAX: usize = size_of::<Self>() + TARGET_BYTES_MAX + 16;
 
     /// Notes what is asked for. Allocates nothing once warm.
     pub(crate) fn note(&mut self, head: &Head) {
@@ -237,12 +237,12 @@ fn note(into: &mut String, text: Option<&str>) {
     let _ = Bounded(into).write_str(text.unwrap_or_default());
 }
 
-/// Takes text up to [`TARGET_OCTETS_MAX`].
+/// Takes text up to [`TARGET_BYTES_MAX`].
 struct Bounded<'a>(&'a mut String);
 
 impl fmt::Write for Bounded<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = TARGET_OCTETS_MAX - self.0.len();
+        let room = TARGET_BYTES_MAX - self.0.len();
         // Of what a target shows nothing but the mark of a secret has several bytes.
         self.0.push_str(text.get(..room.min(text.len())).unwrap_or_default());
         if text.len() <= room { Ok(()) } else { Err(fmt::Error) }
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn long_targets_are_cut() {
-        assert_eq!(facts(&"/".repeat(1000)).target.len(), TARGET_OCTETS_MAX);
+        assert_eq!(facts(&"/".repeat(1000)).target.len(), TARGET_BYTES_MAX);
     }
 
     #[test]

@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// Bytes of chance in a name: no two requests get the same.
-const CHANCE_OCTETS: usize = 16;
+const CHANCE_BYTES: usize = 16;
 
 /// The longest name that is taken over from a peer.
-const TAKEN_OCTETS_MAX: usize = 128;
+const TAKEN_BYTES_MAX: usize = 128;
 
 /// Names that a thread makes with one call of the system.
 const MADE_AT_ONCE: usize = 16;
@@ -69,7 +69,7 @@ impl RequestId {
 
 impl Hook for RequestId {
     fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
-        let mut kept = [0; TAKEN_OCTETS_MAX];
+        let mut kept = [0; TAKEN_BYTES_MAX];
         let name = if self.keeps(begun) {
             let name = begun.request().headers().get(KnownName::X_REQUEST_ID).unwrap_or_default();
             kept[..name.len()].copy_from_slice(name);
@@ -94,29 +94,29 @@ impl fmt::Debug for RequestId {
 }
 
 fn is_name(text: &[u8]) -> bool {
-    let is_taken = |octet: &u8| octet.is_ascii_alphanumeric() || b"-._:/+=@".contains(octet);
-    (1..=TAKEN_OCTETS_MAX).contains(&text.len()) && text.iter().all(is_taken)
+    let is_taken = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:/+=@".contains(byte);
+    (1..=TAKEN_BYTES_MAX).contains(&text.len()) && text.iter().all(is_taken)
 }
 
-type Name = [u8; 2 * CHANCE_OCTETS];
+type Name = [u8; 2 * CHANCE_BYTES];
 
 /// Random bytes of a thread, and how many of them are left.
 struct Chance {
-    octets: [u8; CHANCE_OCTETS * MADE_AT_ONCE],
+    bytes: [u8; CHANCE_BYTES * MADE_AT_ONCE],
     left: usize,
 }
 
 thread_local! {
-    static CHANCE: RefCell<Chance> = const { RefCell::new(Chance { octets: [0; CHANCE_OCTETS * MADE_AT_ONCE], left: 0 }) };
+    static CHANCE: RefCell<Chance> = const { RefCell::new(Chance { bytes: [0; CHANCE_BYTES * MADE_AT_ONCE], left: 0 }) };
 }
 
 /// Makes a new name; none if the system has no random bytes.
 fn make() -> Option<Name> {
     let chance = CHANCE.try_with(|chance| chance.borrow_mut().take()).ok()??;
-    let mut name = [0; 2 * CHANCE_OCTETS];
-    for (digits, octet) in name.chunks_exact_mut(2).zip(chance) {
-        digits[0] = HEX[usize::from(octet >> 4)];
-        digits[1] = HEX[usize::from(octet & 15)];
+    let mut name = [0; 2 * CHANCE_BYTES];
+    for (digits, byte) in name.chunks_exact_mut(2).zip(chance) {
+        digits[0] = HEX[usize::from(byte >> 4)];
+        digits[1] = HEX[usize::from(byte & 15)];
     }
     Some(name)
 }
@@ -124,14 +124,14 @@ fn make() -> Option<Name> {
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
 impl Chance {
-    fn take(&mut self) -> Option<[u8; CHANCE_OCTETS]> {
+    fn take(&mut self) -> Option<[u8; CHANCE_BYTES]> {
         if self.left == 0 {
-            getrandom::fill(&mut self.octets).ok()?;
+            getrandom::fill(&mut self.bytes).ok()?;
             self.left = MADE_AT_ONCE;
         }
         self.left -= 1;
-        let (octets, _) = self.octets[self.left * CHANCE_OCTETS..].split_first_chunk()?;
-        Some(*octets)
+        let (bytes, _) = self.bytes[self.left * CHANCE_BYTES..].split_first_chunk()?;
+        Some(*bytes)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::builder::Route;
-use super::cut::{Cut, KEY_OCTETS, key};
+use super::cut::{Cut, KEY_BYTES, key};
 use super::pattern::Part;
 use super::segments::Segments;
 use super::table::{Edge, Leaf, Node, Table};
@@ -62,7 +62,7 @@ fn leaf<T>(route: Route<T>) -> Leaf<T> {
 fn node(draft: &Draft) -> Node {
     let edge = |literal: &[u8], node| Edge {
         len: literal.len(),
-        tail: literal.get(KEY_OCTETS..).unwrap_or_default().into(),
+        tail: literal.get(KEY_BYTES..).unwrap_or_default().into(),
         node,
     };
     let keyed = |(literal, &node): (&Vec<u8>, &usize)| (key(literal), edge(literal, node));

@@ -58,7 +58,7 @@ impl Cut {
         while self.drops_empty && start < path.len() {
             match self.separator(&path[start..]) {
                 0 => break,
-                octets => start += octets,
+                bytes => start += bytes,
             }
         }
         if start == path.len() {
@@ -69,8 +69,8 @@ impl Cut {
     }
 
     /// Returns how many bytes the separator has that these begin with; zero is none.
-    pub(super) fn separator(&self, octets: &[u8]) -> usize {
-        match octets {
+    pub(super) fn separator(&self, bytes: &[u8]) -> usize {
+        match bytes {
             [b'/', ..] => 1,
             [b'%', b'2', b'f' | b'F', ..] if self.at_encoded => 3,
             _ => 0,
@@ -168,8 +168,8 @@ const fn slash(word: u64) -> Option<usize> {
 /// Returns a mark for each of the eight bytes that is this one. The lowest mark is exact; those above it
 /// need not be.
 #[inline]
-const fn marks(word: u64, octet: u8) -> u64 {
-    let zeros = word ^ (ONES * octet as u64);
+const fn marks(word: u64, byte: u8) -> u64 {
+    let zeros = word ^ (ONES * byte as u64);
     zeros.wrapping_sub(ONES) & !zeros & (ONES << 7)
 }
 
@@ -205,11 +205,11 @@ fn is_rest_doubtful(path: &[u8], start: usize) -> bool {
 /// Returns the first eight bytes as a number, zeros behind the last.
 pub(super) fn key(segment: &[u8]) -> u64 {
     let first = segment.iter().take(WORD).rev();
-    first.fold(0, |key, &octet| key << 8 | u64::from(octet))
+    first.fold(0, |key, &byte| key << 8 | u64::from(byte))
 }
 
 /// The number of bytes of a segment that its key holds.
-pub(super) const KEY_OCTETS: usize = WORD;
+pub(super) const KEY_BYTES: usize = WORD;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use alula_fields::octets;
+use alula_fields::bytes;
 
 use super::segments::{PlusSign, Segments};
 
@@ -21,8 +21,8 @@ pub(crate) struct Malformed {
 /// An escape is malformed.
 pub(crate) fn decode(raw: &[u8], options: Segments) -> Result<Cow<'_, [u8]>, Malformed> {
     let is_space = options.plus == PlusSign::Space;
-    let plus = if is_space { octets::position(raw, b'+') } else { None };
-    match octets::position(&raw[..plus.unwrap_or(raw.len())], b'%').or(plus) {
+    let plus = if is_space { bytes::position(raw, b'+') } else { None };
+    match bytes::position(&raw[..plus.unwrap_or(raw.len())], b'%').or(plus) {
         None => Ok(Cow::Borrowed(raw)),
         Some(first) => decode_from(raw, first, is_space).map(Cow::Owned),
     }
@@ -32,8 +32,8 @@ fn decode_from(raw: &[u8], first: usize, is_space: bool) -> Result<Vec<u8>, Malf
     let mut decoded = Vec::with_capacity(raw.len());
     decoded.extend_from_slice(&raw[..first]);
     let mut at = first;
-    while let Some(&octet) = raw.get(at) {
-        match octet {
+    while let Some(&byte) = raw.get(at) {
+        match byte {
             b'%' => {
                 decoded.push(escaped(&raw[at..]).ok_or(Malformed { position: at })?);
                 at += 3;
@@ -48,11 +48,11 @@ fn decode_from(raw: &[u8], first: usize, is_space: bool) -> Result<Vec<u8>, Malf
 }
 
 /// Returns the byte of the escape that these begin with.
-fn escaped(octets: &[u8]) -> Option<u8> {
-    let [b'%', high, low, ..] = octets else { return None };
+fn escaped(bytes: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = bytes else { return None };
     Some(digit(*high)? << 4 | digit(*low)?)
 }
 
-fn digit(octet: u8) -> Option<u8> {
-    char::from(octet).to_digit(16).map(|digit| digit as u8)
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).map(|digit| digit as u8)
 }

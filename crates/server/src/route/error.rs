@@ -35,7 +35,7 @@ pub(super) enum Mistake {
     TooManyLayers,
     HostBelow(String),
     DuplicateName(String),
-    BadOctet,
+    BadByte,
     EmptySegment,
     EncodedSlash,
     DotSegment,
@@ -85,7 +85,7 @@ impl RouteError {
 
 impl fmt::Display for RouteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(OneLine(f), "route `{}`, octet {}: {}", self.pattern, self.position, self.mistake)
+        write!(OneLine(f), "route `{}`, byte {}: {}", self.pattern, self.position, self.mistake)
     }
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for Mistake {
             }
             Self::TooManySegments => return write!(f, "a pattern has at most {SEGMENTS_MAX} segments"),
             Self::DuplicateName(name) => return write!(f, "there is another capture named `{name}`"),
-            Self::BadOctet => "no path has this octet: write it percent-encoded, and leave the query out",
+            Self::BadByte => "no path has this byte: write it percent-encoded, and leave the query out",
             Self::EmptySegment => "paths with empty segments do not come here under `EmptySegments`",
             Self::EncodedSlash => "segments with `%2F` do not come here under `EncodedSlash`",
             Self::DotSegment => "paths with `.` and `..` are refused under `DotSegments`",

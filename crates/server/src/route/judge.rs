@@ -16,19 +16,19 @@ pub(crate) enum Refused {
 /// Returns the rule that refuses these bytes: what stands behind a slash of a path, one segment or several.
 ///
 /// An encoded slash sets a dot segment off whatever the rule: it is a slash once decoded.
-pub(super) fn refusal(octets: &[u8], options: Segments) -> Option<Refused> {
+pub(super) fn refusal(bytes: &[u8], options: Segments) -> Option<Refused> {
     let (mut segment, mut piece, mut at) = (0, 0, 0);
-    while let Some(octet) = octets.get(at) {
-        let is_encoded = *octet == b'%' && is_encoded_slash(&octets[at..]);
+    while let Some(byte) = bytes.get(at) {
+        let is_encoded = *byte == b'%' && is_encoded_slash(&bytes[at..]);
         if is_encoded && options.encoded_slash == EncodedSlash::Refuse {
             return Some(Refused::EncodedSlash);
         }
-        if *octet == b'/' || is_encoded {
+        if *byte == b'/' || is_encoded {
             let cuts = !is_encoded || options.encoded_slash == EncodedSlash::Separate;
             if cuts && segment == at && options.empty == EmptySegments::Refuse {
                 return Some(Refused::EmptySegment);
             }
-            if is_dots(&octets[piece..at]) && options.dots == DotSegments::Refuse {
+            if is_dots(&bytes[piece..at]) && options.dots == DotSegments::Refuse {
                 return Some(Refused::DotSegment);
             }
             piece = at + if is_encoded { 3 } else { 1 };
@@ -38,11 +38,11 @@ pub(super) fn refusal(octets: &[u8], options: Segments) -> Option<Refused> {
             at += 1;
         }
     }
-    (is_dots(&octets[piece..]) && options.dots == DotSegments::Refuse).then_some(Refused::DotSegment)
+    (is_dots(&bytes[piece..]) && options.dots == DotSegments::Refuse).then_some(Refused::DotSegment)
 }
 
-fn is_encoded_slash(octets: &[u8]) -> bool {
-    matches!(octets, [b'%', b'2', b'f' | b'F', ..])
+fn is_encoded_slash(bytes: &[u8]) -> bool {
+    matches!(bytes, [b'%', b'2', b'f' | b'F', ..])
 }
 
 /// Returns true for `.` and `..`, dots also as `%2e`.
@@ -52,8 +52,8 @@ fn is_dots(segment: &[u8]) -> bool {
 }
 
 /// Returns how many bytes the dot has that these begin with; zero is none.
-fn dot(octets: &[u8]) -> usize {
-    match octets {
+fn dot(bytes: &[u8]) -> usize {
+    match bytes {
         [b'.', ..] => 1,
         [b'%', b'2', b'e' | b'E', ..] => 3,
         _ => 0,

@@ -1,6 +1,6 @@
 //! The pattern of a route, parsed and checked.
 
-use alula_fields::octets;
+use alula_fields::bytes;
 
 use super::error::{Mistake, RouteError};
 use super::judge::{Refused, refusal};
@@ -121,9 +121,9 @@ impl Part {
         if is_other_syntax(segment) {
             return Err((0, Mistake::OtherSyntax));
         }
-        let is_foreign = |octet: u8| octet == b'?' || !octet.is_ascii() || !octets::is_path(&[octet]);
+        let is_foreign = |byte: u8| byte == b'?' || !byte.is_ascii() || !bytes::is_path(&[byte]);
         if let Some(at) = segment.bytes().position(is_foreign) {
-            return Err((at, Mistake::BadOctet));
+            return Err((at, Mistake::BadByte));
         }
         match unmatched(segment.as_bytes(), options) {
             Some(mistake) => Err((0, mistake)),
@@ -157,7 +157,7 @@ fn end_of_name(name: &str) -> Option<usize> {
 /// Returns true for a capture as other routers write it: `:id`, `*rest`, `*`. Taken as literals they would
 /// match no path that is asked for, and the route would be 404 without a reason.
 fn is_other_syntax(segment: &str) -> bool {
-    let is_name = |name: &str| name.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'_');
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match segment.strip_prefix(':') {
         Some(name) => !name.is_empty() && is_name(name),
         None => segment.strip_prefix('*').is_some_and(is_name),

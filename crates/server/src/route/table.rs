@@ -1,7 +1,7 @@
 //! The compiled trie, and the search for a path in it.
 
 use super::builder::Builder;
-use super::cut::{Cut, KEY_OCTETS, Next, Segment};
+use super::cut::{Cut, KEY_BYTES, Next, Segment};
 use super::judge::{Refused, refusal};
 use super::redirect::SlashChange;
 use super::segments::{Segments, TrailingSlash};
@@ -62,7 +62,7 @@ impl Edge {
     #[inline]
     fn is_same(&self, path: &[u8], segment: Segment) -> bool {
         let len = segment.end - segment.start;
-        self.len == len && (len <= KEY_OCTETS || *self.tail == path[segment.start + KEY_OCTETS..segment.end])
+        self.len == len && (len <= KEY_BYTES || *self.tail == path[segment.start + KEY_BYTES..segment.end])
     }
 }
 

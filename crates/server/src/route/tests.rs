@@ -17,7 +17,7 @@ fn table(options: Segments, patterns: &[&'static str]) -> Table<&'static str> {
     builder.build()
 }
 
-/// Returns the outcome of a search in words: the pattern and its captures, `name=octets` each.
+/// Returns the outcome of a search in words: the pattern and its captures, `name=bytes` each.
 fn found(table: &Table<&'static str>, path: &str) -> String {
     let (mark, found) = match table.find(path.as_bytes()) {
         Outcome::Found(found) => ("", found),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use alula_coding::{Codings, DecoderPool, coded_octets_max};
+use alula_coding::{Codings, DecoderPool, coded_bytes_max};
 use alula_fields::{KnownName, Status};
 use alula_net::Sent;
 
@@ -25,11 +25,11 @@ pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<
         Codings::Unknown | Codings::TooMany => return Err(ContentRefusal::Coding),
         Codings::Known(..) => {}
     }
-    let octets_max = exchange.unread_body().content_max() as u64;
-    if exchange.request().states_more_than(coded_octets_max(octets_max)) {
+    let bytes_max = exchange.unread_body().content_max() as u64;
+    if exchange.request().states_more_than(coded_bytes_max(bytes_max)) {
         return Err(ContentRefusal::TooLong);
     }
-    exchange.put_decoder(DecoderPool::lend(pool, codings, octets_max));
+    exchange.put_decoder(DecoderPool::lend(pool, codings, bytes_max));
     Ok(true)
 }
 

@@ -130,8 +130,8 @@ impl Compiled {
         if terms.allows_slow_peer {
             exchange.allow_slow_peer();
         }
-        if let Some(octets) = terms.content_max {
-            exchange.unread_body().set_content_max(octets);
+        if let Some(bytes) = terms.content_max {
+            exchange.unread_body().set_content_max(bytes);
         }
         #[cfg(feature = "decoding")]
         if terms.decodes && decoding::begin(exchange, &self.decoders)? {
@@ -139,11 +139,9 @@ impl Compiled {
         }
         match terms.content_max {
             // A length that is stated is refused before any content is sent or read.
-            Some(octets) if exchange.request().states_more_than(octets as u64) => {
-                Err(ContentRefusal::TooLong)
-            }
-            Some(octets) if !exchange.unread_body().is_ended() => {
-                exchange.body().bound_content(octets);
+            Some(bytes) if exchange.request().states_more_than(bytes as u64) => Err(ContentRefusal::TooLong),
+            Some(bytes) if !exchange.unread_body().is_ended() => {
+                exchange.body().bound_content(bytes);
                 Ok(())
             }
             _ => Ok(()),

@@ -37,11 +37,11 @@ impl<S> Exchange<S> {
     /// }
     /// ```
     pub fn param(&self, name: &str) -> Result<Cow<'_, str>, ParamError> {
-        let text = |octets| match octets {
-            Cow::Borrowed(octets) => std::str::from_utf8(octets).map(Cow::Borrowed).ok(),
-            Cow::Owned(octets) => String::from_utf8(octets).map(Cow::Owned).ok(),
+        let text = |bytes| match bytes {
+            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed).ok(),
+            Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).ok(),
         };
-        text(self.param_octets(name)?).ok_or_else(|| ParamError::new(name, Why::NotText))
+        text(self.param_bytes(name)?).ok_or_else(|| ParamError::new(name, Why::NotText))
     }
 
     /// Parses a [`param`](Self::param) into a number or another type that is read from text.
@@ -57,7 +57,7 @@ impl<S> Exchange<S> {
     ///
     /// # Errors
     /// The pattern has no such capture, or it has a malformed escape.
-    pub fn param_octets(&self, name: &str) -> Result<Cow<'_, [u8]>, ParamError> {
+    pub fn param_bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, ParamError> {
         let not_captured = || ParamError::new(name, Why::NotCaptured);
         let captured =
             self.app().and_then(|app| app.routes.names_of(self.entry())).ok_or_else(not_captured)?;
@@ -71,7 +71,7 @@ impl<S> Exchange<S> {
     pub(crate) fn last_param(&self) -> Result<Cow<'_, [u8]>, ParamError> {
         let place = self.app().and_then(|app| app.routes.place_of(self.entry()));
         match place.and_then(|place| place.names.last()) {
-            Some(name) => self.param_octets(name),
+            Some(name) => self.param_bytes(name),
             None => Ok(Cow::Borrowed(&[])),
         }
     }

@@ -25,14 +25,14 @@ fn a_request_that_is_reset_at_once_is_not_handled() {
     let seen = handled.clone();
     let client = std::thread::spawn(move || {
         let mut socket = TcpStream::connect(address).unwrap();
-        let mut octets = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
-        octets.extend(frame(SETTINGS, 0, 0, &[]));
+        let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+        bytes.extend(frame(SETTINGS, 0, 0, &[]));
         // GET and http as the static table (RFC 7541 Appendix A) has them, with the ends of the head and of
         // the stream.
-        octets.extend(frame(HEADERS, 0x5, 1, &[0x82, 0x86, PATH_ROOT]));
-        octets.extend(frame(RST_STREAM, 0, 1, &[0, 0, 0, 8]));
-        octets.extend(frame(HEADERS, 0x5, 3, &[0x82, 0x86, PATH_INDEX]));
-        socket.write_all(&octets).unwrap();
+        bytes.extend(frame(HEADERS, 0x5, 1, &[0x82, 0x86, PATH_ROOT]));
+        bytes.extend(frame(RST_STREAM, 0, 1, &[0, 0, 0, 8]));
+        bytes.extend(frame(HEADERS, 0x5, 3, &[0x82, 0x86, PATH_INDEX]));
+        socket.write_all(&bytes).unwrap();
         wait_for_answer(&mut socket);
         stop.stop();
     });

@@ -108,9 +108,9 @@ impl Peer {
     fn read(&mut self) -> bool {
         let mut space = [0; 1024];
         match self.socket.read(&mut space) {
-            Ok(octets) => {
-                self.input.extend(&space[..octets]);
-                octets == 0
+            Ok(bytes) => {
+                self.input.extend(&space[..bytes]);
+                bytes == 0
             }
             Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
         }

@@ -22,7 +22,7 @@ const ACK: u8 = 1;
 /// SETTINGS_INITIAL_WINDOW_SIZE at its most.
 const LARGEST_STREAM_WINDOW: [u8; 6] = [0, 4, 0x7f, 0xff, 0xff, 0xff];
 /// More than sockets hold.
-const OCTETS: usize = 32 * 1024 * 1024;
+const BYTES: usize = 32 * 1024 * 1024;
 
 #[test]
 fn the_last_answer_is_whole() {
@@ -44,12 +44,12 @@ fn the_last_answer_is_whole() {
             let may_answer = may_answer.clone();
             async move {
                 may_answer.notified().await;
-                exchange.respond(Status::OK).send(&vec![b'c'; OCTETS]).await
+                exchange.respond(Status::OK).send(&vec![b'c'; BYTES]).await
             }
         }))
         .unwrap();
     drop(runtime);
-    assert_eq!(client.join().unwrap(), OCTETS);
+    assert_eq!(client.join().unwrap(), BYTES);
 }
 
 fn ask(address: SocketAddr) -> TcpStream {
@@ -63,12 +63,12 @@ fn ask(address: SocketAddr) -> TcpStream {
     socket
 }
 
-/// The octets of content received. The answer is let go once the server has said which request is the last.
+/// The bytes of content received. The answer is let go once the server has said which request is the last.
 fn receive(socket: &mut TcpStream, let_answer: &Notify) -> usize {
-    let (mut octets, mut farewells) = (0, 0);
+    let (mut bytes, mut farewells) = (0, 0);
     while let Some((kind, payload)) = read_frame(socket) {
         match kind {
-            DATA => octets += payload.len(),
+            DATA => bytes += payload.len(),
             // Only after the answer to this a server says which request is the last (RFC 9113 §6.8).
             PING => write_frame(socket, PING, ACK, 0, &payload),
             GOAWAY => {
@@ -80,7 +80,7 @@ fn receive(socket: &mut TcpStream, let_answer: &Notify) -> usize {
             _ => {}
         }
     }
-    octets
+    bytes
 }
 
 fn write_frame(socket: &mut TcpStream, kind: u8, flags: u8, stream: u8, payload: &[u8]) {

@@ -64,9 +64,9 @@ fn ask(socket: &mut TcpStream) -> bool {
     }
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n\r\n") {
-        let mut octets = [0; 256];
-        match socket.read(&mut octets) {
-            Ok(read) if read > 0 => answer.extend_from_slice(&octets[..read]),
+        let mut bytes = [0; 256];
+        match socket.read(&mut bytes) {
+            Ok(read) if read > 0 => answer.extend_from_slice(&bytes[..read]),
             _ => return false,
         }
     }

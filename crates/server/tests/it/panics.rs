@@ -61,7 +61,7 @@ fn write_frame(socket: &mut TcpStream, kind: u8, flags: u8, stream: u8, payload:
     socket.write_all(&[&head, payload].concat()).unwrap();
 }
 
-/// The first octet of the head that answers this stream; what else comes is passed over.
+/// The first byte of the head that answers this stream; what else comes is passed over.
 fn read_status(socket: &mut TcpStream, stream: u8) -> u8 {
     loop {
         let mut head = [0; 9];
@@ -70,7 +70,7 @@ fn read_status(socket: &mut TcpStream, stream: u8) -> u8 {
         socket.read_exact(&mut payload).unwrap();
         if head[3] == HEADERS && head[8] == stream {
             // A table of another size may be announced first (RFC 7541 §6.3).
-            return payload.into_iter().find(|octet| octet & 0x80 != 0).unwrap();
+            return payload.into_iter().find(|byte| byte & 0x80 != 0).unwrap();
         }
     }
 }

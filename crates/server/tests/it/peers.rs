@@ -30,13 +30,13 @@ fn an_address_that_is_refused_is_closed_at_once() {
 #[test]
 fn a_silent_peer_of_http2_is_pinged_and_given_up() {
     let quiet = Duration::from_millis(50);
-    let (octets, _) = serve(Server::builder().keep_alive(quiet, 4 * quiet), |address| {
+    let (bytes, _) = serve(Server::builder().keep_alive(quiet, 4 * quiet), |address| {
         end(TcpStream::connect(address).unwrap(), REQUEST_OVER_HTTP2)
     });
-    let (mut octets, mut pings) = (&octets[..], 0);
-    while let Some((head, rest)) = octets.split_first_chunk::<9>() {
+    let (mut bytes, mut pings) = (&bytes[..], 0);
+    while let Some((head, rest)) = bytes.split_first_chunk::<9>() {
         pings += usize::from(head[3] == PING);
-        octets = &rest[usize::from(head[1]) << 8 | usize::from(head[2])..];
+        bytes = &rest[usize::from(head[1]) << 8 | usize::from(head[2])..];
     }
     assert_eq!(pings, 1);
 }
@@ -45,9 +45,9 @@ fn a_silent_peer_of_http2_is_pinged_and_given_up() {
 fn end(mut socket: TcpStream, first: &[u8]) -> Vec<u8> {
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket.write_all(first).unwrap();
-    let mut octets = Vec::new();
-    socket.read_to_end(&mut octets).unwrap();
-    octets
+    let mut bytes = Vec::new();
+    socket.read_to_end(&mut bytes).unwrap();
+    bytes
 }
 
 /// Runs a server beside a client, and says how many connections it has refused. Over HTTP/2 it never answers.

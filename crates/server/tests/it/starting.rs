@@ -111,9 +111,9 @@ fn connect(address: SocketAddr) -> TcpStream {
 fn head(socket: &mut TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        let mut octet = [0];
-        socket.read_exact(&mut octet).unwrap();
-        head.extend(octet);
+        let mut byte = [0];
+        socket.read_exact(&mut byte).unwrap();
+        head.extend(byte);
     }
     String::from_utf8(head).unwrap()
 }

@@ -17,7 +17,7 @@ const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 /// A).
 const REQUEST_OVER_HTTP2: &[u8] =
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x03\x01\x05\0\0\0\x01\x82\x86\x84";
-/// Kind and first octet of the HEADERS of an answer of 200.
+/// Kind and first byte of the HEADERS of an answer of 200.
 const HEADERS: u8 = 1;
 const STATUS_200: u8 = 0x88;
 
@@ -61,12 +61,12 @@ fn the_first_request_is_waited_for() {
 #[test]
 fn a_connection_without_a_request_holds_the_stop_up_for_a_second() {
     let began = Instant::now();
-    let octets = stopped_before_it_serves(|address, stop| {
+    let bytes = stopped_before_it_serves(|address, stop| {
         let mut socket = connect(address);
         stop.stop();
         move || socket.read(&mut [0; 1]).unwrap()
     });
-    assert_eq!(octets, 0);
+    assert_eq!(bytes, 0);
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
 }
 
@@ -203,9 +203,9 @@ fn is_answered(socket: &mut TcpStream, over_http1: bool) -> bool {
 fn answer_over_http1(socket: &mut TcpStream) -> std::io::Result<bool> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        let mut octet = [0];
-        socket.read_exact(&mut octet)?;
-        head.extend(octet);
+        let mut byte = [0];
+        socket.read_exact(&mut byte)?;
+        head.extend(byte);
     }
     Ok(head.starts_with(b"HTTP/1.1 200"))
 }

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let (sum, failures) = run_all(&plan);
     let last = plan.first + plan.runs - 1;
     println!("seeds {} to {last}: {:.1} s", plan.first, began.elapsed().as_secs_f64());
-    println!("  {} calls answered and found right, {} octets compared", sum.answered, sum.octets);
+    println!("  {} calls answered and found right, {} bytes compared", sum.answered, sum.bytes);
     println!("  {} calls failed, each for a reason; {} were given up", sum.failed, sum.given_up);
     println!("  {} connections, {} blows", sum.connections, sum.blows);
     println!("  {} connections at rest, whose ends agreed on windows and held nothing", sum.at_rest);
@@ -99,7 +99,7 @@ fn add(sum: &mut Outcome, one: &Outcome) {
     sum.answered += one.answered;
     sum.failed += one.failed;
     sum.given_up += one.given_up;
-    sum.octets += one.octets;
+    sum.bytes += one.bytes;
     sum.connections += one.connections;
     sum.blows += one.blows;
     sum.at_rest += one.at_rest;

@@ -2,7 +2,7 @@
 //!
 //! A server and clients of Alula in one process, a hundred calls in flight over a few connections. One call
 //! in a hundred is given up, one in a hundred reads late, with windows so small that the server has to wait
-//! for it. Every answer is compared octet by octet; in the end memory and descriptors must be as they were.
+//! for it. Every answer is compared byte by byte; in the end memory and descriptors must be as they were.
 #![forbid(unsafe_code)]
 
 use std::{
@@ -16,7 +16,7 @@ use std::{
 };
 
 use alula::{Client, Error, Exchange, Limits, Response, Sent, Server, Status};
-use alula_simulation::content::{Expected, OCTETS_MAX, content};
+use alula_simulation::content::{BYTES_MAX, Expected, content};
 use alula_tally::Tally;
 use alula_testkit::Rng;
 use tokio::{
@@ -44,7 +44,7 @@ const FOREVER: Duration = Duration::from_secs(60);
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 /// How much more memory the last quarter may hold than the second, at the most of either: what is in flight
 /// varies.
-const GROWTH_OCTETS_MAX: u64 = 4 * 1024 * 1024;
+const GROWTH_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// How many more descriptors: none is opened for a request.
 const GROWTH_DESCRIPTORS_MAX: u64 = 2;
 
@@ -55,13 +55,13 @@ struct Counts {
     given_up: AtomicU64,
     wrong: AtomicU64,
     failed: AtomicU64,
-    octets: AtomicU64,
+    bytes: AtomicU64,
 }
 
 /// What the process holds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
-    octets: u64,
+    bytes: u64,
     resident: u64,
     descriptors: u64,
 }
@@ -129,10 +129,10 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     let path = exchange.request().path();
     let wanted = path[1..]
         .split_once('/')
-        .and_then(|(number, octets)| Some((number.parse().ok()?, octets.parse().ok()?)));
-    let Some((number, octets)) = wanted else { return exchange.respond(Status::BAD_REQUEST).send(b"").await };
+        .and_then(|(number, bytes)| Some((number.parse().ok()?, bytes.parse().ok()?)));
+    let Some((number, bytes)) = wanted else { return exchange.respond(Status::BAD_REQUEST).send(b"").await };
     while exchange.body().chunk().await?.is_some() {}
-    exchange.respond(Status::OK).send(content(number, octets)).await
+    exchange.respond(Status::OK).send(content(number, bytes)).await
 }
 
 async fn call_often(client: Client, url: Arc<str>, counts: Arc<Counts>, caller: u64, requests: u64) {
@@ -142,11 +142,11 @@ async fn call_often(client: Client, url: Arc<str>, counts: Arc<Counts>, caller: 
         if number >= requests {
             return;
         }
-        let octets = octets(&mut rng);
-        let url = format!("{url}{number}/{octets}");
+        let bytes = bytes(&mut rng);
+        let url = format!("{url}{number}/{bytes}");
         let (gives_up, is_late) = (rng.one_in(GIVEN_UP), rng.one_in(LATE));
         let patience = if gives_up { rng.below(PATIENCE_MAX) } else { usize::MAX };
-        let call = call(&client, &url, &counts, number, octets, is_late);
+        let call = call(&client, &url, &counts, number, bytes, is_late);
         let outcome = tokio::select! {
             biased;
             outcome = timeout(FOREVER, call) => outcome,
@@ -177,8 +177,8 @@ async fn let_others_run(times: usize) {
 }
 
 /// Most contents are small.
-fn octets(rng: &mut Rng) -> usize {
-    let most = *rng.pick(&[0, 100, 1_000, 1_000, 10_000, 10_000, OCTETS_MAX]);
+fn bytes(rng: &mut Rng) -> usize {
+    let most = *rng.pick(&[0, 100, 1_000, 1_000, 10_000, 10_000, BYTES_MAX]);
     rng.below(most + 1)
 }
 
@@ -188,19 +188,19 @@ async fn call(
     url: &str,
     counts: &Counts,
     number: u64,
-    octets: usize,
+    bytes: usize,
     is_late: bool,
 ) -> Result<bool, Error> {
     let mut response = client.get(url).send().await?;
     if is_late {
         sleep(LATE_BY).await;
     }
-    counts.octets.fetch_add(octets as u64, Relaxed);
-    Ok(response.status() == Status::OK && is_right(&mut response, number, octets).await?)
+    counts.bytes.fetch_add(bytes as u64, Relaxed);
+    Ok(response.status() == Status::OK && is_right(&mut response, number, bytes).await?)
 }
 
-async fn is_right(response: &mut Response, number: u64, octets: usize) -> Result<bool, Error> {
-    let mut expected = Expected::new(number, octets);
+async fn is_right(response: &mut Response, number: u64, bytes: usize) -> Result<bool, Error> {
+    let mut expected = Expected::new(number, bytes);
     while let Some(piece) = response.body().chunk().await? {
         if expected.take(piece).is_err() {
             return Ok(false);
@@ -236,7 +236,7 @@ fn tell(after: Duration, done: u64, counts: &Counts, held: Held) {
     println!(
         "{:>5} s  {done:>9} requests  {wrong} failures  {:>6} KiB live  {:>6} KiB resident  {} descriptors",
         after.as_secs(),
-        held.octets / 1024,
+        held.bytes / 1024,
         held.resident / 1024,
         held.descriptors
     );
@@ -245,7 +245,7 @@ fn tell(after: Duration, done: u64, counts: &Counts, held: Held) {
 impl Held {
     fn now() -> Self {
         Self {
-            octets: alula_tally::process().bytes_live().max(0) as u64,
+            bytes: alula_tally::process().bytes_live().max(0) as u64,
             resident: resident().unwrap_or_default(),
             descriptors: fs::read_dir("/proc/self/fd").map_or(0, |all| all.count() as u64),
         }
@@ -253,14 +253,14 @@ impl Held {
 
     fn max(self, other: Self) -> Self {
         Self {
-            octets: self.octets.max(other.octets),
+            bytes: self.bytes.max(other.bytes),
             resident: self.resident.max(other.resident),
             descriptors: self.descriptors.max(other.descriptors),
         }
     }
 }
 
-/// Octets of memory that the system counts for this process, where it tells.
+/// Bytes of memory that the system counts for this process, where it tells.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -271,9 +271,9 @@ fn judge(counts: &Counts, samples: &[(u64, Held)]) -> bool {
     let count = |what: &AtomicU64| what.load(Relaxed);
     let (wrong, failed) = (count(&counts.wrong), count(&counts.failed));
     println!(
-        "{} answered right ({} octets), {} given up, {wrong} wrong, {failed} failed",
+        "{} answered right ({} bytes), {} given up, {wrong} wrong, {failed} failed",
         count(&counts.answered),
-        count(&counts.octets),
+        count(&counts.bytes),
         count(&counts.given_up)
     );
     let most = |percent: std::ops::Range<u64>| {
@@ -285,8 +285,8 @@ fn judge(counts: &Counts, samples: &[(u64, Held)]) -> bool {
         return false;
     };
     println!("second quarter: {second:?}\n  last quarter: {last:?}");
-    let is_flat = last.octets <= second.octets + GROWTH_OCTETS_MAX
-        && last.resident <= second.resident + GROWTH_OCTETS_MAX
+    let is_flat = last.bytes <= second.bytes + GROWTH_BYTES_MAX
+        && last.resident <= second.resident + GROWTH_BYTES_MAX
         && last.descriptors <= second.descriptors + GROWTH_DESCRIPTORS_MAX;
     if !is_flat {
         println!("memory or descriptors have grown");

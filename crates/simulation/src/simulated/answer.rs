@@ -37,23 +37,23 @@ async fn carry_out(world: &World, script: &Script, mut exchange: Exchange) -> Re
     match script.answer {
         Answer::Whole => {
             read_all(world, script, exchange.body()).await?;
-            let octets = content(script.number.into(), script.octets);
-            begin(script, exchange).send(octets).await
+            let bytes = content(script.number.into(), script.bytes);
+            begin(script, exchange).send(bytes).await
         }
         Answer::Pieces(pieces) => {
             read_all(world, script, exchange.body()).await?;
             let writer = begin(script, exchange).stream().await?;
-            send_pieces(script, writer, script.number.into(), script.octets, pieces).await
+            send_pieces(script, writer, script.number.into(), script.bytes, pieces).await
         }
         Answer::Echo => echo(world, script, exchange).await,
         Answer::Early => {
-            let octets = content(script.number.into(), script.octets);
-            begin(script, exchange).send(octets).await
+            let bytes = content(script.number.into(), script.bytes);
+            begin(script, exchange).send(bytes).await
         }
         Answer::Not => Err(Error::usage("the script says so")),
         Answer::Half => {
             let mut writer = begin(script, exchange).stream().await?;
-            writer.write(&content(script.number.into(), script.octets)[..script.octets / 2]).await?;
+            writer.write(&content(script.number.into(), script.bytes)[..script.bytes / 2]).await?;
             Err(Error::usage("the script says so"))
         }
     }
@@ -68,10 +68,10 @@ pub(super) async fn send_pieces(
     script: &Script,
     mut writer: BodyWriter,
     number: u64,
-    octets: usize,
+    bytes: usize,
     pieces: Pieces,
 ) -> Result<Sent, Error> {
-    for piece in content(number, octets).chunks(pieces.octets) {
+    for piece in content(number, bytes).chunks(pieces.bytes) {
         writer.write(piece).await?;
         sleep(pieces.pause).await;
     }
@@ -89,7 +89,7 @@ async fn finish(script: &Script, writer: BodyWriter) -> Result<Sent, Error> {
 
 /// Reads the request's content, which has to be what the script says.
 async fn read_all(world: &World, script: &Script, body: &mut Body) -> Result<(), Error> {
-    let mut expected = Expected::new(upload_number(script.number), script.upload.octets());
+    let mut expected = Expected::new(upload_number(script.number), script.upload.bytes());
     while let Some(piece) = body.chunk().await? {
         take(world, script, &mut expected, piece);
     }
@@ -98,7 +98,7 @@ async fn read_all(world: &World, script: &Script, body: &mut Body) -> Result<(),
 }
 
 async fn echo(world: &World, script: &Script, exchange: Exchange) -> Result<Sent, Error> {
-    let mut expected = Expected::new(upload_number(script.number), script.upload.octets());
+    let mut expected = Expected::new(upload_number(script.number), script.upload.bytes());
     let (_request, mut body, responder) = exchange.split();
     let reply = responder.respond(Status::OK).header("date", DATE);
     let mut writer = reply.header("x-call", script.number.to_string()).stream().await?;
@@ -111,7 +111,7 @@ async fn echo(world: &World, script: &Script, exchange: Exchange) -> Result<Sent
 }
 
 fn take(world: &World, script: &Script, expected: &mut Expected, piece: &[u8]) {
-    lock(&world.tally).octets += piece.len() as u64;
+    lock(&world.tally).bytes += piece.len() as u64;
     if expected.take(piece).is_err() {
         world.log.find(format!("call {}: the request's content is not what was sent", script.number));
     }
@@ -119,7 +119,7 @@ fn take(world: &World, script: &Script, expected: &mut Expected, piece: &[u8]) {
 
 fn expect_end(world: &World, script: &Script, expected: &Expected) {
     if expected.left() > 0 {
-        world.log.find(format!("call {}: the request ended {} octets early", script.number, expected.left()));
+        world.log.find(format!("call {}: the request ended {} bytes early", script.number, expected.left()));
     }
 }
 

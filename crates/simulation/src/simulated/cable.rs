@@ -1,4 +1,4 @@
-//! One connection of the simulated network: two directions with octets under way, and what befalls them.
+//! One connection of the simulated network: two directions with bytes under way, and what befalls them.
 //!
 //! Rule 1: a waker is woken once something has changed for it, and it is gone then, as with the reactor of
 //! tokio.
@@ -51,16 +51,16 @@ struct State {
     is_taken: bool,
     /// Nothing arrives earlier.
     holds_until: Instant,
-    /// It has held octets back for a while.
+    /// It has held bytes back for a while.
     has_paused: bool,
 }
 
 /// One direction.
 struct Way {
     arrived: VecDeque<u8>,
-    /// Octets that were sent, and not read or not known to be.
+    /// Bytes that were sent, and not read or not known to be.
     used: usize,
-    /// Octets that have arrived.
+    /// Bytes that have arrived.
     total: usize,
     last_arrival: Instant,
     /// The sender has said that nothing more comes.
@@ -78,11 +78,11 @@ struct Way {
 
 /// What is under way.
 pub(super) enum Delivery {
-    /// Octets on this way.
-    Octets(usize, Vec<u8>),
+    /// Bytes on this way.
+    Bytes(usize, Vec<u8>),
     /// The end of this way.
     End(usize),
-    /// So many octets were read from this way, or none: there is room.
+    /// So many bytes were read from this way, or none: there is room.
     Room(usize, usize),
     /// An end was closed too early.
     Reset,
@@ -114,7 +114,7 @@ impl Cable {
         lock(&self.state).is_taken
     }
 
-    /// Returns true if octets are under way.
+    /// Returns true if bytes are under way.
     pub(super) fn is_carrying(&self) -> bool {
         lock(&self.state).ways.iter().any(|way| way.used > 0)
     }
@@ -129,9 +129,9 @@ impl Cable {
         let mut state = lock(&self.state);
         let mut woken = Vec::new();
         match delivery {
-            Delivery::Octets(way, mut octets) => {
-                let is_cut = self.cut(&state.ways[way], way, &mut octets);
-                if !self.arrive(&mut state.ways[way], way, octets, &mut woken) {
+            Delivery::Bytes(way, mut bytes) => {
+                let is_cut = self.cut(&state.ways[way], way, &mut bytes);
+                if !self.arrive(&mut state.ways[way], way, bytes, &mut woken) {
                     post.send(Instant::now() + self.weather.delay, self, Delivery::Reset);
                 }
                 if is_cut {
@@ -149,7 +149,7 @@ impl Cable {
                 state.ways[way].has_ended = true;
                 woken.extend(state.ways[way].reader.take());
             }
-            Delivery::Room(way, octets) => woken.extend(state.ways[way].make_room(octets)),
+            Delivery::Room(way, bytes) => woken.extend(state.ways[way].make_room(bytes)),
             Delivery::Reset => self.reset(&mut state, &mut woken),
             Delivery::Blow(blow) => self.suffer(post, &mut state, blow, &mut woken),
         }
@@ -157,38 +157,38 @@ impl Cable {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Returns true if the client's end is open, and an octet that arrives now belongs to no answer.
+    /// Returns true if the client's end is open, and a byte that arrives now belongs to no answer.
     fn client_awaits_nothing(&self) -> bool {
         let client = lock(&self.users)[0].upgrade();
         client.is_some_and(|conn| conn.version() == Version::Http1 && conn.is_free())
     }
 
-    /// Shortens octets that would arrive to those before the cut; true if it is there.
-    fn cut(&self, way: &Way, index: usize, octets: &mut Vec<u8>) -> bool {
+    /// Shortens bytes that would arrive to those before the cut; true if it is there.
+    fn cut(&self, way: &Way, index: usize, bytes: &mut Vec<u8>) -> bool {
         let at = self.weather.cut.filter(|(cut, _)| *cut == index && !way.is_broken);
-        let left = at.map(|(_, at)| at.saturating_sub(way.total)).filter(|left| *left <= octets.len());
+        let left = at.map(|(_, at)| at.saturating_sub(way.total)).filter(|left| *left <= bytes.len());
         left.is_some_and(|left| {
-            octets.truncate(left);
+            bytes.truncate(left);
             true
         })
     }
 
     /// False when nobody is there to read any more.
-    fn arrive(&self, way: &mut Way, index: usize, octets: Vec<u8>, woken: &mut Vec<Waker>) -> bool {
+    fn arrive(&self, way: &mut Way, index: usize, bytes: Vec<u8>, woken: &mut Vec<Waker>) -> bool {
         if way.is_broken || way.is_silent || way.has_ended {
             return true;
         }
         if way.is_unread {
             return false;
         }
-        self.note(index, "arrive", octets.len() as u64);
-        way.total += octets.len();
-        way.arrived.extend(octets);
+        self.note(index, "arrive", bytes.len() as u64);
+        way.total += bytes.len();
+        way.arrived.extend(bytes);
         woken.extend(way.reader.take());
         true
     }
 
-    /// Both ends are told that it is broken. Octets that had arrived may be lost with it; if the network had
+    /// Both ends are told that it is broken. Bytes that had arrived may be lost with it; if the network had
     /// held them back until the other end went, the loss is the network's doing.
     fn reset(&self, state: &mut State, woken: &mut Vec<Waker>) {
         let loses = !self.weather.keeps_what_arrived && state.ways.iter().any(|way| !way.arrived.is_empty());
@@ -248,21 +248,21 @@ impl Way {
         }
     }
 
-    fn make_room(&mut self, octets: usize) -> Option<Waker> {
-        self.used -= octets;
+    fn make_room(&mut self, bytes: usize) -> Option<Waker> {
+        self.used -= bytes;
         self.is_full = false;
         self.writer.take()
     }
 
-    /// Takes what has arrived, up to so many octets.
+    /// Takes what has arrived, up to so many bytes.
     fn take(&mut self, space: &mut [u8]) -> usize {
-        let octets = space.len().min(self.arrived.len());
+        let bytes = space.len().min(self.arrived.len());
         let (front, back) = self.arrived.as_slices();
-        let of_front = octets.min(front.len());
+        let of_front = bytes.min(front.len());
         space[..of_front].copy_from_slice(&front[..of_front]);
-        space[of_front..octets].copy_from_slice(&back[..octets - of_front]);
-        self.arrived.drain(..octets);
-        octets
+        space[of_front..bytes].copy_from_slice(&back[..bytes - of_front]);
+        self.arrived.drain(..bytes);
+        bytes
     }
 }
 
@@ -293,10 +293,10 @@ impl End {
         1 - self.side
     }
 
-    /// Sends octets on their way, in one piece or some.
-    fn dispatch(&self, state: &mut State, octets: &[u8]) {
+    /// Sends bytes on their way, in one piece or some.
+    fn dispatch(&self, state: &mut State, bytes: &[u8]) {
         let weather = &self.cable.weather;
-        let mut rest = octets;
+        let mut rest = bytes;
         while !rest.is_empty() {
             let cut = if weather.is_choppy { state.rng.range(1..rest.len() + 1) } else { rest.len() };
             let (piece, others) = rest.split_at(cut);
@@ -305,7 +305,7 @@ impl End {
             let arrives = (Instant::now() + weather.delay + jitter).max(state.holds_until);
             let way = &mut state.ways[self.side];
             way.last_arrival = way.last_arrival.max(arrives);
-            self.post.send(way.last_arrival, &self.cable, Delivery::Octets(self.side, piece.to_vec()));
+            self.post.send(way.last_arrival, &self.cable, Delivery::Bytes(self.side, piece.to_vec()));
         }
     }
 
@@ -342,10 +342,10 @@ impl Link for End {
             let all = space.len().min(way.arrived.len());
             let few = weather.is_choppy && state.rng.one_in(4);
             let most = if few { state.rng.range(0..all) + 1 } else { all };
-            let octets = way.take(&mut space[..most]);
+            let bytes = way.take(&mut space[..most]);
             let at = Instant::now() + weather.delay;
-            self.post.send(at, &self.cable, Delivery::Room(index, octets));
-            return Poll::Ready(Ok(octets));
+            self.post.send(at, &self.cable, Delivery::Room(index, bytes));
+            return Poll::Ready(Ok(bytes));
         }
         if way.is_broken {
             return Poll::Ready(Err(ErrorKind::ConnectionReset.into()));
@@ -357,7 +357,7 @@ impl Link for End {
         Poll::Pending
     }
 
-    fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         let weather = &self.cable.weather;
         let mut state = lock(&self.cable.state);
         let state = &mut *state;
@@ -365,7 +365,7 @@ impl Link for End {
         if way.is_shut || way.is_broken {
             return Err(ErrorKind::BrokenPipe.into());
         }
-        let room = weather.octets_max - way.used;
+        let room = weather.bytes_max - way.used;
         let is_unknown = weather.is_choppy && state.rng.one_in(ROOM_IS_UNKNOWN);
         if room == 0 || is_unknown {
             way.is_full = true;
@@ -375,13 +375,13 @@ impl Link for End {
             }
             return Err(ErrorKind::WouldBlock.into());
         }
-        let most = room.min(octets.len());
+        let most = room.min(bytes.len());
         let few = weather.is_choppy && state.rng.one_in(4);
         let taken = if few { state.rng.range(0..most) + 1 } else { most };
         way.used += taken;
-        self.cable.note(self.side, "write", sum(&octets[..taken]));
+        self.cable.note(self.side, "write", sum(&bytes[..taken]));
         if !way.is_silent {
-            self.dispatch(state, &octets[..taken]);
+            self.dispatch(state, &bytes[..taken]);
         }
         Ok(taken)
     }

@@ -79,8 +79,8 @@ impl Party {
         }
         match script.upload {
             Upload::None => self.read(script, call.send().await?).await,
-            Upload::Whole(octets) => {
-                let content = content(upload_number(script.number), octets);
+            Upload::Whole(bytes) => {
+                let content = content(upload_number(script.number), bytes);
                 self.read(script, call.send_body(content).await?).await
             }
             Upload::Pieces(..) => self.send_and_read(script, call).await,
@@ -90,15 +90,15 @@ impl Party {
     /// Sends the content while the answer is read. An answer may come before the content ends, which then is
     /// not needed.
     async fn send_and_read(&self, script: &Script, call: Call<'_>) -> Result<(), Error> {
-        let Upload::Pieces(octets, pieces) = script.upload else { return Ok(()) };
+        let Upload::Pieces(bytes, pieces) = script.upload else { return Ok(()) };
         let (writer, pending) = call.open().await?;
         let number = upload_number(script.number);
         let read = self.read_pending(script, pending);
         if script.breaks_off {
-            let octets = &content(number, octets)[..octets / 2];
-            return tokio::join!(break_off(writer, octets, pieces), read).1;
+            let bytes = &content(number, bytes)[..bytes / 2];
+            return tokio::join!(break_off(writer, bytes, pieces), read).1;
         }
-        tokio::join!(send_pieces(script, writer, number, octets, pieces), read).1
+        tokio::join!(send_pieces(script, writer, number, bytes, pieces), read).1
     }
 
     async fn read_pending(&self, script: &Script, pending: PendingResponse) -> Result<(), Error> {
@@ -113,20 +113,20 @@ impl Party {
         let number = script.number.to_string();
         self.expect(script, "number", response.headers().get("x-call") == Some(number.as_bytes()))?;
         let mut expected = match script.answer {
-            Answer::Echo => Expected::new(upload_number(script.number), script.upload.octets()),
+            Answer::Echo => Expected::new(upload_number(script.number), script.upload.bytes()),
             _ if script.method == "HEAD" => Expected::new(0, 0),
-            _ => Expected::new(script.number.into(), script.octets),
+            _ => Expected::new(script.number.into(), script.bytes),
         };
         let mut space = vec![0; script.reads_at_most];
         for piece in 0.. {
             if piece < PAUSES_MAX {
                 sleep(script.reads_after).await;
             }
-            let octets = self.read_piece(script, &mut response, &mut space, &mut expected).await?;
-            if octets == 0 {
+            let bytes = self.read_piece(script, &mut response, &mut space, &mut expected).await?;
+            if bytes == 0 {
                 break;
             }
-            lock(&self.world.tally).octets += octets as u64;
+            lock(&self.world.tally).bytes += bytes as u64;
         }
         self.expect(script, "end", expected.left() == 0)?;
         let may_have_trailers = matches!(script.answer, Answer::Echo | Answer::Pieces(_));
@@ -144,8 +144,8 @@ impl Party {
         let piece = if space.is_empty() {
             response.body().chunk().await?.unwrap_or_default()
         } else {
-            let octets = response.body().read(space).await?;
-            &space[..octets]
+            let bytes = response.body().read(space).await?;
+            &space[..bytes]
         };
         self.expect(script, "content", expected.take(piece).is_ok())?;
         Ok(piece.len())
@@ -214,8 +214,8 @@ impl Party {
 }
 
 /// Sends content piece by piece, and drops the writer before the message is whole.
-async fn break_off(mut writer: BodyWriter, octets: &[u8], pieces: Pieces) {
-    for piece in octets.chunks(pieces.octets) {
+async fn break_off(mut writer: BodyWriter, bytes: &[u8], pieces: Pieces) {
+    for piece in bytes.chunks(pieces.bytes) {
         if writer.write(piece).await.is_err() {
             return;
         }

@@ -41,7 +41,7 @@ impl Log {
         }
         let mut courses = lock(&self.courses);
         let course = courses.entry(actor).or_insert(FNV_OFFSET);
-        *course = mixed(mixed(mixed_octets(*course, what.as_bytes()), at), amount);
+        *course = mixed(mixed(mixed_bytes(*course, what.as_bytes()), at), amount);
     }
 
     /// Notes what must not be.
@@ -74,20 +74,20 @@ const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
 fn mixed(hash: u64, number: u64) -> u64 {
-    mixed_octets(hash, &number.to_le_bytes())
+    mixed_bytes(hash, &number.to_le_bytes())
 }
 
-fn mixed_octets(hash: u64, octets: &[u8]) -> u64 {
-    octets.iter().fold(hash, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(FNV_PRIME))
+fn mixed_bytes(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
 }
 
-/// A number that tells octets from others.
-pub(super) fn sum(octets: &[u8]) -> u64 {
-    let (words, rest) = octets.as_chunks();
+/// A number that tells bytes from others.
+pub(super) fn sum(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks();
     let sum = words.iter().fold(FNV_OFFSET, |sum, word| {
         (sum ^ u64::from_le_bytes(*word)).wrapping_mul(FNV_PRIME).rotate_left(29)
     });
-    mixed_octets(sum, rest)
+    mixed_bytes(sum, rest)
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

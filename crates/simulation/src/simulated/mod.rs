@@ -13,7 +13,7 @@
 //! 4. Once all is answered, both ends of a connection agree on its windows, which are whole again but for
 //!    what is not worth an update; nothing is held, no caller counts as woken, and the connection's own task
 //!    reads.
-//! 5. Once clients and servers are gone, so are their tasks, connections and memory: to the octet, from the
+//! 5. Once clients and servers are gone, so are their tasks, connections and memory: to the byte, from the
 //!    second run of a thread on. The first one leaves behind what threads keep for themselves: tokio's
 //!    context, tables made once.
 //! 6. Nothing panics.

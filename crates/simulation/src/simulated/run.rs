@@ -54,8 +54,8 @@ pub struct Outcome {
     pub failed: u64,
     /// Calls that were given up by their callers.
     pub given_up: u64,
-    /// Octets of content that were compared.
-    pub octets: u64,
+    /// Bytes of content that were compared.
+    pub bytes: u64,
     /// Connections that were opened.
     pub connections: u64,
     /// Connections that were cut or fell silent, and clients whose connection could not be opened.
@@ -113,8 +113,8 @@ pub fn run(seed: u64, version: Option<Version>, tells: bool) -> Outcome {
     }
     let kept = counts.allocations as i64 - counts.deallocations as i64;
     if !tells && !has_findings && (counts.bytes_live(), kept) != (0, 0) {
-        let octets = counts.bytes_live();
-        outcome.findings.push(format!("{octets} octets of memory in {kept} pieces are left"));
+        let bytes = counts.bytes_live();
+        outcome.findings.push(format!("{bytes} bytes of memory in {kept} pieces are left"));
     }
     outcome
 }
@@ -252,7 +252,7 @@ async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandl
     Ok((serving, stop))
 }
 
-/// Returns true if octets are still under way on this connection or wait for room, since it is slow, or a
+/// Returns true if bytes are still under way on this connection or wait for room, since it is slow, or a
 /// handler still thinks.
 fn is_sending(cable: &Cable) -> bool {
     let users = lock(&cable.users).clone().map(|user| user.upgrade());
@@ -328,7 +328,7 @@ fn sum_up(world: &World, at_rest: u64, simulated: Duration) -> Outcome {
         answered: tally.answered,
         failed: tally.failed,
         given_up: tally.given_up,
-        octets: tally.octets,
+        bytes: tally.bytes,
         connections: cables.len() as u64,
         blows: (hurt + world.wires.refusals()) as u64,
         at_rest,

@@ -15,14 +15,14 @@ pub(super) struct Script {
     pub(super) method: &'static str,
     pub(super) upload: Upload,
     pub(super) answer: Answer,
-    /// The number of octets that the answer has, unless it is the request sent back.
-    pub(super) octets: usize,
+    /// The number of bytes that the answer has, unless it is the request sent back.
+    pub(super) bytes: usize,
     /// How long the server thinks before it answers.
     pub(super) thinks: Duration,
     pub(super) has_trailers: bool,
     /// The time that the caller waits before each piece of the answer.
     pub(super) reads_after: Duration,
-    /// The number of octets that the caller reads at most at a time; 0 takes what there is.
+    /// The number of bytes that the caller reads at most at a time; 0 takes what there is.
     pub(super) reads_at_most: usize,
     pub(super) deadline: Option<Duration>,
     pub(super) given_up: Option<GivenUp>,
@@ -43,7 +43,7 @@ pub(super) enum Upload {
 /// How content is sent piece by piece.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Pieces {
-    pub(super) octets: usize,
+    pub(super) bytes: usize,
     pub(super) pause: Duration,
 }
 
@@ -86,11 +86,11 @@ impl Script {
         let rng = &mut Rng::new(seed.rotate_left(17) ^ u64::from(number));
         let upload = Upload::of(rng, small);
         let answer = Answer::of(rng, upload);
-        let mut octets = octets(rng, small);
+        let mut bytes = bytes(rng, small);
         if answer == Answer::Early && matches!(upload, Upload::Whole(_)) {
             // Such a caller reads nothing before all is sent, and such a server reads nothing before its
             // answer is sent.
-            octets = 0;
+            bytes = 0;
         }
         let mut script = Self {
             number,
@@ -101,11 +101,11 @@ impl Script {
             },
             upload,
             answer,
-            octets,
+            bytes,
             thinks: pause(rng),
             has_trailers: rng.one_in(4),
             reads_after: pause(rng),
-            reads_at_most: if rng.one_in(3) { octets / 8 + 1 } else { 0 },
+            reads_at_most: if rng.one_in(3) { bytes / 8 + 1 } else { 0 },
             deadline: rng.one_in(6).then(|| milliseconds(rng.below(500))),
             given_up: rng.one_in(4).then(|| GivenUp::of(rng)),
             breaks_off: matches!(upload, Upload::Pieces(..)) && rng.one_in(8),
@@ -127,27 +127,27 @@ impl Script {
 impl Upload {
     fn of(rng: &mut Rng, small: bool) -> Self {
         match rng.below(6) {
-            0 => Self::Whole(octets(rng, small)),
+            0 => Self::Whole(bytes(rng, small)),
             1 | 2 => {
-                let octets = octets(rng, small);
-                Self::Pieces(octets, Pieces::of(rng, octets))
+                let bytes = bytes(rng, small);
+                Self::Pieces(bytes, Pieces::of(rng, bytes))
             }
             _ => Self::None,
         }
     }
 
-    pub(super) fn octets(self) -> usize {
+    pub(super) fn bytes(self) -> usize {
         match self {
             Self::None => 0,
-            Self::Whole(octets) | Self::Pieces(octets, _) => octets,
+            Self::Whole(bytes) | Self::Pieces(bytes, _) => bytes,
         }
     }
 }
 
 impl Pieces {
-    fn of(rng: &mut Rng, octets: usize) -> Self {
+    fn of(rng: &mut Rng, bytes: usize) -> Self {
         Self {
-            octets: octets / rng.range(1..20) + 1,
+            bytes: bytes / rng.range(1..20) + 1,
             pause: if rng.one_in(2) { Duration::ZERO } else { pause(rng) },
         }
     }
@@ -177,13 +177,13 @@ impl GivenUp {
     }
 }
 
-fn octets(rng: &mut Rng, small: bool) -> usize {
+fn bytes(rng: &mut Rng, small: bool) -> usize {
     let most = match rng.below(10) {
         0..2 => 0,
         2..6 => 200,
         6..9 => 5_000,
         _ if small => 5_000,
-        _ => crate::content::OCTETS_MAX,
+        _ => crate::content::BYTES_MAX,
     };
     rng.below(most + 1)
 }

@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use alula_testkit::Rng;
 
-/// How a connection carries octets, decided when it is opened.
+/// How a connection carries bytes, decided when it is opened.
 #[derive(Clone, Debug)]
 pub(super) struct Weather {
-    /// The time that an octet takes.
+    /// The time that a byte takes.
     pub(super) delay: Duration,
     /// How much longer at most.
     pub(super) jitter_ms: usize,
-    /// The number of octets that are under way at most, sent and not read, in each direction.
-    pub(super) octets_max: usize,
+    /// The number of bytes that are under way at most, sent and not read, in each direction.
+    pub(super) bytes_max: usize,
     /// Reads and writes take less than they could, or nothing although they could, now and then.
     pub(super) is_choppy: bool,
-    /// Octets that arrived before a reset can still be read, as Linux has it.
+    /// Bytes that arrived before a reset can still be read, as Linux has it.
     pub(super) keeps_what_arrived: bool,
     /// What befalls it, and when.
     pub(super) blow: Option<(Duration, Blow)>,
-    /// The way on which it is reset after so many octets.
+    /// The way on which it is reset after so many bytes.
     pub(super) cut: Option<(usize, usize)>,
     /// When a response arrives that nobody asked for, if the client waits for none; over HTTP/1.1.
     pub(super) stray: Option<Duration>,
@@ -51,7 +51,7 @@ impl Weather {
         Self {
             delay: milliseconds(*rng.pick(&[0, 0, 1, 5, 20, 50])),
             jitter_ms: *rng.pick(&[0, 0, 3, 20]),
-            octets_max: *rng.pick(&[300, 2_000, 16_000, 64_000, 256_000]),
+            bytes_max: *rng.pick(&[300, 2_000, 16_000, 64_000, 256_000]),
             is_choppy: rng.one_in(2),
             keeps_what_arrived: rng.one_in(2),
             blow: (has_blows && rng.one_in(2)).then(|| (milliseconds(rng.below(600)), Blow::of(rng))),

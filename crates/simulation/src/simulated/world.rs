@@ -150,7 +150,7 @@ pub(super) struct Tally {
     pub(super) answered: u64,
     pub(super) failed: u64,
     pub(super) given_up: u64,
-    pub(super) octets: u64,
+    pub(super) bytes: u64,
 }
 
 pub(super) struct World {

@@ -34,9 +34,9 @@ impl CertificateName {
         if let Some(digits) = text.strip_prefix("sha256:") {
             return sha256(digits).map(Self::Sha256).ok_or_else(mistake);
         }
-        let is_name_octet = |octet: u8| octet.is_ascii_alphanumeric() || b"-._".contains(&octet);
+        let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         match text.strip_prefix("dns:") {
-            Some(name) if !name.is_empty() && name.bytes().all(is_name_octet) => {
+            Some(name) if !name.is_empty() && name.bytes().all(is_name_byte) => {
                 Ok(Self::Dns(name.to_ascii_lowercase().into()))
             }
             _ => Err(mistake()),
@@ -47,9 +47,9 @@ impl CertificateName {
 impl fmt::Display for CertificateName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sha256(octets) => {
+            Self::Sha256(bytes) => {
                 f.write_str("sha256:")?;
-                octets.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
             Self::Dns(name) => write!(f, "dns:{name}"),
         }
@@ -70,15 +70,15 @@ pub(super) fn dns_name<T>(der: &[u8], answer: impl Fn(&str) -> Option<T>) -> Opt
 }
 
 fn sha256(text: &str) -> Option<[u8; 32]> {
-    let digits: Vec<u8> = text.bytes().filter(|octet| *octet != b':').collect();
-    let mut octets = [0; 32];
+    let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b':').collect();
+    let mut bytes = [0; 32];
     if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
-    for (octet, pair) in octets.iter_mut().zip(digits.chunks(2)) {
-        *octet = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
     }
-    Some(octets)
+    Some(bytes)
 }
 
 #[cfg(test)]

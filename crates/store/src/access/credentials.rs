@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 /// The longest credentials in base64, in bytes: a name of 255 bytes with a password of more than 1000.
 /// Longer ones are not looked at.
-const BASE64_OCTETS_MAX: usize = 2048;
+const BASE64_BYTES_MAX: usize = 2048;
 
 const SCHEME: &str = "Basic";
 
@@ -28,12 +28,12 @@ impl Credentials {
         let (Some(value), None) = (values.next(), values.next()) else { return None };
         let (scheme, coded) = value.split_at_checked(SCHEME.len())?;
         let coded = coded.strip_prefix(b" ")?.trim_ascii();
-        if !scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) || coded.len() > BASE64_OCTETS_MAX {
+        if !scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) || coded.len() > BASE64_BYTES_MAX {
             return None;
         }
         let mut credentials = Self { pair: Scratch::lend(), colon: 0 };
         STANDARD.decode_vec(coded, &mut credentials.pair).ok()?;
-        credentials.colon = credentials.pair.iter().position(|octet| *octet == b':')?;
+        credentials.colon = credentials.pair.iter().position(|byte| *byte == b':')?;
         std::str::from_utf8(&credentials.pair[..credentials.colon]).ok()?;
         Some(credentials)
     }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn anything_else_is_none() {
-        let (right, long) = (basic(b"ann:secret"), basic(&[b'a'; BASE64_OCTETS_MAX]));
+        let (right, long) = (basic(b"ann:secret"), basic(&[b'a'; BASE64_BYTES_MAX]));
         for values in [
             &[][..],
             &[""],

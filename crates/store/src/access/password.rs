@@ -19,7 +19,7 @@ const LANES_MAX: u32 = 16;
 /// The shortest result, in bytes.
 const RESULT_MIN: usize = 16;
 /// The bytes of the salts that are made here.
-const SALT_OCTETS: usize = 16;
+const SALT_BYTES: usize = 16;
 
 /// A hash of a password, with what it takes to compute another one like it.
 pub(super) struct Password {
@@ -55,18 +55,18 @@ impl Password {
             .map_err(|_| "has costs that are not those of argon2id, m, t and p".to_owned())?;
         check_costs(&costs)?;
         if result.len() < RESULT_MIN {
-            return Err(format!("is too short: its result has at least {RESULT_MIN} octets"));
+            return Err(format!("is too short: its result has at least {RESULT_MIN} bytes"));
         }
         Ok(Self { costs, salt, result })
     }
 
     /// Makes the hash of a password, with a new salt and the costs that are usual.
     pub(super) fn make(password: &[u8]) -> Result<String, getrandom::Error> {
-        let mut salt = [0; SALT_OCTETS];
+        let mut salt = [0; SALT_BYTES];
         getrandom::fill(&mut salt)?;
-        let salt = phc::Salt::new(&salt).expect("a salt of 16 octets");
+        let salt = phc::Salt::new(&salt).expect("a salt of 16 bytes");
         let (costs, result) = (Params::default(), [0; Params::DEFAULT_OUTPUT_LEN]);
-        let result = phc::Output::new(&result).expect("a result of 32 octets");
+        let result = phc::Output::new(&result).expect("a result of 32 bytes");
         let plan = Self { costs, salt, result };
         let hash = PasswordHash {
             algorithm: ARGON2ID_IDENT,

@@ -13,11 +13,11 @@ use quick_cache::sync::Cache;
 const CREDENTIALS_MAX: usize = 10_000;
 
 /// The bytes of a keyed hash by SHA-256.
-const TAG_OCTETS: usize = 32;
+const TAG_BYTES: usize = 32;
 
 /// The keyed hash of credentials.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Tag([u8; TAG_OCTETS]);
+pub(super) struct Tag([u8; TAG_BYTES]);
 
 /// A table of credentials that were found right.
 pub(super) struct Verified {
@@ -36,7 +36,7 @@ impl Verified {
     }
 
     pub(super) fn of_size(credentials_max: usize) -> Result<Self, getrandom::Error> {
-        let mut key = [0; TAG_OCTETS];
+        let mut key = [0; TAG_BYTES];
         getrandom::fill(&mut key)?;
         Ok(Self { key: Key::new(HMAC_SHA256, &key), users: Cache::new(credentials_max) })
     }
@@ -58,7 +58,7 @@ impl Verified {
         context.update(&(name.len() as u64).to_be_bytes());
         context.update(name.as_bytes());
         context.update(password);
-        let mut tag = [0; TAG_OCTETS];
+        let mut tag = [0; TAG_BYTES];
         tag.copy_from_slice(context.sign().as_ref());
         Tag(tag)
     }
@@ -67,7 +67,7 @@ impl Verified {
     /// `count` is at least 1.
     pub(super) fn number(&self, name: &str, count: usize) -> usize {
         let Tag(tag) = self.tag(name, &[]);
-        let number = tag.first_chunk().map_or(0, |octets| u64::from_be_bytes(*octets));
+        let number = tag.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
         (number % count as u64) as usize
     }
 

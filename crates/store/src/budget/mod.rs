@@ -23,10 +23,10 @@ pub(crate) use self::peer::Peer;
 use self::room::{Room, Ticket, Turn};
 
 /// The bytes up to which a request has no share: a connection takes as much for itself.
-pub(crate) const FREE_OCTETS_MAX: u64 = 4 * 1024;
+pub(crate) const FREE_BYTES_MAX: u64 = 4 * 1024;
 
 /// The bytes up to which a request is counted, and waits for nobody while those of its size are few.
-pub(crate) const SMALL_OCTETS_MAX: u64 = 64 * 1024;
+pub(crate) const SMALL_BYTES_MAX: u64 = 64 * 1024;
 
 /// The part of all bytes that small contents may take beside them, without a lock: a quarter.
 const SMALL_PART: u64 = 4;
@@ -74,13 +74,13 @@ pub(crate) struct TooSlow;
 
 impl Budget {
     /// Creates a budget of so many bytes, for objects that have so many at most.
-    pub(crate) fn new(octets_max: u64, object_octets_max: u64) -> Self {
+    pub(crate) fn new(bytes_max: u64, object_bytes_max: u64) -> Self {
         Self(Arc::new(Shared {
-            room: Mutex::new(Room::new(octets_max.max(1), object_octets_max)),
+            room: Mutex::new(Room::new(bytes_max.max(1), object_bytes_max)),
             is_in_use: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
             small: AtomicU64::new(0),
-            small_max: octets_max / SMALL_PART,
+            small_max: bytes_max / SMALL_PART,
         }))
     }
 
@@ -95,19 +95,14 @@ impl Budget {
 
     /// Waits for a share as [`share_for`](Self::share_for) does, on nobody's account.
     #[cfg(test)]
-    pub(crate) async fn share(&self, octets: u64, deadline: Instant) -> Result<Share, Spent> {
-        self.share_for(&Peer::Nobody, octets, deadline).await
+    pub(crate) async fn share(&self, bytes: u64, deadline: Instant) -> Result<Share, Spent> {
+        self.share_for(&Peer::Nobody, bytes, deadline).await
     }
 
     /// Waits for so many bytes on the account of a peer. Allocates only where others have shares.
-    pub(crate) async fn share_for(
-        &self,
-        peer: &Peer,
-        octets: u64,
-        deadline: Instant,
-    ) -> Result<Share, Spent> {
+    pub(crate) async fn share_for(&self, peer: &Peer, bytes: u64, deadline: Instant) -> Result<Share, Spent> {
         let mut share = Share::of(peer);
-        self.extend(&mut share, octets, octets, deadline).await?;
+        self.extend(&mut share, bytes, bytes, deadline).await?;
         Ok(share)
     }
 
@@ -116,17 +111,17 @@ impl Budget {
     pub(crate) async fn extend(
         &self,
         share: &mut Share,
-        octets: u64,
+        bytes: u64,
         claim: u64,
         deadline: Instant,
     ) -> Result<(), Spent> {
-        if self.counts(share, octets) {
+        if self.counts(share, bytes) {
             return Ok(());
         }
         let ticket = self.ticket(share);
         let is_ready = self.changed(|room| {
             let is_first = room.waiting() == 0;
-            room.wait(ticket, octets, claim);
+            room.wait(ticket, bytes, claim);
             is_first && room.give_at_once(ticket)
         });
         if is_ready {
@@ -157,13 +152,13 @@ impl Budget {
 
     /// Takes what a share lacks of so many bytes, if it is there: two requests that wait for what the other
     /// holds would wait without end.
-    pub(crate) fn grow(&self, share: &mut Share, octets: u64) -> Result<(), Spent> {
-        if self.counts(share, octets) {
+    pub(crate) fn grow(&self, share: &mut Share, bytes: u64) -> Result<(), Spent> {
+        if self.counts(share, bytes) {
             return Ok(());
         }
         let had_room = share.has_room();
         let ticket = self.ticket(share);
-        match self.changed(|room| room.take(ticket, octets)) {
+        match self.changed(|room| room.take(ticket, bytes)) {
             true => Ok(()),
             false => {
                 if !had_room {
@@ -179,13 +174,13 @@ impl Budget {
     pub(crate) async fn paced<F: Future>(
         &self,
         has_room: bool,
-        share_octets: u64,
+        share_bytes: u64,
         transfer: F,
     ) -> Result<F::Output, TooSlow> {
         if !has_room {
             return Ok(transfer.await);
         }
-        Pace::of_whole(self, share_octets).part(transfer).await
+        Pace::of_whole(self, share_bytes).part(transfer).await
     }
 
     /// Begins the pace of a transfer that holds room.
@@ -194,25 +189,25 @@ impl Budget {
     }
 
     /// Returns true if a share needs no room for so many bytes: they are few, or counted.
-    pub(crate) fn counts(&self, share: &mut Share, octets: u64) -> bool {
+    pub(crate) fn counts(&self, share: &mut Share, bytes: u64) -> bool {
         let counted = match share.held {
             Held::Nothing => 0,
-            Held::Small(_, octets) => octets,
+            Held::Small(_, bytes) => bytes,
             Held::Room(..) => return false,
         };
-        if octets <= counted || octets <= FREE_OCTETS_MAX {
+        if bytes <= counted || bytes <= FREE_BYTES_MAX {
             return true;
         }
-        let (small, more) = (&self.0.small, octets - counted);
-        if octets > SMALL_OCTETS_MAX || small.fetch_add(more, Ordering::Relaxed) + more > self.0.small_max {
-            if octets <= SMALL_OCTETS_MAX {
+        let (small, more) = (&self.0.small, bytes - counted);
+        if bytes > SMALL_BYTES_MAX || small.fetch_add(more, Ordering::Relaxed) + more > self.0.small_max {
+            if bytes <= SMALL_BYTES_MAX {
                 small.fetch_sub(more, Ordering::Relaxed);
             }
             return false;
         }
         match &mut share.held {
-            Held::Small(_, counted) => *counted = octets,
-            held => *held = Held::Small(self.clone(), octets),
+            Held::Small(_, counted) => *counted = bytes,
+            held => *held = Held::Small(self.clone(), bytes),
         }
         true
     }
@@ -277,17 +272,17 @@ impl Share {
     }
 
     /// Gives back what is more than so many bytes.
-    pub(crate) fn shrink(&mut self, octets: u64) {
+    pub(crate) fn shrink(&mut self, bytes: u64) {
         match &mut self.held {
-            _ if octets <= FREE_OCTETS_MAX => self.held = Held::Nothing,
+            _ if bytes <= FREE_BYTES_MAX => self.held = Held::Nothing,
             Held::Small(budget, counted) => {
-                let more = counted.saturating_sub(octets);
+                let more = counted.saturating_sub(bytes);
                 if more > 0 {
                     *counted -= more;
                     budget.0.small.fetch_sub(more, Ordering::Relaxed);
                 }
             }
-            Held::Room(budget, ticket) => budget.changed(|room| room.shrink(*ticket, octets)),
+            Held::Room(budget, ticket) => budget.changed(|room| room.shrink(*ticket, bytes)),
             Held::Nothing => {}
         }
     }
@@ -297,8 +292,8 @@ impl Drop for Held {
     fn drop(&mut self) {
         match self {
             Self::Nothing => {}
-            Self::Small(budget, octets) => {
-                budget.0.small.fetch_sub(*octets, Ordering::Relaxed);
+            Self::Small(budget, bytes) => {
+                budget.0.small.fetch_sub(*bytes, Ordering::Relaxed);
             }
             Self::Room(budget, ticket) => budget.changed(|room| room.leave(*ticket)),
         }

@@ -4,7 +4,7 @@ use tokio::task::JoinSet;
 
 use super::*;
 
-const UNIT: u64 = SMALL_OCTETS_MAX + 1;
+const UNIT: u64 = SMALL_BYTES_MAX + 1;
 const UNITS: u64 = 100;
 
 fn soon() -> Instant {
@@ -50,7 +50,7 @@ async fn bytes_are_given_back() {
     let budget = budget(0);
     let share = budget.share(units(80), soon()).await.expect("room");
     assert!(budget.share(units(30), soon()).await.is_err());
-    budget.share(SMALL_OCTETS_MAX, soon()).await.expect("it is counted alone");
+    budget.share(SMALL_BYTES_MAX, soon()).await.expect("it is counted alone");
     drop(share);
     budget.share(units(UNITS), soon()).await.expect("room");
     budget.share(units(10 * UNITS), soon()).await.expect("all of it");
@@ -87,11 +87,11 @@ async fn small_contents_are_counted() {
     let budget = budget(0);
     let mut small = Vec::new();
     while !budget.is_in_use() {
-        small.push(budget.share(SMALL_OCTETS_MAX, soon()).await.expect("room"));
+        small.push(budget.share(SMALL_BYTES_MAX, soon()).await.expect("room"));
         assert!(small.len() < 1_000);
     }
-    assert_eq!(small.len() as u64 - 1, units(UNITS) / SMALL_PART / SMALL_OCTETS_MAX);
-    budget.share(FREE_OCTETS_MAX, soon()).await.expect("it has no share");
+    assert_eq!(small.len() as u64 - 1, units(UNITS) / SMALL_PART / SMALL_BYTES_MAX);
+    budget.share(FREE_BYTES_MAX, soon()).await.expect("it has no share");
     drop(small);
     assert!(!budget.is_in_use());
     assert_eq!(budget.0.small.load(Ordering::Relaxed), 0);
@@ -274,7 +274,7 @@ async fn a_transfer_keeps_a_pace_while_others_wait() {
     never.expect_err("it is slow");
     let small = budget.paced(true, 1, tokio::time::sleep(Duration::from_secs(3))).await;
     small.expect_err("it holds room");
-    let counted = budget.paced(false, SMALL_OCTETS_MAX, tokio::time::sleep(Duration::from_secs(100))).await;
+    let counted = budget.paced(false, SMALL_BYTES_MAX, tokio::time::sleep(Duration::from_secs(100))).await;
     counted.expect("it holds no room");
     waiting.abort();
 }

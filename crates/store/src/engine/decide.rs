@@ -12,7 +12,7 @@ pub trait Decide: Send + 'static {
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict;
 
     /// Returns the bytes that the write holds, for the bounds of a queue of writes.
-    fn octets(&self) -> usize {
+    fn bytes(&self) -> usize {
         0
     }
 

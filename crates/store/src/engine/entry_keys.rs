@@ -6,25 +6,25 @@ use super::{ObjectName, layout};
 use crate::model::{Record, term};
 
 /// The bytes and entries for which there is room at first: those of an object with sixteen short ones.
-const OCTETS: usize = 1024;
+const BYTES: usize = 1024;
 const ENTRIES: usize = 16;
 
 /// Whole entries in one piece of memory, in order and each once.
 pub(super) struct EntryKeys {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     entries: Vec<Range<usize>>,
 }
 
 impl EntryKeys {
     /// Returns the entries of all contents of an object that do not say that it was deleted.
     pub(super) fn of(name: ObjectName<'_>, record: Option<Record<'_>>) -> Self {
-        let Some(record) = record else { return Self { octets: Vec::new(), entries: Vec::new() } };
-        let mut keys = Self { octets: Vec::with_capacity(OCTETS), entries: Vec::with_capacity(ENTRIES) };
+        let Some(record) = record else { return Self { bytes: Vec::new(), entries: Vec::new() } };
+        let mut keys = Self { bytes: Vec::with_capacity(BYTES), entries: Vec::with_capacity(ENTRIES) };
         let contents = record.contents().filter(|content| !content.is_deleted());
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         for attribute in contents.flat_map(|content| content.attributes()).map_while(Result::ok) {
-            if let Some(field) = term::of(attribute, &mut octets) {
-                keys.push(name, field, &octets);
+            if let Some(field) = term::of(attribute, &mut bytes) {
+                keys.push(name, field, &bytes);
             }
         }
         keys.sort();
@@ -32,17 +32,17 @@ impl EntryKeys {
     }
 
     fn push(&mut self, name: ObjectName<'_>, field: &[u8], term: &[u8]) {
-        let start = self.octets.len();
-        layout::put_index(name.bucket, field, &mut self.octets);
-        layout::put_term(term, &mut self.octets);
-        self.octets.extend_from_slice(name.key);
-        self.entries.push(start..self.octets.len());
+        let start = self.bytes.len();
+        layout::put_index(name.bucket, field, &mut self.bytes);
+        layout::put_term(term, &mut self.bytes);
+        self.bytes.extend_from_slice(name.key);
+        self.entries.push(start..self.bytes.len());
     }
 
     fn sort(&mut self) {
-        let Self { octets, entries } = self;
-        entries.sort_unstable_by(|one, other| octets[one.clone()].cmp(&octets[other.clone()]));
-        entries.dedup_by(|one, other| octets[one.clone()] == octets[other.clone()]);
+        let Self { bytes, entries } = self;
+        entries.sort_unstable_by(|one, other| bytes[one.clone()].cmp(&bytes[other.clone()]));
+        entries.dedup_by(|one, other| bytes[one.clone()] == bytes[other.clone()]);
     }
 
     /// Returns the entries that others are not, in order.
@@ -55,7 +55,7 @@ impl EntryKeys {
     }
 
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.entries.iter().map(|entry| &self.octets[entry.clone()])
+        self.entries.iter().map(|entry| &self.bytes[entry.clone()])
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! bucket   as in the names of objects
-//! index    number of octets, then the octets
-//! term     its octets, in which 0 is 0 255, then 0 1
+//! index    number of bytes, then the bytes
+//! term     its bytes, in which 0 is 0 255, then 0 1
 //! key      the rest
 //! ```
 //!
@@ -11,7 +11,7 @@
 //! byte in it.
 
 use super::{BucketName, ObjectName};
-use crate::model::octets::{Octets, counted_len, put_counted};
+use crate::model::bytes::{Bytes, counted_len, put_counted};
 use crate::model::{Attribute, Record};
 
 const ESCAPED: u8 = 0;
@@ -26,9 +26,9 @@ pub(super) fn put_index(bucket: BucketName<'_>, field: &[u8], out: &mut Vec<u8>)
 
 /// Appends a term and its end.
 pub(super) fn put_term(term: &[u8], out: &mut Vec<u8>) {
-    for octet in term {
-        out.push(*octet);
-        if *octet == ESCAPED {
+    for byte in term {
+        out.push(*byte);
+        if *byte == ESCAPED {
             out.push(ZERO);
         }
     }
@@ -83,17 +83,17 @@ fn escaped_len(term: &[u8]) -> u64 {
 }
 
 /// Writes the term of an entry over `term` and returns its key. The bytes are those after the index.
-pub(super) fn read_term<'a>(octets: &'a [u8], term: &mut Vec<u8>) -> Option<&'a [u8]> {
+pub(super) fn read_term<'a>(bytes: &'a [u8], term: &mut Vec<u8>) -> Option<&'a [u8]> {
     term.clear();
-    let mut octets = Octets::new(octets);
+    let mut bytes = Bytes::new(bytes);
     loop {
-        match octets.octet()? {
-            ESCAPED => match octets.octet()? {
+        match bytes.byte()? {
+            ESCAPED => match bytes.byte()? {
                 ZERO => term.push(0),
-                END => return Some(octets.rest()),
+                END => return Some(bytes.rest()),
                 _ => return None,
             },
-            octet => term.push(octet),
+            byte => term.push(byte),
         }
     }
 }

@@ -22,7 +22,7 @@ impl Marks {
     /// The system gives no random bytes.
     pub(super) fn new() -> Self {
         let mut random = [[0; 8]; 3];
-        random.iter_mut().for_each(|octets| getrandom::fill(octets).expect("random octets of the system"));
+        random.iter_mut().for_each(|bytes| getrandom::fill(bytes).expect("random bytes of the system"));
         let [actor, seed, count] = random.map(u64::from_ne_bytes);
         Self { dots: Dots::new(Actor::new(actor)), seed, count: AtomicU64::new(count) }
     }

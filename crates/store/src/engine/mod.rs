@@ -47,10 +47,10 @@ pub type Setting = (Vec<u8>, Vec<u8>);
 /// An engine: it keeps objects, the entries of their indexes, and settings.
 pub trait Engine: Send + Sync + 'static {
     /// The bytes of a record, held for as long as a response is sent from them. A clone copies no byte.
-    type Octets: AsRef<[u8]> + Clone + Send + Sync + 'static;
+    type Bytes: AsRef<[u8]> + Clone + Send + Sync + 'static;
 
     /// The state of the engine at one moment.
-    type Snapshot: Snapshot<Octets = Self::Octets>;
+    type Snapshot: Snapshot<Bytes = Self::Bytes>;
 
     /// Returns the record of an object, or `None` if there is none.
     ///
@@ -60,19 +60,19 @@ pub trait Engine: Send + Sync + 'static {
         &self,
         name: ObjectName<'_>,
         terms: &ReadTerms,
-    ) -> impl Future<Output = Result<Option<Self::Octets>, EngineError>> + Send;
+    ) -> impl Future<Output = Result<Option<Self::Bytes>, EngineError>> + Send;
 
     /// Returns how long the record of an object is, or 0 if there is none. An engine that can tells it
     /// without reading the record.
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    fn octets(
+    fn bytes(
         &self,
         name: ObjectName<'_>,
         terms: &ReadTerms,
     ) -> impl Future<Output = Result<u64, EngineError>> + Send {
-        async move { Ok(self.get(name, terms).await?.map_or(0, |octets| octets.as_ref().len() as u64)) }
+        async move { Ok(self.get(name, terms).await?.map_or(0, |bytes| bytes.as_ref().len() as u64)) }
     }
 
     /// Calls `decide` with the record of the object and keeps what it leaves, with the entries of its
@@ -86,7 +86,7 @@ pub trait Engine: Send + Sync + 'static {
         name: ObjectName<'_>,
         decide: D,
         terms: &WriteTerms,
-    ) -> impl Future<Output = Result<Written<D, Self::Octets>, EngineError>> + Send;
+    ) -> impl Future<Output = Result<Written<D, Self::Bytes>, EngineError>> + Send;
 
     /// Returns what is kept now, to be read in pages.
     ///
@@ -122,8 +122,8 @@ pub trait Engine: Send + Sync + 'static {
 
 /// The state of an engine at one moment, read in pages that follow each other.
 pub trait Snapshot: Send + Sync + 'static {
-    /// The bytes of a record, as [`Engine::Octets`].
-    type Octets: AsRef<[u8]> + Clone + Send + Sync + 'static;
+    /// The bytes of a record, as [`Engine::Bytes`].
+    type Bytes: AsRef<[u8]> + Clone + Send + Sync + 'static;
 
     /// Returns the record of an object, or `None` if there is none.
     ///
@@ -133,7 +133,7 @@ pub trait Snapshot: Send + Sync + 'static {
         &self,
         name: ObjectName<'_>,
         deadline: Instant,
-    ) -> impl Future<Output = Result<Option<Self::Octets>, EngineError>> + Send;
+    ) -> impl Future<Output = Result<Option<Self::Bytes>, EngineError>> + Send;
 
     /// Fills a page with keys of a bucket, in the order of their bytes.
     ///

@@ -1,15 +1,15 @@
 //! Names of buckets and objects, and their form in keys of an engine.
 //!
 //! ```text
-//! type     number of octets, then the octets
-//! bucket   number of octets, then the octets
+//! type     number of bytes, then the bytes
+//! bucket   number of bytes, then the bytes
 //! key      the rest
 //! ```
 //!
 //! The objects of a bucket lie together, in the order of their keys. The order of buckets is by the length of
 //! their names first.
 
-use crate::model::octets::{Octets, put_counted};
+use crate::model::bytes::{Bytes, put_counted};
 
 /// A bucket and its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,9 +60,9 @@ impl<'a> ObjectName<'a> {
     }
 
     /// Reads a name in one piece, or returns `None` for bytes that [`ObjectName::write`] does not make.
-    pub fn read(octets: &'a [u8]) -> Option<Self> {
-        let mut octets = Octets::new(octets);
-        let bucket = BucketName { bucket_type: octets.counted()?, bucket: octets.counted()? };
-        Some(bucket.object(octets.rest()))
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut bytes = Bytes::new(bytes);
+        let bucket = BucketName { bucket_type: bytes.counted()?, bucket: bytes.counted()? };
+        Some(bucket.object(bytes.rest()))
     }
 }

@@ -1,7 +1,7 @@
 //! Pages: a bounded part of a list, in one buffer that is used again.
 
 /// The bytes with which a page is full, whatever its items: keys may be 64 KiB long.
-const OCTETS_MAX: usize = 256 * 1024;
+const BYTES_MAX: usize = 256 * 1024;
 
 /// A part of a list of keys, of buckets, or of entries of an index.
 ///
@@ -10,8 +10,8 @@ const OCTETS_MAX: usize = 256 * 1024;
 #[derive(Debug)]
 pub struct Page {
     items_max: usize,
-    octets_max: usize,
-    octets: Vec<u8>,
+    bytes_max: usize,
+    bytes: Vec<u8>,
     items: Vec<Ends>,
     longest: usize,
     is_last: bool,
@@ -38,8 +38,8 @@ impl Page {
     pub fn new(items_max: usize) -> Self {
         Self {
             items_max: items_max.max(1),
-            octets_max: OCTETS_MAX,
-            octets: Vec::new(),
+            bytes_max: BYTES_MAX,
+            bytes: Vec::new(),
             items: Vec::new(),
             longest: 0,
             is_last: false,
@@ -47,13 +47,13 @@ impl Page {
     }
 
     /// Bounds the bytes of its items, to 256 KiB at most, from the next time on that it is filled.
-    pub(crate) fn set_octets_max(&mut self, octets: usize) {
-        self.octets_max = octets.min(OCTETS_MAX);
+    pub(crate) fn set_bytes_max(&mut self, bytes: usize) {
+        self.bytes_max = bytes.min(BYTES_MAX);
     }
 
     /// Returns the memory that it holds.
     pub(crate) fn capacity_bytes(&self) -> usize {
-        self.octets.capacity() + self.items.capacity() * size_of::<Ends>()
+        self.bytes.capacity() + self.items.capacity() * size_of::<Ends>()
     }
 
     /// Returns the bytes of its longest item.
@@ -63,7 +63,7 @@ impl Page {
 
     /// Empties the page, for an engine that begins to fill it.
     pub fn clear(&mut self) {
-        self.octets.clear();
+        self.bytes.clear();
         self.items.clear();
         (self.longest, self.is_last) = (0, false);
     }
@@ -72,14 +72,14 @@ impl Page {
     /// the list goes on.
     pub fn push(&mut self, item: Item<'_>) -> bool {
         let length = item.term.len() + item.key.len();
-        let octets = self.octets.len() + length;
-        if self.items.len() >= self.items_max || (!self.items.is_empty() && octets > self.octets_max) {
+        let bytes = self.bytes.len() + length;
+        if self.items.len() >= self.items_max || (!self.items.is_empty() && bytes > self.bytes_max) {
             return false;
         }
-        self.make_room(octets);
-        self.octets.extend_from_slice(item.term);
-        self.octets.extend_from_slice(item.key);
-        self.items.push(Ends { term: octets - item.key.len(), key: octets });
+        self.make_room(bytes);
+        self.bytes.extend_from_slice(item.term);
+        self.bytes.extend_from_slice(item.key);
+        self.items.push(Ends { term: bytes - item.key.len(), key: bytes });
         self.longest = self.longest.max(length);
         true
     }
@@ -99,16 +99,16 @@ impl Page {
         (0..self.items.len()).map(|place| {
             let start = place.checked_sub(1).map_or(0, |before| self.items[before].key);
             let Ends { term, key } = self.items[place];
-            Item { term: &self.octets[start..term], key: &self.octets[term..key] }
+            Item { term: &self.bytes[start..term], key: &self.bytes[term..key] }
         })
     }
 
     /// Grows to room for so many bytes: twice as much, but no more than a page may have.
-    fn make_room(&mut self, octets: usize) {
-        let room = self.octets.capacity();
-        if room < octets {
-            let grown = octets.max(self.octets_max.min(2 * room));
-            self.octets.reserve_exact(grown - self.octets.len());
+    fn make_room(&mut self, bytes: usize) {
+        let room = self.bytes.capacity();
+        if room < bytes {
+            let grown = bytes.max(self.bytes_max.min(2 * room));
+            self.bytes.reserve_exact(grown - self.bytes.len());
         }
     }
 }
@@ -131,8 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_full_by_its_octets_but_holds_one_item() {
-        let long = vec![b'k'; OCTETS_MAX + 1];
+    fn a_page_is_full_by_its_bytes_but_holds_one_item() {
+        let long = vec![b'k'; BYTES_MAX + 1];
         let mut page = Page::new(10);
         assert!(page.push(key(&long)) && !page.push(key(b"")));
         page.clear();

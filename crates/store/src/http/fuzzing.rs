@@ -58,8 +58,8 @@ pub fn continuation_text(term: &[u8], key: &[u8]) -> String {
 }
 
 /// Writes a string of JSON that stands for these bytes.
-pub fn json_string(octets: &[u8]) -> Vec<u8> {
+pub fn json_string(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    json::put_string(octets, &mut out);
+    json::put_string(bytes, &mut out);
     out
 }

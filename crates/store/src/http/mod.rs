@@ -58,7 +58,7 @@ impl<E: Engine> Store<E> {
 /// allowed.
 fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
     let config = &store.shared().config;
-    let (access, object_max) = (config.access.clone(), config.object_octets_max as usize);
+    let (access, object_max) = (config.access.clone(), config.object_bytes_max as usize);
     let page_check = checks::page_check::PageCheck::new(&config.referers);
     let browser_fields = answer::browser_fields::BrowserFields::new(config);
     let statistics = store.shared().statistics.clone();

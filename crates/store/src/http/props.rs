@@ -13,12 +13,12 @@ use super::checks::options::Options;
 use super::target::Target;
 use crate::budget::Share;
 use crate::engine::{Engine, EngineError};
-use crate::properties::{List, SetError, list_octets, list_of_content};
+use crate::properties::{List, SetError, list_bytes, list_of_content};
 use crate::store::Store;
 
 /// The longest content: a list has some thirty properties, and those that are not known are short. Of longer
 /// lists it is told what is wrong with them.
-const CONTENT_OCTETS_MAX: u64 = 256 * 1024;
+const CONTENT_BYTES_MAX: u64 = 256 * 1024;
 
 /// The room of a long list for each byte of it, at most.
 const LIST_FACTOR: u64 = 12;
@@ -97,10 +97,10 @@ async fn asked_list<E: Engine>(
         return Err(Fail::text(Status::UNSUPPORTED_MEDIA_TYPE, text));
     }
     let time = deadline - Instant::now();
-    let bounds = Bounds { octets_max: CONTENT_OCTETS_MAX, times: LIST_FACTOR, beside: 0, time };
+    let bounds = Bounds { bytes_max: CONTENT_BYTES_MAX, times: LIST_FACTOR, beside: 0, time };
     let (content, mut share) = json_content::read(exchange, bounds).await?;
-    let octets = list_octets(&content);
-    exchange.state().shared().budget.extend(&mut share, octets, octets, Instant::now() + time).await?;
+    let bytes = list_bytes(&content);
+    exchange.state().shared().budget.extend(&mut share, bytes, bytes, Instant::now() + time).await?;
     match list_of_content(&content) {
         Ok(list) => Ok((list, share)),
         Err(reason) => Err(Fail::bad_request(format!("{reason}\n"))),

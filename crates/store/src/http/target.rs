@@ -8,7 +8,7 @@ use crate::engine::{BucketName, ObjectName};
 use crate::properties::{Properties, PropertyTable};
 
 /// The longest key, in bytes.
-pub(super) const KEY_OCTETS_MAX: usize = 65_536;
+pub(super) const KEY_BYTES_MAX: usize = 65_536;
 
 /// The capacity of a buffer for a name, which is held until the request ends.
 const LENT_BYTES_MAX: usize = 1024;
@@ -44,7 +44,7 @@ impl Target {
             _ => Form::Untyped,
         };
         let captured =
-            |name: &str| -> Result<_, ParamError> { exchange.param_octets(name).map(stand_ins::decoded) };
+            |name: &str| -> Result<_, ParamError> { exchange.param_bytes(name).map(stand_ins::decoded) };
         let bucket_type = match form {
             Form::Typed => captured("type")?,
             _ => DEFAULT_TYPE.into(),
@@ -54,8 +54,8 @@ impl Target {
             false => Ok((&[][..]).into()),
         };
         let (bucket, key) = (optional("{bucket}")?, optional("{key}")?);
-        if key.len() > KEY_OCTETS_MAX {
-            return Err(Fail::text(Status::BAD_REQUEST, format!("a key may have {KEY_OCTETS_MAX} octets\n")));
+        if key.len() > KEY_BYTES_MAX {
+            return Err(Fail::text(Status::BAD_REQUEST, format!("a key may have {KEY_BYTES_MAX} bytes\n")));
         }
         let mut name = Scratch::lend_within(LENT_BYTES_MAX);
         BucketName { bucket_type: &bucket_type, bucket: &bucket }.object(&key).write(&mut name);

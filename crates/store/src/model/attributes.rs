@@ -2,7 +2,7 @@
 //!
 //! Each is one byte that says which it is, and its parts, each after its length.
 
-use super::octets::{Octets, put_counted};
+use super::bytes::{Bytes, put_counted};
 use super::record::Damaged;
 
 /// An attribute of a content.
@@ -83,28 +83,26 @@ impl Attribute<'_> {
 /// assert_eq!(attributes.next(), None);
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Attributes<'a>(Octets<'a>);
+pub struct Attributes<'a>(Bytes<'a>);
 
 impl<'a> Attributes<'a> {
     /// Wraps attributes in these bytes.
-    pub const fn new(octets: &'a [u8]) -> Self {
-        Self(Octets::new(octets))
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self(Bytes::new(bytes))
     }
 
     fn read(&mut self) -> Option<Attribute<'a>> {
-        let octets = &mut self.0;
-        Some(match octets.octet()? {
-            kind::MEDIA_TYPE => Attribute::MediaType(octets.counted()?),
-            kind::CODING => Attribute::Coding(octets.counted()?),
-            kind::META => Attribute::Meta { name: octets.counted()?, value: octets.counted()? },
-            kind::BINARY_ENTRY => {
-                Attribute::BinaryEntry { field: octets.counted()?, term: octets.counted()? }
-            }
+        let bytes = &mut self.0;
+        Some(match bytes.byte()? {
+            kind::MEDIA_TYPE => Attribute::MediaType(bytes.counted()?),
+            kind::CODING => Attribute::Coding(bytes.counted()?),
+            kind::META => Attribute::Meta { name: bytes.counted()?, value: bytes.counted()? },
+            kind::BINARY_ENTRY => Attribute::BinaryEntry { field: bytes.counted()?, term: bytes.counted()? },
             kind::INTEGER_ENTRY => {
-                Attribute::IntegerEntry { field: octets.counted()?, term: octets.counted()? }
+                Attribute::IntegerEntry { field: bytes.counted()?, term: bytes.counted()? }
             }
             kind::LINK => {
-                Attribute::Link { bucket: octets.counted()?, key: octets.counted()?, tag: octets.counted()? }
+                Attribute::Link { bucket: bytes.counted()?, key: bytes.counted()?, tag: bytes.counted()? }
             }
             _ => return None,
         })
@@ -120,7 +118,7 @@ impl<'a> Iterator for Attributes<'a> {
         }
         let attribute = self.read();
         if attribute.is_none() {
-            self.0 = Octets::new(&[]);
+            self.0 = Bytes::new(&[]);
         }
         Some(attribute.ok_or(Damaged))
     }

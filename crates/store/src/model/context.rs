@@ -1,8 +1,8 @@
 //! Causal contexts: the dots that a client was given, in one format for every engine.
 //!
 //! ```text
-//! version      1 octet: 1
-//! per actor    its number, 8 octets, the high ones first; actors ascend
+//! version      1 byte: 1
+//! per actor    its number, 8 bytes, the high ones first; actors ascend
 //!   per span   low count - high count of the span before it (0 for the first), then high count - low count
 //!   end        0
 //! ```
@@ -14,8 +14,8 @@ use std::fmt;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
+use super::bytes::{Bytes, put_number};
 use super::dot::{Actor, Dot};
-use super::octets::{Octets, put_number};
 
 const VERSION: u8 = 1;
 
@@ -29,8 +29,8 @@ pub const SPANS_MAX: usize = 1_024;
 /// use alula_store::model::{Actor, Context, Dot};
 ///
 /// let dot = |count| Dot::new(Actor::new(7), count).expect("not the last");
-/// let mut octets = Vec::new();
-/// let context = Context::of([dot(3), dot(4), dot(9)], &mut octets);
+/// let mut bytes = Vec::new();
+/// let context = Context::of([dot(3), dot(4), dot(9)], &mut bytes);
 /// assert!(context.covers(dot(4)) && !context.covers(dot(5)));
 ///
 /// let (mut text, mut read) = (Vec::new(), Vec::new());
@@ -111,8 +111,8 @@ impl<'a> Context<'a> {
     ///
     /// # Errors
     /// A [`ContextError`], for any bytes that [`Context::of`] does not write.
-    pub fn read(octets: &'a [u8]) -> Result<Self, ContextError> {
-        let context = Self(octets);
+    pub fn read(bytes: &'a [u8]) -> Result<Self, ContextError> {
+        let context = Self(bytes);
         let mut spans = context.spans()?;
         let mut count = 0;
         while spans.read()?.is_some() {
@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
         out.resize(start + self.0.len().div_ceil(3) * 4, 0);
         STANDARD
             .encode_slice(self.0, &mut out[start..])
-            .expect("base64 has room in four letters for three octets");
+            .expect("base64 has room in four letters for three bytes");
     }
 
     /// Returns true if the client was given the content of this dot.
@@ -158,14 +158,14 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the bytes of the context.
-    pub const fn as_octets(&self) -> &'a [u8] {
+    pub const fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
 
     fn spans(&self) -> Result<Spans<'a>, ContextError> {
-        let mut octets = Octets::new(self.0);
-        match octets.octet() {
-            Some(VERSION) => Ok(Spans { octets, last: None, high: 0, is_open: false }),
+        let mut bytes = Bytes::new(self.0);
+        match bytes.byte() {
+            Some(VERSION) => Ok(Spans { bytes, last: None, high: 0, is_open: false }),
             _ => Err(ContextError::Version),
         }
     }
@@ -183,9 +183,9 @@ impl<'a> Covered<'a> {
     /// Allocates nothing for a context of few bytes.
     pub(super) fn of(context: Context<'a>) -> Self {
         /// Contexts that this store gives to clients of a data type are hardly longer.
-        const FEW_OCTETS: usize = 64;
+        const FEW_BYTES: usize = 64;
         let mut spans = Vec::new();
-        if context.0.len() > FEW_OCTETS
+        if context.0.len() > FEW_BYTES
             && let Ok(mut read) = context.spans()
         {
             while let Ok(Some(span)) = read.read() {
@@ -217,7 +217,7 @@ struct Span {
 /// The spans of a context that have not been read yet.
 #[derive(Debug)]
 struct Spans<'a> {
-    octets: Octets<'a>,
+    bytes: Bytes<'a>,
     /// The actor that was read last.
     last: Option<Actor>,
     /// The high count of its last span.
@@ -234,14 +234,14 @@ impl Spans<'_> {
                     None => self.is_open = false,
                     span => return Ok(span),
                 },
-                _ if self.octets.is_empty() => return Ok(None),
+                _ if self.bytes.is_empty() => return Ok(None),
                 _ => self.open()?,
             }
         }
     }
 
     fn open(&mut self) -> Result<(), ContextError> {
-        let actor = Actor::new(u64::from_be_bytes(self.octets.array().ok_or(ContextError::Form)?));
+        let actor = Actor::new(u64::from_be_bytes(self.bytes.array().ok_or(ContextError::Form)?));
         if self.last.is_some_and(|last| last >= actor) {
             return Err(ContextError::Form);
         }
@@ -251,14 +251,14 @@ impl Spans<'_> {
 
     /// Reads the next span of an actor, which has at least one.
     fn read_of(&mut self, actor: Actor) -> Result<Option<Span>, ContextError> {
-        let gap = self.octets.number().ok_or(ContextError::Form)?;
+        let gap = self.bytes.number().ok_or(ContextError::Form)?;
         match (gap, self.high) {
             // An actor without spans, or a span that continues the last one: a context has one form alone.
             (0, 0) | (1, 1..) => return Err(ContextError::Form),
             (0, _) => return Ok(None),
             _ => {}
         }
-        let length = self.octets.number().ok_or(ContextError::Form)?;
+        let length = self.bytes.number().ok_or(ContextError::Form)?;
         let low = self.high.checked_add(gap).ok_or(ContextError::Count)?;
         let high =
             low.checked_add(length).filter(|high| *high <= Dot::COUNT_MAX).ok_or(ContextError::Count)?;
@@ -306,31 +306,31 @@ mod tests {
 
     #[test]
     fn the_format_is_the_one_that_is_drawn() {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let context = Context::of(
             [dot(7, 3), dot(7, 4), dot(7, 200), dot(0x0102, 1)].into_iter().rev().rev(),
-            &mut octets,
+            &mut bytes,
         );
         let seven = [0, 0, 0, 0, 0, 0, 0, 7, 3, 1, 0xc4, 1, 0, 0];
         let second = [0, 0, 0, 0, 0, 0, 1, 2, 1, 0, 0];
-        assert_eq!(context.as_octets(), [&[1][..], &seven, &second].concat());
+        assert_eq!(context.as_bytes(), [&[1][..], &seven, &second].concat());
     }
 
     #[test]
     fn nothing_is_covered_by_nothing() {
         assert_eq!(Context::read(&[1]), Ok(Context::EMPTY));
         assert!(!Context::EMPTY.covers(dot(0, 1)));
-        let mut octets = Vec::new();
-        assert_eq!(Context::of([], &mut octets), Context::EMPTY);
+        let mut bytes = Vec::new();
+        assert_eq!(Context::of([], &mut bytes), Context::EMPTY);
     }
 
     #[test]
     fn counts_at_their_limit_are_refused() {
         let actor = [0; 8];
         let with = |numbers: &[u64]| {
-            let mut octets = [&[1][..], &actor].concat();
-            numbers.iter().for_each(|number| put_number(*number, &mut octets));
-            Context::read(&octets).map(|_| ())
+            let mut bytes = [&[1][..], &actor].concat();
+            numbers.iter().for_each(|number| put_number(*number, &mut bytes));
+            Context::read(&bytes).map(|_| ())
         };
         assert_eq!(with(&[Dot::COUNT_MAX, 0, 0]), Ok(()));
         assert_eq!(with(&[u64::MAX, 0, 0]), Err(ContextError::Count));
@@ -358,10 +358,10 @@ mod tests {
     #[test]
     fn spans_are_bounded() {
         let every_second = |count: u64| (1..=count).map(|n| dot(1, 2 * n));
-        let mut octets = Vec::new();
-        let most = Context::of(every_second(SPANS_MAX as u64), &mut octets);
-        assert_eq!(Context::read(most.as_octets()), Ok(most));
-        let more = Context::of(every_second(SPANS_MAX as u64 + 1), &mut octets).as_octets();
+        let mut bytes = Vec::new();
+        let most = Context::of(every_second(SPANS_MAX as u64), &mut bytes);
+        assert_eq!(Context::read(most.as_bytes()), Ok(most));
+        let more = Context::of(every_second(SPANS_MAX as u64 + 1), &mut bytes).as_bytes();
         assert_eq!(Context::read(more), Err(ContextError::Spans));
     }
 
@@ -373,8 +373,8 @@ mod tests {
                 (0..count).map(|_| dot(rng.below(9) as u64, 1 + rng.below(99) as u64)).collect();
             dots.sort_unstable();
             dots.dedup();
-            let mut octets = Vec::new();
-            let context = Context::of(dots.iter().copied(), &mut octets);
+            let mut bytes = Vec::new();
+            let context = Context::of(dots.iter().copied(), &mut bytes);
             let covered = Covered::of(context);
             for (actor, count) in (0..10).flat_map(|actor| (1..=101).map(move |count| (actor, count))) {
                 let dot = dot(actor, count);
@@ -386,12 +386,12 @@ mod tests {
 
     #[test]
     fn text_that_is_not_base64_is_refused() {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         for text in ["AQ", "AQ=", "A===", "AQ==\n", "*Q==", "-_=="] {
-            assert_eq!(Context::from_text(text.as_bytes(), &mut octets), Err(ContextError::Text), "{text}");
+            assert_eq!(Context::from_text(text.as_bytes(), &mut bytes), Err(ContextError::Text), "{text}");
         }
-        assert_eq!(Context::from_text(b"AQ==", &mut octets), Ok(Context::EMPTY));
-        assert_eq!(Context::from_text(b"", &mut octets), Err(ContextError::Version));
+        assert_eq!(Context::from_text(b"AQ==", &mut bytes), Ok(Context::EMPTY));
+        assert_eq!(Context::from_text(b"", &mut bytes), Err(ContextError::Version));
     }
 
     #[test]
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn any_octets_are_a_context_in_its_one_form_or_refused() {
+    fn any_bytes_are_a_context_in_its_one_form_or_refused() {
         let mut rng = Rng::new(2);
         let context = of_two_actors();
         let mut accepted = 0;
@@ -413,7 +413,7 @@ mod tests {
             let mut changed = context.clone();
             for _ in 0..=rng.below(2) {
                 let place = rng.below(changed.len());
-                changed[place] = rng.octet();
+                changed[place] = rng.byte();
             }
             let Ok(read) = Context::read(&changed) else { continue };
             assert_eq!(rewritten(read), changed);
@@ -423,9 +423,9 @@ mod tests {
     }
 
     fn of_two_actors() -> Vec<u8> {
-        let mut octets = Vec::new();
-        Context::of([dot(1, 5), dot(1, 6), dot(1, 900), dot(2, 1)], &mut octets);
-        octets
+        let mut bytes = Vec::new();
+        Context::of([dot(1, 5), dot(1, 6), dot(1, 900), dot(2, 1)], &mut bytes);
+        bytes
     }
 
     /// Returns the bytes that a writer makes of the spans of a context.

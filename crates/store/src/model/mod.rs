@@ -5,11 +5,11 @@
 //! was given, and a write that carries it replaces exactly those.
 
 mod attributes;
+pub(crate) mod bytes;
 mod content;
 mod context;
 mod dot;
 mod moment;
-pub(crate) mod octets;
 mod record;
 mod table;
 pub mod term;

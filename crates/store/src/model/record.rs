@@ -1,16 +1,16 @@
 //! Records: an object with all its contents, as an engine keeps it and as a read borrows it.
 //!
 //! ```text
-//! version    1 octet: 1
+//! version    1 byte: 1
 //! contents   their count, 1 or more
 //! table      one entry each, by ascending dots:
-//!              actor       8 octets
+//!              actor       8 bytes
 //!              count       number
-//!              vtag        16 octets
-//!              modified    8 octets, microseconds
-//!              flags       1 octet: 1 for a content that says that the object was deleted
-//!              attributes  number of octets
-//!              value       number of octets
+//!              vtag        16 bytes
+//!              modified    8 bytes, microseconds
+//!              flags       1 byte: 1 for a content that says that the object was deleted
+//!              attributes  number of bytes
+//!              value       number of bytes
 //! parts      attributes and value of each content, in the same order
 //! ```
 //!
@@ -20,7 +20,7 @@
 
 use std::fmt;
 
-use super::octets::{Octets, put_number};
+use super::bytes::{Bytes, put_number};
 use super::table::Entry;
 use super::{Content, Context, Moment, Vtag};
 
@@ -30,8 +30,8 @@ const VERSION: u8 = 1;
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     count: usize,
-    table: Octets<'a>,
-    parts: Octets<'a>,
+    table: Bytes<'a>,
+    parts: Bytes<'a>,
 }
 
 /// The bytes are no record of this store: they are cut off, changed, or of a later version.
@@ -51,28 +51,28 @@ impl<'a> Record<'a> {
     ///
     /// # Errors
     /// [`Damaged`], for bytes that [`write()`](super::write()) does not make.
-    pub fn read(octets: &'a [u8]) -> Result<Self, Damaged> {
-        Self::read_whole(octets).ok_or(Damaged)
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Damaged> {
+        Self::read_whole(bytes).ok_or(Damaged)
     }
 
-    fn read_whole(octets: &'a [u8]) -> Option<Self> {
-        let mut octets = Octets::new(octets);
-        if octets.octet()? != VERSION {
+    fn read_whole(bytes: &'a [u8]) -> Option<Self> {
+        let mut bytes = Bytes::new(bytes);
+        if bytes.byte()? != VERSION {
             return None;
         }
-        let count = usize::try_from(octets.number()?).ok().filter(|count| *count > 0)?;
-        let table = octets;
+        let count = usize::try_from(bytes.number()?).ok().filter(|count| *count > 0)?;
+        let table = bytes;
         let mut last = None;
         let mut len = 0u64;
         for _ in 0..count {
-            let entry = Entry::read(&mut octets)?;
+            let entry = Entry::read(&mut bytes)?;
             if last.is_some_and(|last| last >= entry.dot()) {
                 return None;
             }
             last = Some(entry.dot());
             len = len.checked_add(entry.len()?)?;
         }
-        (octets.rest().len() as u64 == len).then_some(Self { count, table, parts: octets })
+        (bytes.rest().len() as u64 == len).then_some(Self { count, table, parts: bytes })
     }
 
     /// Writes a record of these contents over `out`, for engines that keep each content by itself.
@@ -91,7 +91,7 @@ impl<'a> Record<'a> {
     ///     attributes: b"",
     ///     value: b"value",
     /// };
-    /// let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 9, octets_max: 999 };
+    /// let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 9, bytes_max: 999 };
     /// let (mut first, mut second, mut joined) = (vec![], vec![], vec![]);
     /// write(None, Context::EMPTY, &new(1), &rules, &mut first)?;
     /// write(None, Context::EMPTY, &new(2), &rules, &mut second)?;
@@ -153,8 +153,8 @@ impl<'a> Record<'a> {
 #[derive(Clone, Debug)]
 pub struct Contents<'a> {
     left: usize,
-    table: Octets<'a>,
-    parts: Octets<'a>,
+    table: Bytes<'a>,
+    parts: Bytes<'a>,
 }
 
 impl<'a> Iterator for Contents<'a> {

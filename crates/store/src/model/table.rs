@@ -1,6 +1,6 @@
 //! An entry of the table at the start of a record: the metadata of a content and the lengths of its bytes.
 
-use super::octets::{Octets, put_number};
+use super::bytes::{Bytes, put_number};
 use super::{Actor, Content, Dot, Moment, Vtag};
 
 const DELETED: u8 = 1;
@@ -48,18 +48,18 @@ impl Entry {
     }
 
     /// Reads the next entry of a table; `None` if it is cut off, or of a form that no store writes.
-    pub(super) fn read(table: &mut Octets<'_>) -> Option<Self> {
+    pub(super) fn read(table: &mut Bytes<'_>) -> Option<Self> {
         let actor = Actor::new(u64::from_be_bytes(table.array()?));
         let dot = Dot::new(actor, table.number()?)?;
         let vtag = Vtag::from_bits(u128::from_be_bytes(table.array()?));
         let modified = Moment::from_micros(u64::from_be_bytes(table.array()?));
-        let flags = table.octet().filter(|flags| *flags <= DELETED)?;
+        let flags = table.byte().filter(|flags| *flags <= DELETED)?;
         let (attributes_len, value_len) = (table.number()?, table.number()?);
         Some(Self { dot, vtag, modified, is_deleted: flags == DELETED, attributes_len, value_len })
     }
 
     /// Reads the content of this entry, whose bytes come next in `parts`.
-    pub(super) fn content<'a>(&self, parts: &mut Octets<'a>) -> Option<Content<'a>> {
+    pub(super) fn content<'a>(&self, parts: &mut Bytes<'a>) -> Option<Content<'a>> {
         Some(Content {
             dot: self.dot,
             vtag: self.vtag,

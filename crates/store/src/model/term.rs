@@ -3,8 +3,8 @@
 //! A term of an index of bytes is its bytes. A term of an index of whole numbers is, whatever its size:
 //!
 //! ```text
-//! sign     1 octet: 0 below zero, 1 from zero on
-//! digits   their count, 4 octets, the high ones first
+//! sign     1 byte: 0 below zero, 1 from zero on
+//! digits   their count, 4 bytes, the high ones first
 //!          the decimal digits, without leading zeros
 //! ```
 //!
@@ -68,18 +68,18 @@ pub fn write_integer(normal: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&(digits.len() as u32).to_be_bytes());
     out.extend_from_slice(digits);
     if negative.is_some() {
-        out[start..].iter_mut().for_each(|octet| *octet = !*octet);
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }
 }
 
 /// Appends the text of a whole number that [`write_integer`] wrote; `None` for other bytes.
-pub fn read_integer(octets: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let (sign, rest) = octets.split_first()?;
+pub fn read_integer(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let (sign, rest) = bytes.split_first()?;
     let (_, digits) = rest.split_first_chunk::<4>()?;
     match sign {
         0 => {
             out.push(b'-');
-            out.extend(digits.iter().map(|octet| !octet));
+            out.extend(digits.iter().map(|byte| !byte));
         }
         1 => out.extend_from_slice(digits),
         _ => return None,

@@ -7,7 +7,7 @@ use alula_testkit::Rng;
 use super::*;
 
 const RULES: Rules =
-    Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
+    Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 20 };
 
 fn new_content(dot: Dot, value: &[u8]) -> NewContent<'_> {
     let vtag = Vtag::from_bits(u128::from(dot.count()));
@@ -36,9 +36,9 @@ impl Both {
     fn write(&mut self, given: &Given, dot: Dot, value: &[u8], is_deleted: bool) {
         self.simple.retain(|dot, _| !given.dots.contains(dot));
         self.simple.insert(dot, value.to_vec());
-        let (mut octets, mut out) = (Vec::new(), Vec::new());
+        let (mut bytes, mut out) = (Vec::new(), Vec::new());
         let context = given.text.as_ref().map_or(Context::EMPTY, |text| {
-            Context::from_text(text, &mut octets).expect("a context that was given")
+            Context::from_text(text, &mut bytes).expect("a context that was given")
         });
         let new = NewContent { is_deleted, ..new_content(dot, value) };
         write(self.record(), context, &new, &RULES, &mut out).expect("few and short contents");
@@ -47,8 +47,8 @@ impl Both {
 
     fn give(&self) -> Given {
         let Some(record) = self.record() else { return Given::default() };
-        let (mut octets, mut text) = (Vec::new(), Vec::new());
-        record.context(&mut octets).write_text(&mut text);
+        let (mut bytes, mut text) = (Vec::new(), Vec::new());
+        record.context(&mut bytes).write_text(&mut text);
         Given { dots: self.simple.keys().copied().collect(), text: Some(text) }
     }
 
@@ -81,7 +81,7 @@ fn writes_leave_what_the_simple_model_leaves() {
                 _ => {}
             }
             let len = rng.below(20);
-            let value = rng.octets(len);
+            let value = rng.bytes(len);
             both.write(&clients[client], dots.next().expect("far from the last"), &value, rng.one_in(5));
             both.check();
         }
@@ -108,19 +108,19 @@ fn a_record_that_is_cut_off_or_goes_on_is_damaged() {
 }
 
 #[test]
-fn any_octets_are_a_record_or_damaged() {
+fn any_bytes_are_a_record_or_damaged() {
     let mut rng = Rng::new(1);
     let record = record_of_three();
     for _ in 0..20_000 {
         let mut changed = record.clone();
         for _ in 0..=rng.below(3) {
             let place = rng.below(changed.len());
-            changed[place] = rng.octet();
+            changed[place] = rng.byte();
         }
         if let Ok(record) = Record::read(&changed) {
             assert_eq!(record.contents().len(), record.contents().count());
-            let octets: usize = record.contents().map(|content| content.value().len()).sum();
-            assert!(octets <= changed.len());
+            let bytes: usize = record.contents().map(|content| content.value().len()).sum();
+            assert!(bytes <= changed.len());
         }
     }
 }
@@ -158,15 +158,15 @@ fn limits_hold_for_all_siblings_together() {
     let written = |context: Context<'_>, rules: Rules| {
         write(Some(record), context, &new_content(dot, b"1234"), &rules, &mut Vec::new())
     };
-    let narrow = |octets_max| Rules { octets_max, ..RULES };
+    let narrow = |bytes_max| Rules { bytes_max, ..RULES };
     assert_eq!(written(Context::EMPTY, narrow(12)), Ok(()));
-    assert_eq!(written(Context::EMPTY, narrow(11)), Err(Refused::Octets { octets: 12, octets_max: 11 }));
+    assert_eq!(written(Context::EMPTY, narrow(11)), Err(Refused::Bytes { bytes: 12, bytes_max: 11 }));
     let few = |siblings_max| Rules { siblings_max, ..RULES };
     assert_eq!(written(Context::EMPTY, few(4)), Ok(()));
     assert_eq!(written(Context::EMPTY, few(3)), Err(Refused::Siblings { siblings: 4, siblings_max: 3 }));
-    let mut octets = Vec::new();
-    let all = record.context(&mut octets);
-    assert_eq!(written(all, Rules { siblings_max: 1, octets_max: 4, ..RULES }), Ok(()));
+    let mut bytes = Vec::new();
+    let all = record.context(&mut bytes);
+    assert_eq!(written(all, Rules { siblings_max: 1, bytes_max: 4, ..RULES }), Ok(()));
 }
 
 /// A dot that names two writes would let the context of one client remove what it was never given.

@@ -14,7 +14,7 @@ pub struct Rules {
     /// The most contents that an object may have.
     pub siblings_max: usize,
     /// The most bytes of attributes and values of all contents together.
-    pub octets_max: u64,
+    pub bytes_max: u64,
 }
 
 /// A content that is to be stored.
@@ -45,12 +45,12 @@ pub enum Refused {
         /// The limit.
         siblings_max: usize,
     },
-    /// The contents together would be longer than [`Rules::octets_max`].
-    Octets {
+    /// The contents together would be longer than [`Rules::bytes_max`].
+    Bytes {
         /// The bytes that they would take.
-        octets: u64,
+        bytes: u64,
         /// The limit.
-        octets_max: u64,
+        bytes_max: u64,
     },
     /// The dot of the write is not newer than one of its actor that is stored: the actor was used by two
     /// stores.
@@ -63,8 +63,8 @@ impl fmt::Display for Refused {
             Self::Siblings { siblings, siblings_max } => {
                 write!(f, "the object would have {siblings} siblings, and {siblings_max} are allowed")
             }
-            Self::Octets { octets, octets_max } => {
-                write!(f, "the object would take {octets} octets, and {octets_max} are allowed")
+            Self::Bytes { bytes, bytes_max } => {
+                write!(f, "the object would take {bytes} bytes, and {bytes_max} are allowed")
             }
             Self::Dot => f.write_str("the actor of this store has been used by another one"),
         }
@@ -81,7 +81,7 @@ impl std::error::Error for Refused {}
 /// ```
 /// use alula_store::model::{Actor, Context, Dots, Moment, NewContent, Record, Rules, Vtag, write};
 ///
-/// let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
+/// let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 20 };
 /// let dots = Dots::new(Actor::new(7));
 /// let new = |value| NewContent {
 ///     dot: dots.next().expect("far from the last"),
@@ -99,8 +99,8 @@ impl std::error::Error for Refused {}
 /// let stored = Record::read(&second)?;
 /// assert_eq!(stored.contents().len(), 2);
 ///
-/// let mut octets = Vec::new();
-/// let context = stored.context(&mut octets);
+/// let mut bytes = Vec::new();
+/// let context = stored.context(&mut bytes);
 /// write(Some(stored), context, &new(b"three"), &rules, &mut third)?;
 /// assert_eq!(Record::read(&third)?.single().map(|content| content.value()), Some(&b"three"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -151,13 +151,13 @@ fn check_limits<'a>(
     new: &NewContent<'_>,
     rules: &Rules,
 ) -> Result<(), Refused> {
-    let (mut siblings, mut octets) = (1, (new.attributes.len() + new.value.len()) as u64);
+    let (mut siblings, mut bytes) = (1, (new.attributes.len() + new.value.len()) as u64);
     for content in kept {
         siblings += 1;
-        octets += (content.attributes.len() + content.value.len()) as u64;
+        bytes += (content.attributes.len() + content.value.len()) as u64;
     }
-    if octets > rules.octets_max {
-        return Err(Refused::Octets { octets, octets_max: rules.octets_max });
+    if bytes > rules.bytes_max {
+        return Err(Refused::Bytes { bytes, bytes_max: rules.bytes_max });
     }
     if siblings > rules.siblings_max {
         return Err(Refused::Siblings { siblings, siblings_max: rules.siblings_max });

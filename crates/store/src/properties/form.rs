@@ -49,7 +49,7 @@ pub(crate) fn list_of_content(json: &[u8]) -> Result<List, NoList> {
 }
 
 /// Returns the bytes that the list in a content takes while it is read, held against its rules and kept.
-pub(crate) fn list_octets(json: &[u8]) -> u64 {
+pub(crate) fn list_bytes(json: &[u8]) -> u64 {
     /// The copies of names and texts: in the content, the list, the properties, and as it is kept.
     const COPIES: u64 = 4;
     /// An object of one member, in the list and in the properties.
@@ -61,8 +61,8 @@ pub(crate) fn list_octets(json: &[u8]) -> u64 {
 /// counted outside of strings.
 fn values(json: &[u8]) -> usize {
     let (mut count, mut is_string, mut is_escaped) = (1, false, false);
-    for octet in json {
-        match octet {
+    for byte in json {
+        match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' if is_string => is_escaped = true,
             b'"' => is_string = !is_string,

@@ -31,7 +31,7 @@ use tokio::time::{Instant, timeout_at};
 
 pub use error::PropertyError;
 pub(crate) use error::SetError;
-pub(crate) use form::{list_octets, list_of_content};
+pub(crate) use form::{list_bytes, list_of_content};
 pub(crate) use list::List;
 pub(crate) use resolved::{Properties, Quorum, SyncOnWrite};
 pub(crate) use unheeded::Unheeded;

@@ -13,7 +13,7 @@ const UNKNOWN_MAX: usize = 32;
 
 /// The most bytes of names and JSON that these properties take together, so that 10 000 lists stay within
 /// tens of megabytes.
-const UNKNOWN_OCTETS_MAX: usize = 4 * 1024;
+const UNKNOWN_BYTES_MAX: usize = 4 * 1024;
 
 /// The properties that stay as they are once a type is made.
 const IMMUTABLE: [&str; 3] = ["consistent", "datatype", "write_once"];
@@ -82,11 +82,11 @@ fn conflicts(asked: &List, after: &List) -> List {
 /// Returns a reason for each property of an unknown form if a list has too many of them, or too long ones.
 fn excess(asked: &List, after: &List) -> List {
     let unknown = || after.iter().filter(|(name, _)| form::is_unknown(name));
-    let octets = unknown().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();
-    let reason = match (unknown().count(), octets) {
+    let bytes = unknown().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();
+    let reason = match (unknown().count(), bytes) {
         (count, _) if count > UNKNOWN_MAX => format!("more than {UNKNOWN_MAX} unknown properties"),
-        (_, octets) if octets > UNKNOWN_OCTETS_MAX => {
-            format!("unknown properties of more than {UNKNOWN_OCTETS_MAX} octets")
+        (_, bytes) if bytes > UNKNOWN_BYTES_MAX => {
+            format!("unknown properties of more than {UNKNOWN_BYTES_MAX} bytes")
         }
         _ => return List::new(),
     };
@@ -149,10 +149,10 @@ mod tests {
         assert!(over_defaults(&many(UNKNOWN_MAX)).is_ok());
         let refused = over_defaults(&many(UNKNOWN_MAX + 1)).expect_err("one too many");
         assert_eq!(refused.len(), UNKNOWN_MAX + 1);
-        let long = |octets| list(json!({"x": "y".repeat(octets)}));
+        let long = |bytes| list(json!({"x": "y".repeat(bytes)}));
         // The name takes one byte, and the marks around the text two.
-        assert!(over_defaults(&long(UNKNOWN_OCTETS_MAX - 3)).is_ok());
-        assert!(over_defaults(&long(UNKNOWN_OCTETS_MAX - 2)).is_err());
+        assert!(over_defaults(&long(UNKNOWN_BYTES_MAX - 3)).is_ok());
+        assert!(over_defaults(&long(UNKNOWN_BYTES_MAX - 2)).is_err());
         let more = set(&many(1), &many(UNKNOWN_MAX), &defaults::of(false), &Unheeded::default());
         assert!(more.is_ok(), "one of those that are there");
     }

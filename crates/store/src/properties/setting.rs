@@ -1,9 +1,9 @@
 //! The settings under which lists are kept.
 //!
 //! ```text
-//! name    1 octet: 1 for a type, 2 for a bucket
-//!         type     number of octets, then the octets
-//!         bucket   of a bucket: number of octets, then the octets
+//! name    1 byte: 1 for a type, 2 for a bucket
+//!         type     number of bytes, then the bytes
+//!         bucket   of a bucket: number of bytes, then the bytes
 //! value   the properties of the list, as JSON
 //! ```
 //!
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::list::List;
 use crate::engine::BucketName;
-use crate::model::octets::{Octets, put_counted};
+use crate::model::bytes::{Bytes, put_counted};
 
 const TYPE: u8 = 1;
 const BUCKET: u8 = 2;
@@ -49,13 +49,13 @@ pub(super) fn value(list: &List) -> Vec<u8> {
 
 /// Returns the owner of a setting of this name, or `None` if it is a setting of others.
 pub(super) fn owner(name: &[u8]) -> Option<Owner<'_>> {
-    let mut octets = Octets::new(name);
-    let owner = match octets.octet()? {
-        TYPE => Owner::Type(octets.counted()?),
-        BUCKET => Owner::Bucket(BucketName { bucket_type: octets.counted()?, bucket: octets.counted()? }),
+    let mut bytes = Bytes::new(name);
+    let owner = match bytes.byte()? {
+        TYPE => Owner::Type(bytes.counted()?),
+        BUCKET => Owner::Bucket(BucketName { bucket_type: bytes.counted()?, bucket: bytes.counted()? }),
         _ => return None,
     };
-    octets.is_empty().then_some(owner)
+    bytes.is_empty().then_some(owner)
 }
 
 /// Parses the list of a value; `None` if it is damaged.
@@ -88,10 +88,10 @@ mod tests {
         let kept: List = [("n_val".to_owned(), Value::from(1)), ("x".to_owned(), Value::from("é\u{0}"))]
             .into_iter()
             .collect();
-        let octets = value(&kept);
-        assert_eq!(list(&octets), Some(kept));
-        for len in 0..octets.len() {
-            assert_eq!(list(&octets[..len]), None, "{len}");
+        let bytes = value(&kept);
+        assert_eq!(list(&bytes), Some(kept));
+        for len in 0..bytes.len() {
+            assert_eq!(list(&bytes[..len]), None, "{len}");
         }
         assert_eq!(list(b"[]"), None);
     }

@@ -14,7 +14,7 @@ use crate::engine::BucketName;
 pub(super) const BUCKETS_MAX: usize = 10_000;
 
 /// The most bytes that the settings of these buckets take together, names and JSON.
-pub(super) const OCTETS_MAX: usize = 32 * 1024 * 1024;
+pub(super) const BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// The types by their names.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Table {
     /// The buckets with own lists.
     buckets: usize,
     /// The bytes of their settings.
-    octets: usize,
+    bytes: usize,
 }
 
 impl Table {
@@ -51,7 +51,7 @@ impl Table {
         if !own.is_empty() {
             table.put_bucket(bucket, own);
         }
-        (table.buckets <= BUCKETS_MAX && table.octets <= OCTETS_MAX).then_some(table)
+        (table.buckets <= BUCKETS_MAX && table.bytes <= BYTES_MAX).then_some(table)
     }
 
     /// Returns the table without an own list of a bucket.
@@ -60,7 +60,7 @@ impl Table {
         let Some(bucket_type) = table.types.get_mut(bucket.bucket_type) else { return table };
         if let Some(own) = Arc::make_mut(bucket_type).remove(bucket.bucket) {
             table.buckets -= 1;
-            table.octets -= octets_of(bucket, &own);
+            table.bytes -= bytes_of(bucket, &own);
         }
         table
     }
@@ -74,12 +74,12 @@ impl Table {
     pub(super) fn put_bucket(&mut self, bucket: BucketName<'_>, own: List) {
         let Some(bucket_type) = self.types.get_mut(bucket.bucket_type) else { return };
         self.buckets += 1;
-        self.octets += octets_of(bucket, &own);
+        self.bytes += bytes_of(bucket, &own);
         Arc::make_mut(bucket_type).put(bucket.bucket.into(), own);
     }
 }
 
-fn octets_of(bucket: BucketName<'_>, own: &List) -> usize {
+fn bytes_of(bucket: BucketName<'_>, own: &List) -> usize {
     setting::bucket_name(bucket).len() + setting::value(own).len()
 }
 
@@ -110,22 +110,22 @@ mod tests {
         }
         assert!(table.with_bucket(untyped(b"one more"), one("n_val", 1)).is_none());
         let again = table.with_bucket(untyped(&1usize.to_be_bytes()), one("n_val", 2)).expect("it has one");
-        assert_eq!((again.buckets, again.octets), (table.buckets, table.octets));
+        assert_eq!((again.buckets, again.bytes), (table.buckets, table.bytes));
         let fewer = again.without_bucket(untyped(&1usize.to_be_bytes()));
         assert!(fewer.with_bucket(untyped(b"one more"), one("n_val", 1)).is_some());
     }
 
     #[test]
-    fn the_octets_of_all_lists_are_bounded() {
+    fn the_bytes_of_all_lists_are_bounded() {
         // The lists of other buckets leave room for this one alone.
         let long = one("x", "y".repeat(1_000));
-        let mut table = Table { octets: OCTETS_MAX - octets_of(untyped(b"a"), &long), ..table() };
+        let mut table = Table { bytes: BYTES_MAX - bytes_of(untyped(b"a"), &long), ..table() };
         table.put_bucket(untyped(b"a"), long.clone());
-        assert_eq!(table.octets, OCTETS_MAX);
+        assert_eq!(table.bytes, BYTES_MAX);
         assert!(table.with_bucket(untyped(b"b"), one("n_val", 1)).is_none());
         assert!(table.with_bucket(untyped(b"a"), one("x", "y".repeat(1_001))).is_none());
         let again = table.with_bucket(untyped(b"a"), long).expect("as long as before");
-        assert_eq!(again.octets, OCTETS_MAX);
+        assert_eq!(again.bytes, BYTES_MAX);
         let without = again.without_bucket(untyped(b"a")).without_bucket(untyped(b"a"));
         assert_eq!(without.with_bucket(untyped(b"b"), List::new()).expect("an empty list").buckets, 0);
         assert!(without.buckets == 0 && without.with_bucket(untyped(b"b"), one("n_val", 1)).is_some());

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::time::Instant;
 
-/// The octets of memory that a decoded data type takes for each octet of its record, at most.
+/// The bytes of memory that a decoded data type takes for each byte of its record, at most.
 const DECODED_FACTOR: u64 = 8;
 
 const SET: u8 = 2;
@@ -109,7 +109,7 @@ pub(crate) fn a_decoded_state_is_a_small_multiple_of_its_record() {
     for (name, record) in samples() {
         let (state, counts) = alula_tally::counted(|| State::read(&record).expect(name));
         let factor = counts.bytes_live() as f64 / record.len() as f64;
-        println!("{name}: {} octets, decoded {factor:.1} times", record.len());
+        println!("{name}: {} bytes, decoded {factor:.1} times", record.len());
         if factor > DECODED_FACTOR as f64 {
             over.push(format!("{name}: {factor:.1}"));
         }
@@ -118,8 +118,8 @@ pub(crate) fn a_decoded_state_is_a_small_multiple_of_its_record() {
     assert!(over.is_empty(), "{over:?}");
 }
 
-/// Octets that only say that they have many items make no room for them.
-pub(crate) fn a_record_makes_no_room_that_its_octets_do_not_fill() {
+/// Bytes that only say that they have many items make no room for them.
+pub(crate) fn a_record_makes_no_room_that_its_bytes_do_not_fill() {
     const DEEP: usize = 30;
     let mut record = vec![1, 0];
     for _ in 0..DEEP {
@@ -148,7 +148,7 @@ impl Decide for Stored {
         Attribute::MediaType(self.media_type).write(&mut attributes);
         let new =
             NewContent { dot, vtag, now, is_deleted: false, attributes: &attributes, value: &self.value };
-        let rules = Rules { allow_mult: false, last_write_wins: true, siblings_max: 1, octets_max: 1 << 30 };
+        let rules = Rules { allow_mult: false, last_write_wins: true, siblings_max: 1, bytes_max: 1 << 30 };
         model::write(stored, Context::EMPTY, &new, &rules, out).expect("one content");
         Verdict::Write
     }
@@ -165,12 +165,12 @@ async fn store(engine: &Kept, bucket_type: &str, media_type: &'static [u8], valu
 const SET_PATH: &str = "/types/sets/buckets/b/datatypes/k";
 const MAP_PATH: &str = "/types/maps/buckets/b/datatypes/k";
 
-/// A few octets that change a large record cost a multiple of it, whatever its sketches could hold.
+/// A few bytes that change a large record cost a multiple of it, whatever its sketches could hold.
 pub(crate) fn a_small_change_allocates_a_multiple_of_the_record() {
     crate::block_on(async {
         const CHANGES: u64 = 10;
         let record = map(1_000, &value(&[5, 14], &[14, 1, 7, 1]));
-        let octets = record.len() as u64;
+        let record_bytes = record.len() as u64;
         let engine = Kept::default();
         store(&engine, "maps", b"application/riak_map", record).await;
         let wire = Wire::open(&engine, &types(), false).await;
@@ -180,12 +180,12 @@ pub(crate) fn a_small_change_allocates_a_multiple_of_the_record() {
             wire.post(MAP_PATH, r#"{"update":{"n_counter":1}}"#).is(204).await;
         }
         let bytes = (alula_tally::process() - before).bytes / CHANGES;
-        println!("{bytes} octets allocated for a change of a record of {octets}");
-        assert!(bytes <= 16 * octets, "{bytes} for {octets}");
+        println!("{bytes} bytes allocated for a change of a record of {record_bytes}");
+        assert!(bytes <= 16 * record_bytes, "{bytes} for {bytes}");
     });
 }
 
-/// An answer that waits for its client holds its own octets, and nothing of what it was made of.
+/// An answer that waits for its client holds its own bytes, and nothing of what it was made of.
 pub(crate) fn answers_that_wait_hold_their_content_alone() {
     crate::block_on(async {
         const READERS: usize = 12;
@@ -203,7 +203,7 @@ pub(crate) fn answers_that_wait_hold_their_content_alone() {
                 answers.push(client.get(&url).send().await.expect("an answer"));
             }
             let held = (alula_tally::process().bytes_live() - before) as usize / READERS;
-            println!("{path}: {held} octets are held for an answer of {content}");
+            println!("{path}: {held} bytes are held for an answer of {content}");
             // Its content, what of it is under way, and the connection.
             assert!(held <= 3 * content + 256 * 1024, "{path}: {held} for {content}");
             drop(answers);
@@ -211,7 +211,7 @@ pub(crate) fn answers_that_wait_hold_their_content_alone() {
     });
 }
 
-/// The form that a data type takes in memory has a share of the octets in flight, of which there is none
+/// The form that a data type takes in memory has a share of the bytes in flight, of which there is none
 /// while others hold them.
 pub(crate) fn the_decoded_form_waits_for_its_room() {
     crate::block_on_paused(async {
@@ -219,7 +219,7 @@ pub(crate) fn the_decoded_form_waits_for_its_room() {
         let engine = Kept::default();
         store(&engine, "sets", b"application/riak_set", set(20_000)).await;
         let mut config = config(&types());
-        config.octets_in_flight_max = 3 * MIB;
+        config.bytes_in_flight_max = 3 * MIB;
         let store = alula_store::Store::open(engine, config).await.expect("types that can be");
         let client = TestServer::new(store.routes().expect("routes that agree")).client();
         let whole =
@@ -298,7 +298,7 @@ pub(crate) fn sketches_beyond_the_bound_are_not_made() {
     let mut state = State::new(Kind::Map);
     let (changed, counts) = alula_tally::counted(|| state.change(&operation, &change));
     assert_eq!(changed, Err(Unfit::Sketches));
-    println!("{} allocations, {} octets for {ASKED} hlls", counts.allocations, counts.bytes);
+    println!("{} allocations, {} bytes for {ASKED} hlls", counts.allocations, counts.bytes);
     // The map within the map, the sketch and its list of registers, before and after it is ordered.
     assert!(counts.allocations <= 5 * SKETCHES_MAX as u64, "{}", counts.allocations);
 }
@@ -314,7 +314,7 @@ pub(crate) fn an_operation_takes_a_small_multiple_of_its_content() {
         let (_, peak) = alula_tally::peak(|| runtime.block_on(ask.is(status)));
         let kept = if status == 204 { content.len() } else { 0 };
         let factor = peak as f64 / (content.len() + kept) as f64;
-        println!("{shape}: {factor:.1} times {} octets", content.len() + kept);
+        println!("{shape}: {factor:.1} times {} bytes", content.len() + kept);
         if factor > OPERATION_FACTOR {
             over.push(format!("{shape}: {factor:.1}"));
         }
@@ -322,16 +322,16 @@ pub(crate) fn an_operation_takes_a_small_multiple_of_its_content() {
     assert!(over.is_empty(), "{over:?}");
 }
 
-/// The octets of memory for each octet of an operation, and of the value that it makes, at most.
+/// The bytes of memory for each byte of an operation, and of the value that it makes, at most.
 const OPERATION_FACTOR: f64 = 8.0;
 
 fn large_operations() -> Vec<(String, &'static str, u16, String)> {
-    const OCTETS: usize = 1_000_000;
+    const BYTES: usize = 1_000_000;
     let many = |unit: &dyn Fn(usize) -> String| {
         let mut all = String::new();
         for number in 0.. {
             let next = unit(number);
-            if all.len() + next.len() > OCTETS {
+            if all.len() + next.len() > BYTES {
                 return all;
             }
             all.push_str(if all.is_empty() { "" } else { "," });
@@ -411,39 +411,39 @@ impl tokio::io::AsyncRead for Halted {
 }
 
 /// Returns the bytes that are held, by the clients as well, while contents that do not end arrive.
-async fn held_while_arriving(method: &'static str, path: &str, octets: usize) -> u64 {
+async fn held_while_arriving(method: &'static str, path: &str, bytes: usize) -> u64 {
     let mut config = config(&types());
-    config.octets_in_flight_max = ARRIVING_MAX;
+    config.bytes_in_flight_max = ARRIVING_MAX;
     let store = alula_store::Store::open(Kept::default(), config).await.expect("types that can be");
     let server = TestServer::new(store.routes().expect("routes that agree"));
     let before = alula_tally::process().bytes_live();
     let mut clients = tokio::task::JoinSet::new();
     for _ in 0..40 {
         let (client, url) = (server.client(), format!("http://test{path}"));
-        let content = Content::reader_of(Halted(octets), octets as u64 + 1).media_type("application/json");
+        let content = Content::reader_of(Halted(bytes), bytes as u64 + 1).media_type("application/json");
         clients.spawn(async move { client.request(method, url).content(content).send().await.is_ok() });
     }
     // The clock goes on once nothing else can.
     tokio::time::sleep(Duration::from_millis(1)).await;
     let held = alula_tally::process().bytes_live() - before;
-    println!("{method} {path}: {held} octets are held of contents of {octets}");
+    println!("{method} {path}: {held} bytes are held of contents of {bytes}");
     clients.shutdown().await;
     held as u64
 }
 
-/// The octets in flight of contents that arrive.
+/// The bytes in flight of contents that arrive.
 const ARRIVING_MAX: u64 = 1024 * 1024;
 
-/// Contents in JSON have their share of the octets in flight while they arrive, as objects have.
+/// Contents in JSON have their share of the bytes in flight while they arrive, as objects have.
 pub(crate) fn json_that_arrives_has_room_or_waits() {
     crate::block_on_paused(async {
-        for (method, path, octets) in [
+        for (method, path, bytes) in [
             ("POST", SET_PATH, 1_000_000),
             ("PUT", "/buckets/b/props", 250_000),
             ("PUT", "/types/sets/props", 250_000),
         ] {
-            let of_objects = held_while_arriving("PUT", "/buckets/b/keys/k", octets).await;
-            let held = held_while_arriving(method, path, octets).await;
+            let of_objects = held_while_arriving("PUT", "/buckets/b/keys/k", bytes).await;
+            let held = held_while_arriving(method, path, bytes).await;
             assert!(
                 held <= of_objects + 4 * ARRIVING_MAX,
                 "{method} {path}: {held}, {of_objects} of objects"

@@ -20,14 +20,14 @@ pub(crate) fn length_costs_no_memory() {
                 "/buckets/b/index/n_int/0/99999?stream=true",
             ] {
                 let before = alula_tally::thread();
-                let (mut octets, mut live_max) = (0, 0);
+                let (mut bytes, mut live_max) = (0, 0);
                 let mut response = get(&client, path).await;
                 while let Some(chunk) = response.chunk().await.expect("content") {
-                    octets += chunk.len();
+                    bytes += chunk.len();
                     live_max = live_max.max((alula_tally::thread() - before).bytes_live());
                 }
-                assert!(octets > 10_000_000, "{path}");
-                assert!(live_max < 2_000_000, "{path}: {live_max} octets are held");
+                assert!(bytes > 10_000_000, "{path}");
+                assert!(live_max < 2_000_000, "{path}: {live_max} bytes are held");
             }
         }
     });

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     run_alone(&cases![
         access::requests_of_known_users_cost_no_allocation,
         datatypes::a_decoded_state_is_a_small_multiple_of_its_record,
-        datatypes::a_record_makes_no_room_that_its_octets_do_not_fill,
+        datatypes::a_record_makes_no_room_that_its_bytes_do_not_fill,
         datatypes::a_small_change_allocates_a_multiple_of_the_record,
         datatypes::answers_that_wait_hold_their_content_alone,
         datatypes::the_decoded_form_waits_for_its_room,

@@ -302,7 +302,7 @@ async fn unread_lists(is_http2: bool) {
     /// The bytes that wait for a socket are on the account of their connection: as much, twice.
     const OUTPUT: u64 = 16 * 1024;
     let mut config = Config::default();
-    (config.object_octets_max, config.octets_in_flight_max) = (1024 * 1024, ROOM);
+    (config.object_bytes_max, config.bytes_in_flight_max) = (1024 * 1024, ROOM);
     let store = Store::open(Memory::new(), config).await.expect("a store");
     let server = || {
         let limits = Limits { output_soft_bytes: OUTPUT as u32, ..alula_store::limits() };

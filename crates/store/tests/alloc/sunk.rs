@@ -11,14 +11,10 @@ use tokio::time::Instant;
 pub(super) struct Sunk(Memory);
 
 impl Engine for Sunk {
-    type Octets = <Memory as Engine>::Octets;
+    type Bytes = <Memory as Engine>::Bytes;
     type Snapshot = MemorySnapshot;
 
-    async fn get(
-        &self,
-        name: ObjectName<'_>,
-        terms: &ReadTerms,
-    ) -> Result<Option<Self::Octets>, EngineError> {
+    async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Self::Bytes>, EngineError> {
         self.0.get(name, terms).await
     }
 
@@ -27,7 +23,7 @@ impl Engine for Sunk {
         name: ObjectName<'_>,
         decide: D,
         terms: &WriteTerms,
-    ) -> Result<Written<D, Self::Octets>, EngineError> {
+    ) -> Result<Written<D, Self::Bytes>, EngineError> {
         if name.bucket.bucket == b"none" {
             return Ok(Written { decide, record: None });
         }

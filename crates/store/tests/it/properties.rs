@@ -52,7 +52,7 @@ async fn an_untyped_bucket_has_the_defaults() {
     .await;
 }
 
-/// A content of 256 KiB once took 80 MB: an object of JSON takes some hundred times its octets, and was
+/// A content of 256 KiB once took 80 MB: an object of JSON takes some hundred times its bytes, and was
 /// copied three times.
 #[tokio::test]
 async fn contents_have_a_bounded_number_of_values() {

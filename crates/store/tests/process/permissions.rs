@@ -40,7 +40,7 @@ fn open_to_others(folder: &Path) -> Vec<String> {
 /// Has tables and journals written often.
 fn small() -> FjallOptions {
     let mut options = FjallOptions::default();
-    options.memtable_octets = 64 * 1024;
+    options.memtable_bytes = 64 * 1024;
     options
 }
 

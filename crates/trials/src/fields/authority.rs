@@ -6,7 +6,7 @@ use alula_fields::{Authority, FieldErrorKind, Head, Scheme};
 
 const SCHEMES: [Scheme<'_>; 3] = [Scheme::Http, Scheme::Https, Scheme::Other("ws")];
 
-/// The octets as an authority.
+/// The bytes as an authority.
 pub fn authority(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let parsed = Authority::parse(text);
@@ -29,7 +29,7 @@ fn naive(text: &str) -> Option<(&str, Option<u16>)> {
         Some((host, port)) if !text.ends_with(']') => (host, port),
         _ => (text, ""),
     };
-    let is_port = port.len() <= 5 && port.bytes().all(|octet| octet.is_ascii_digit());
+    let is_port = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
     let port = if port.is_empty() { None } else { Some(port.parse().ok()?) };
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     let is_host = match address {
@@ -40,8 +40,8 @@ fn naive(text: &str) -> Option<(&str, Option<u16>)> {
 }
 
 /// RFC 3986 §3.2.2.
-fn is_host(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(&octet)
+fn is_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(&byte)
 }
 
 fn good(text: &str, authority: Authority<'_>) {
@@ -49,7 +49,7 @@ fn good(text: &str, authority: Authority<'_>) {
     assert_eq!(authority.bare_host(), authority.host().trim_matches(['[', ']']));
     for scheme in SCHEMES {
         let normal = authority.normal(scheme);
-        assert!(!normal.bytes().any(|octet| octet.is_ascii_uppercase()));
+        assert!(!normal.bytes().any(|byte| byte.is_ascii_uppercase()));
         let again = Authority::parse(&normal).expect("what is normal is an authority");
         assert_eq!(again.normal(scheme), normal);
         assert!(again.is_same(authority, scheme) && authority.is_same(again, scheme));

@@ -2,7 +2,7 @@
 
 use crate::disposition::filename;
 
-/// The octets as the value of the field.
+/// The bytes as the value of the field.
 pub fn content_disposition(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let name = filename(text);
@@ -27,18 +27,18 @@ fn extended(value: &str) -> Option<String> {
     if !charset.eq_ignore_ascii_case("utf-8") {
         return None;
     }
-    let octets = encoded.as_bytes();
+    let bytes = encoded.as_bytes();
     let (mut decoded, mut at) = (Vec::new(), 0);
-    while let Some(octet) = octets.get(at) {
-        let digits = octets.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
-        let digits = digits.filter(|digits| digits.bytes().all(|octet| octet.is_ascii_hexdigit()));
-        match digits.filter(|_| *octet == b'%') {
+    while let Some(byte) = bytes.get(at) {
+        let digits = bytes.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        match digits.filter(|_| *byte == b'%') {
             Some(digits) => {
                 decoded.push(u8::from_str_radix(digits, 16).expect("two digits"));
                 at += 3;
             }
             None => {
-                decoded.push(*octet);
+                decoded.push(*byte);
                 at += 1;
             }
         }

@@ -4,7 +4,7 @@ use alula_fields::{Decimal, Method, Scheme, Status};
 
 use crate::input::Input;
 
-/// The octets as each of them.
+/// The bytes as each of them.
 pub fn control_data(data: &[u8]) {
     status(data);
     decimal(Input::new(data).u64());
@@ -28,7 +28,7 @@ fn method(text: &str) {
 
 fn scheme(text: &str) {
     let has_form = text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet));
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let scheme = Scheme::parse(text);
     assert_eq!(scheme.is_ok(), has_form, "{text:?}");
     if let Ok(scheme) = scheme {

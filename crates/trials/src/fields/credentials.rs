@@ -4,7 +4,7 @@ use alula_server::fuzzing::basic_credentials;
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The octets are a value as it is sent, and then name and password as they are encoded.
+/// The bytes are a value as it is sent, and then name and password as they are encoded.
 pub fn credentials(data: &[u8]) {
     if let Some((name, password)) = basic_credentials(data) {
         assert!(!name.contains(':'), "{data:?}");
@@ -17,7 +17,7 @@ pub fn credentials(data: &[u8]) {
 }
 
 /// Base64 with padding (RFC 4648 §4).
-fn encode(octets: &[u8]) -> String {
+fn encode(bytes: &[u8]) -> String {
     let three = |group: &[u8]| {
         let number =
             (0..3).fold(0, |number, at| number << 8 | usize::from(group.get(at).copied().unwrap_or(0)));
@@ -25,5 +25,5 @@ fn encode(octets: &[u8]) -> String {
         let count = group.len() + 1;
         letters.into_iter().take(count).chain("=".repeat(4 - count).chars().collect::<Vec<_>>())
     };
-    octets.chunks(3).flat_map(three).collect()
+    bytes.chunks(3).flat_map(three).collect()
 }

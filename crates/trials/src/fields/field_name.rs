@@ -1,13 +1,13 @@
 //! Names of fields, against the definition of a token and a walk through the table.
 
-use alula_fields::{FieldErrorKind, FieldSection, KnownName, octets};
+use alula_fields::{FieldErrorKind, FieldSection, KnownName, bytes};
 use alula_hpack::Class;
 
-/// The octets as the name of a field.
+/// The bytes as the name of a field.
 pub fn field_name(data: &[u8]) {
     let is_token = !data.is_empty() && data.iter().copied().all(is_tchar);
     let is_lower = is_token && !data.iter().any(u8::is_ascii_uppercase);
-    assert_eq!((octets::is_token(data), octets::is_lower_token(data)), (is_token, is_lower));
+    assert_eq!((bytes::is_token(data), bytes::is_lower_token(data)), (is_token, is_lower));
     assert_eq!(Class::of(data, b"").name_ok(), is_lower);
     known(data);
     if let Ok(text) = std::str::from_utf8(data) {
@@ -16,8 +16,8 @@ pub fn field_name(data: &[u8]) {
 }
 
 /// RFC 9110 §5.6.2.
-fn is_tchar(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet)
+fn is_tchar(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 fn known(data: &[u8]) {
@@ -39,7 +39,7 @@ fn stored(text: &str, is_token: bool) {
     let Err(error) = result else { return found(text, &section, &spelled) };
     assert!(section.is_empty() && !error.to_string().is_empty());
     if let (FieldErrorKind::Name, Some(at)) = (error.kind(), error.position()) {
-        assert_eq!(text.bytes().position(|octet| !is_tchar(octet)), Some(at));
+        assert_eq!(text.bytes().position(|byte| !is_tchar(byte)), Some(at));
     }
 }
 

@@ -4,7 +4,7 @@ use alula_fields::{FieldSection, KnownName};
 
 use crate::input::Input;
 
-/// Octets as operations.
+/// Bytes as operations.
 pub fn field_section(data: &[u8]) {
     let mut input = Input::new(data);
     let (mut section, mut model) = (FieldSection::new(), Model::default());
@@ -31,7 +31,7 @@ pub fn field_section(data: &[u8]) {
                 section.merge(&kept);
                 model.merge(&kept_model);
             }
-            // An input of a hundred octets must not double a section a hundred times.
+            // An input of a hundred bytes must not double a section a hundred times.
             5 if section.len() < 1000 => {
                 section.extend_from(&kept);
                 model.0.extend(kept_model.0.iter().cloned());
@@ -72,7 +72,7 @@ pub fn field_section(data: &[u8]) {
 
 /// Known and unknown names from a small choice, so that they meet, in both cases; or any text.
 fn name(input: &mut Input<'_>) -> String {
-    let choice = input.octet();
+    let choice = input.byte();
     let name = match usize::from(choice & 0x7f) {
         0 => return input.text(),
         own @ 1..=9 => format!("x-{own}"),
@@ -125,10 +125,10 @@ impl Model {
     }
 
     fn is_valid(name: &str, value: &[u8]) -> bool {
-        let token = |octet: u8| octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet);
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         !name.is_empty()
             && name.bytes().all(token)
-            && value.iter().all(|&octet| octet == b'\t' || octet >= 0x20 && octet != 0x7f)
+            && value.iter().all(|&byte| byte == b'\t' || byte >= 0x20 && byte != 0x7f)
     }
 }
 
@@ -139,9 +139,9 @@ fn compare(section: &FieldSection, model: &Model, name: &str) {
     assert!(backwards.eq(model.0.iter().rev().map(|(_, value)| value.as_slice())));
     assert_eq!(section.get_all(name).collect::<Vec<_>>(), model.all(name));
     assert_eq!(section.get(name), model.all(name).first().copied());
-    let octets = model.0.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
-    assert_eq!((section.len(), section.octets()), (model.0.len(), octets));
-    assert_eq!(section.list_size(), octets + 32 * model.0.len());
+    let bytes = model.0.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+    assert_eq!((section.len(), section.bytes()), (model.0.len(), bytes));
+    assert_eq!(section.list_size(), bytes + 32 * model.0.len());
     for field in section {
         assert_eq!(field.known(), KnownName::lookup(field.name_bytes()));
         assert!(field.spelling().is_none_or(|text| text.eq_ignore_ascii_case(field.name().as_str())));

@@ -1,26 +1,26 @@
 //! Values of fields, against the definition of one and a walk through the table of known values.
 
-use alula_fields::{FieldErrorKind, FieldSection, KnownName, KnownValue, octets};
+use alula_fields::{FieldErrorKind, FieldSection, KnownName, KnownValue, bytes};
 use alula_hpack::Class;
 
-/// The octets as the value of a field.
+/// The bytes as the value of a field.
 pub fn field_value(data: &[u8]) {
-    let bad = data.iter().position(|&octet| octet < 0x20 && octet != b'\t' || octet == 0x7f);
-    assert_eq!(octets::is_field_value(data), bad.is_none());
+    let bad = data.iter().position(|&byte| byte < 0x20 && byte != b'\t' || byte == 0x7f);
+    assert_eq!(bytes::is_field_value(data), bad.is_none());
     let class = Class::of(b"x-a", data);
-    assert_eq!((class.value_ok(), class.value_trimmed()), (bad.is_none(), octets::is_trimmed(data)));
+    assert_eq!((class.value_ok(), class.value_trimmed()), (bad.is_none(), bytes::is_trimmed(data)));
     trimmed(data);
     known(data);
     stored(data, bad);
 }
 
 fn trimmed(data: &[u8]) {
-    let is_space = |octet: &u8| matches!(octet, b' ' | b'\t');
-    let start = data.iter().take_while(|octet| is_space(octet)).count();
-    let end = data.iter().skip(start).rev().take_while(|octet| is_space(octet)).count();
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let start = data.iter().take_while(|byte| is_space(byte)).count();
+    let end = data.iter().skip(start).rev().take_while(|byte| is_space(byte)).count();
     let expected = &data[start..data.len() - end];
-    assert_eq!(octets::trim(data), expected);
-    assert_eq!(octets::is_trimmed(data), expected.len() == data.len());
+    assert_eq!(bytes::trim(data), expected);
+    assert_eq!(bytes::is_trimmed(data), expected.len() == data.len());
 }
 
 fn known(data: &[u8]) {

@@ -7,15 +7,15 @@ use alula_server::{
     fuzzing::client_behind_proxies,
 };
 
-/// The first octet chooses the field, the others are its value.
+/// The first byte chooses the field, the others are its value.
 pub fn forwarded(data: &[u8]) {
     let Some((choice, value)) = data.split_first() else { return };
     let field = if choice % 2 == 0 { XForwardedFor } else { Forwarded };
     let before = client_behind_proxies(field, value, is_proxy);
     // A quoted string that is open takes what follows.
-    let is_open = field == Forwarded && value.iter().filter(|octet| **octet == b'"').count() % 2 == 1;
+    let is_open = field == Forwarded && value.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
     // Such a value is sent by no field.
-    let is_field = value.iter().all(|octet| !matches!(octet, 0..=8 | 10..=31 | 127));
+    let is_field = value.iter().all(|byte| !matches!(byte, 0..=8 | 10..=31 | 127));
     if is_open || !is_field {
         return;
     }

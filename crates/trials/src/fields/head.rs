@@ -1,10 +1,10 @@
 //! Control data set in any order and again and again, against five options.
 
-use alula_fields::{Authority, Head, KnownName, Method, Scheme, Status, octets};
+use alula_fields::{Authority, Head, KnownName, Method, Scheme, Status, bytes};
 
 use crate::input::Input;
 
-/// Octets as operations on a head.
+/// Bytes as operations on a head.
 pub fn head(data: &[u8]) {
     let (mut input, mut head, mut model) = (Input::new(data), Head::new(), Model::default());
     let mut kept = Head::new();
@@ -55,8 +55,8 @@ fn set_text(part: usize, text: &str, head: &mut Head, model: &mut Model) {
 }
 
 fn is_path(text: &str) -> bool {
-    let visible = |octet: u8| octet.is_ascii_graphic() && octet != b'#';
-    assert_eq!(octets::is_path(text.as_bytes()), text.bytes().all(visible));
+    let visible = |byte: u8| byte.is_ascii_graphic() && byte != b'#';
+    assert_eq!(bytes::is_path(text.as_bytes()), text.bytes().all(visible));
     text == "*" || text.starts_with('/') && text.bytes().all(visible)
 }
 

@@ -1,12 +1,12 @@
 //! URLs, and where the field `location` leads from one: whatever comes of them can be asked for.
 
 use alula_client::fuzzing::{self, Located};
-use alula_fields::{Authority, Scheme, octets};
+use alula_fields::{Authority, Scheme, bytes};
 
 const FROM: [&str; 3] =
     ["http://a.example/b/c?d#e", "https://user:secret@a.example:8443/", "http://[2001:db8::1]/"];
 
-/// The first octet chooses the URL that redirects; the others are a location, and a URL by themselves.
+/// The first byte chooses the URL that redirects; the others are a location, and a URL by themselves.
 pub fn location(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let from = FROM[usize::from(*first) % FROM.len()];
@@ -34,7 +34,7 @@ fn good(located: &Located) {
     assert!(!located.host.is_empty(), "{located:?}");
     let authority = Authority::parse(&located.authority).unwrap_or_else(|e| panic!("{e}: {located:?}"));
     assert_eq!(authority.bare_host(), located.host);
-    assert!(located.path.starts_with('/') && octets::is_path(located.path.as_bytes()), "{located:?}");
+    assert!(located.path.starts_with('/') && bytes::is_path(located.path.as_bytes()), "{located:?}");
 }
 
 fn before_path(url: &str) -> &str {
@@ -44,11 +44,11 @@ fn before_path(url: &str) -> &str {
 
 /// A location without two slashes and without a scheme stays with its host.
 fn names_its_host(from: &str, location: &[u8], located: &Located) {
-    let octets: Vec<u8> = location.iter().copied().filter(|octet| !matches!(octet, 9 | 10 | 13)).collect();
-    let is_plain = octets.first().is_some_and(|first| first.is_ascii_alphanumeric() || *first == b'/')
-        && !octets.contains(&b':')
-        && !octets.contains(&b'\\')
-        && !octets.starts_with(b"//");
+    let bytes: Vec<u8> = location.iter().copied().filter(|byte| !matches!(byte, 9 | 10 | 13)).collect();
+    let is_plain = bytes.first().is_some_and(|first| first.is_ascii_alphanumeric() || *first == b'/')
+        && !bytes.contains(&b':')
+        && !bytes.contains(&b'\\')
+        && !bytes.starts_with(b"//");
     if is_plain {
         let here = before_path(from).rsplit('@').next().unwrap_or_default();
         assert_eq!(located.authority, here, "{location:?}");

@@ -2,7 +2,7 @@
 
 use alula_h2::Priority;
 
-/// The octets as the value of a `priority` field.
+/// The bytes as the value of a `priority` field.
 pub fn priority(data: &[u8]) {
     let parsed = Priority::parse(data);
     if let Some(expected) = naive(data) {
@@ -15,7 +15,7 @@ pub fn priority(data: &[u8]) {
 }
 
 fn the_last_one_counts(data: &[u8], priority: Priority) {
-    let comma: &[u8] = if data.iter().all(|octet| *octet == b' ') { b"" } else { b", " };
+    let comma: &[u8] = if data.iter().all(|byte| *byte == b' ') { b"" } else { b", " };
     for (member, expected) in [
         (&b"u=0"[..], Priority { urgency: 0, ..priority }),
         (b"u=9", Priority { urgency: 3, ..priority }),
@@ -35,13 +35,13 @@ fn naive(data: &[u8]) -> Option<Priority> {
     for member in text.split(',') {
         let (key, value) =
             member.trim_matches(' ').split_once('=').unwrap_or((member.trim_matches(' '), "?1"));
-        if key.is_empty() || !key.bytes().all(|octet| octet.is_ascii_lowercase()) {
+        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_lowercase()) {
             return None;
         }
         if value.len() > 15 {
             return None;
         }
-        let number = value.parse::<u8>().ok().filter(|_| value.bytes().all(|octet| octet.is_ascii_digit()));
+        let number = value.parse::<u8>().ok().filter(|_| value.bytes().all(|byte| byte.is_ascii_digit()));
         let truth = ["?0", "?1"].iter().position(|known| *known == value);
         if number.is_none() && truth.is_none() {
             return None;

@@ -2,28 +2,28 @@
 
 use alula_server::fuzzing::query_pairs;
 
-/// The octets are the query.
+/// The bytes are the query.
 pub fn query(data: &[u8]) {
-    let pieces = data.split(|octet| *octet == b'&').filter(|piece| !piece.is_empty());
+    let pieces = data.split(|byte| *byte == b'&').filter(|piece| !piece.is_empty());
     let expected: Vec<(String, String)> = pieces.map(pair).collect();
     assert_eq!(query_pairs(data), expected, "{data:?}");
 }
 
 fn pair(piece: &[u8]) -> (String, String) {
-    let at = piece.iter().position(|octet| *octet == b'=');
+    let at = piece.iter().position(|byte| *byte == b'=');
     let (name, value) = at.map_or((piece, &[][..]), |at| (&piece[..at], &piece[at + 1..]));
     (decoded(name), decoded(value))
 }
 
-/// Octet by octet; an escape that is none stays.
+/// Byte by byte; an escape that is none stays.
 fn decoded(raw: &[u8]) -> String {
-    let (mut octets, mut at) = (Vec::new(), 0);
+    let (mut bytes, mut at) = (Vec::new(), 0);
     while at < raw.len() {
         let escape = raw.get(at + 1..at + 3).filter(|_| raw[at] == b'%').and_then(hex);
-        octets.push(escape.unwrap_or(if raw[at] == b'+' { b' ' } else { raw[at] }));
+        bytes.push(escape.unwrap_or(if raw[at] == b'+' { b' ' } else { raw[at] }));
         at += if escape.is_some() { 3 } else { 1 };
     }
-    String::from_utf8_lossy(&octets).into_owned()
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn hex(digits: &[u8]) -> Option<u8> {

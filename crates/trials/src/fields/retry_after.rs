@@ -10,11 +10,11 @@ const MONTHS: [&str; 12] =
 /// 2020-01-01.
 const NOW: u64 = 1_577_836_800;
 
-/// The octets as the value of the field.
+/// The bytes as the value of the field.
 pub fn retry_after(data: &[u8]) {
     let wait = fuzzing::retry_after(data, SystemTime::UNIX_EPOCH + Duration::from_secs(NOW));
     let text = std::str::from_utf8(data).map_or("", str::trim_ascii);
-    if !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit()) {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         let seconds = text
             .bytes()
             .fold(0_u64, |number, digit| number.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
@@ -35,7 +35,7 @@ fn fixdate(text: &str) -> Option<u64> {
     let parts: Vec<&str> = text.split(' ').collect();
     let [day_name, day, month, year, time, "GMT"] = parts[..] else { return None };
     let number = |text: &str, digits: usize| {
-        let is_number = text.len() == digits && text.bytes().all(|octet| octet.is_ascii_digit());
+        let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| text.parse::<u64>().ok()).flatten()
     };
     let month = MONTHS.iter().position(|name| *name == month)?;

@@ -4,7 +4,7 @@ use alula_fields::{Method, Scheme, Target};
 
 const METHODS: [Method<'_>; 4] = [Method::Get, Method::Options, Method::Connect, Method::Other("X")];
 
-/// The octets as a target, for a method of each kind.
+/// The bytes as a target, for a method of each kind.
 pub fn target(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for method in METHODS {
@@ -16,7 +16,7 @@ pub fn target(data: &[u8]) {
 }
 
 fn good(method: Method<'_>, text: &str, target: Target<'_>) {
-    assert!(text.bytes().all(|octet| octet.is_ascii_graphic() && octet != b'#'), "{text:?}");
+    assert!(text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#'), "{text:?}");
     assert_eq!(Target::parse(method, &target.to_string()), Ok(target), "{method} {text:?}");
     match target {
         Target::Origin(path) => assert!(path == text && path.starts_with('/')),

@@ -1,5 +1,5 @@
-//! A driver that hears what an HTTP/1.1 machine makes of octets, writes all of it down, and answers in a way
-//! that does not depend on the pieces the octets came in.
+//! A driver that hears what an HTTP/1.1 machine makes of bytes, writes all of it down, and answers in a way
+//! that does not depend on the pieces the bytes came in.
 
 use std::time::Duration;
 
@@ -33,9 +33,9 @@ pub(crate) struct Manner {
 }
 
 impl Manner {
-    /// Two octets as limits, leniency and habits.
+    /// Two bytes as limits, leniency and habits.
     pub(crate) fn of(input: &mut Input<'_>, is_client: bool) -> Self {
-        let (flags, habit) = (input.octet(), input.octet());
+        let (flags, habit) = (input.byte(), input.byte());
         let flag = |bit: u8| flags >> bit & 1 == 1;
         let leniency = Leniency {
             bare_lf: flag(1),
@@ -56,7 +56,7 @@ impl Manner {
     }
 }
 
-/// Limits that inputs of some hundred octets reach.
+/// Limits that inputs of some hundred bytes reach.
 fn small_limits() -> Limits {
     Limits {
         head_bytes: 150,
@@ -117,11 +117,11 @@ impl Listener {
             assert!(!rest.contains(&b'\n'), "a line is here and was not read: {}", rest.escape_ascii());
             let most =
                 self.manner.config.limits.head_bytes.max(self.manner.config.limits.chunk_extension_bytes);
-            assert!(rest.len() <= most as usize + 17, "{} octets wait", rest.len());
+            assert!(rest.len() <= most as usize + 17, "{} bytes wait", rest.len());
         }
         let held = self.machine.memory_bytes();
         let most = 32 * 1024 + 8 * self.manner.config.limits.head_bytes as usize;
-        assert!(held <= most, "{held} octets held, {most} at most");
+        assert!(held <= most, "{held} bytes held, {most} at most");
     }
 
     fn end(mut self) -> Heard {
@@ -200,8 +200,8 @@ impl Listener {
     }
 
     fn flush(&mut self, end: bool) {
-        if let Some((_, octets)) = self.data.take() {
-            self.events.push(format!("data {} {end}", octets.escape_ascii()));
+        if let Some((_, bytes)) = self.data.take() {
+            self.events.push(format!("data {} {end}", bytes.escape_ascii()));
         }
     }
 

@@ -12,7 +12,7 @@ use alula_machine::Time;
 use super::h1_side::{Ending, Message, Side};
 use crate::input::Input;
 
-/// Octets as a configuration, and then as operations.
+/// Bytes as a configuration, and then as operations.
 pub fn h1_pair(data: &[u8]) {
     let mut input = Input::new(data);
     let mut world = World::new(&mut input);
@@ -85,14 +85,14 @@ impl World {
     fn step(&mut self, input: &mut Input<'_>) {
         match input.below(20) {
             0..3 => self.ask(input),
-            3 | 4 => self.client.send(usize::from(input.octet()), input.octet() < 64),
+            3 | 4 => self.client.send(usize::from(input.byte()), input.byte() < 64),
             5..8 => self.answer(input),
-            8 | 9 => self.server.send(usize::from(input.octet()), input.octet() < 64),
+            8 | 9 => self.server.send(usize::from(input.byte()), input.byte() < 64),
             10 => self.interim(),
             11 => self.end(input),
             12 => self.pass(input),
             13 => self.damage(input),
-            _ => self.carry(input.octet(), input.octet()),
+            _ => self.carry(input.byte(), input.byte()),
         }
         self.client.notices();
         self.server.notices();
@@ -165,7 +165,7 @@ impl World {
 
     /// Gives up what is under way, goes away, or closes.
     fn end(&mut self, input: &mut Input<'_>) {
-        let choice = input.octet();
+        let choice = input.byte();
         let side = if input.flag() { &mut self.client } else { &mut self.server };
         match choice {
             0..16 => side.machine.close(),
@@ -181,7 +181,7 @@ impl World {
     }
 
     fn pass(&mut self, input: &mut Input<'_>) {
-        self.now = self.now.saturating_add(Duration::from_millis(u64::from(input.octet()) * 16));
+        self.now = self.now.saturating_add(Duration::from_millis(u64::from(input.byte()) * 16));
         for side in [&mut self.client, &mut self.server] {
             // A deadline that has passed is no damage to the pipe, but a server may say 408 then.
             self.is_damaged |= side.machine.poll_timeout().is_some_and(|due| due <= self.now);
@@ -189,24 +189,24 @@ impl World {
         }
     }
 
-    /// Changes what is in the pipe: flips a bit, loses octets, or doubles some.
+    /// Changes what is in the pipe: flips a bit, loses bytes, or doubles some.
     fn damage(&mut self, input: &mut Input<'_>) {
         let wire = if input.flag() { &mut self.up } else { &mut self.down };
-        let kind = input.octet();
+        let kind = input.byte();
         // Most of the time the pipe is good, or most trials would be about nothing else.
         if kind < 192 {
             return;
         }
         let at = input.below(wire.len() + 1);
         match kind % 3 {
-            0 => wire.iter_mut().skip(at).take(1).for_each(|octet| *octet ^= 1 << (kind & 7)),
+            0 => wire.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << (kind & 7)),
             1 => drop(wire.drain(at..)),
             _ => wire.extend_from_within(at..wire.len().min(at + 64)),
         }
         self.is_damaged = true;
     }
 
-    /// Moves some octets each way: so many in 256.
+    /// Moves some bytes each way: so many in 256.
     fn carry(&mut self, up: u8, down: u8) {
         let Self { client, server, now, .. } = self;
         carry_some(up, client, server, &mut self.up, *now);
@@ -256,8 +256,8 @@ fn carry_some(part: u8, from: &mut Side, to: &mut Side, pipe: &mut Vec<u8>, now:
     pipe.extend_from_slice(from.out.unsent());
     from.out.clear();
     let some = if part == 255 { pipe.len() } else { pipe.len() * usize::from(part) / 256 };
-    let octets: Vec<u8> = pipe.drain(..some).collect();
-    to.receive(&octets, now);
+    let bytes: Vec<u8> = pipe.drain(..some).collect();
+    to.receive(&bytes, now);
     if pipe.is_empty() && from.machine.is_closed() {
         to.receive_end(now);
     }

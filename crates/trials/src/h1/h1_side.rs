@@ -24,7 +24,7 @@ impl Message {
 /// How a message that is being sent ends.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Ending {
-    /// After so many octets.
+    /// After so many bytes.
     Length(usize),
     Chunks,
     Trailers,
@@ -44,7 +44,7 @@ pub(crate) struct Side {
     /// The rest of what comes is not wanted.
     pub(crate) has_given_up: bool,
     has_heard_end: bool,
-    octets_sent: usize,
+    bytes_sent: usize,
 }
 
 impl Side {
@@ -59,14 +59,14 @@ impl Side {
             ending: Ending::Nothing,
             has_given_up: false,
             has_heard_end: false,
-            octets_sent: 0,
+            bytes_sent: 0,
         }
     }
 
-    pub(crate) fn receive(&mut self, octets: &[u8], now: Time) {
+    pub(crate) fn receive(&mut self, bytes: &[u8], now: Time) {
         let mut input = std::mem::take(&mut self.input);
         // The machine keeps the error.
-        let _ = feed(self, &mut input, octets, now);
+        let _ = feed(self, &mut input, bytes, now);
         self.input = input;
         self.notices();
     }
@@ -97,26 +97,26 @@ impl Side {
             Ending::Length(left) => (len.min(left), len >= left),
             _ => (len, is_last),
         };
-        let octets: Vec<u8> =
-            (self.octets_sent..self.octets_sent + len).map(|at| ((at * 7) >> 3) as u8).collect();
-        self.octets_sent += len;
+        let bytes: Vec<u8> =
+            (self.bytes_sent..self.bytes_sent + len).map(|at| ((at * 7) >> 3) as u8).collect();
+        self.bytes_sent += len;
         let has_trailers = end && self.ending == Ending::Trailers;
-        let sent = self.machine.send_data(stream, &octets, end && !has_trailers, &mut self.out);
+        let sent = self.machine.send_data(stream, &bytes, end && !has_trailers, &mut self.out);
         assert_eq!(sent, Ok(len));
         if has_trailers {
             let mut trailers = FieldSection::new();
             trailers.append("x-sum", "1").expect("a good field");
             self.machine.send_trailers(stream, &trailers, &mut self.out).expect("chunks have trailers");
         }
-        self.sent_some(&octets, end, has_trailers);
+        self.sent_some(&bytes, end, has_trailers);
     }
 
-    fn sent_some(&mut self, octets: &[u8], end: bool, has_trailers: bool) {
+    fn sent_some(&mut self, bytes: &[u8], end: bool, has_trailers: bool) {
         if let Ending::Length(left) = &mut self.ending {
-            *left -= octets.len();
+            *left -= bytes.len();
         }
         let message = self.sent.last_mut().expect("a head goes before");
-        message.content.extend_from_slice(octets);
+        message.content.extend_from_slice(bytes);
         (message.has_trailers, message.is_whole) = (has_trailers, end);
         if end {
             self.ending = Ending::Nothing;

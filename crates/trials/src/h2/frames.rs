@@ -16,29 +16,29 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut 
     out.extend_from_slice(payload);
 }
 
-/// What a peer says: its preface, if it is a good one, and then frames, or any octets.
+/// What a peer says: its preface, if it is a good one, and then frames, or any bytes.
 ///
-/// The first octet of the input chooses. Raw octets keep lengths as they are, so that those are tried as
+/// The first byte of the input chooses. Raw bytes keep lengths as they are, so that those are tried as
 /// well.
 pub(crate) fn conversation(input: &mut Input<'_>, from_client: bool) -> Vec<u8> {
     let (is_raw, has_preface) = (input.flag(), !input.flag());
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     if has_preface {
-        octets.extend_from_slice(if from_client { MAGIC } else { b"" });
-        frame(4, 0, 0, &[], &mut octets);
+        bytes.extend_from_slice(if from_client { MAGIC } else { b"" });
+        frame(4, 0, 0, &[], &mut bytes);
     }
     if is_raw {
-        octets.extend_from_slice(input.take(usize::MAX));
+        bytes.extend_from_slice(input.take(usize::MAX));
     }
     while !input.is_empty() {
-        any_frame(input, from_client, &mut octets);
+        any_frame(input, from_client, &mut bytes);
     }
-    octets
+    bytes
 }
 
 /// Appends the frame that the input describes.
 pub(crate) fn any_frame(input: &mut Input<'_>, from_client: bool, out: &mut Vec<u8>) {
-    let (kind, flags) = (input.octet() % 12, input.octet());
+    let (kind, flags) = (input.byte() % 12, input.byte());
     let stream = stream(input);
     match kind {
         // Nearly all blocks end, and nearly all frames have neither padding nor priority.
@@ -62,7 +62,7 @@ pub(crate) fn any_frame(input: &mut Input<'_>, from_client: bool, out: &mut Vec<
 
 /// A small one most of the time, so that frames meet on their streams.
 fn stream(input: &mut Input<'_>) -> u32 {
-    match input.octet() {
+    match input.byte() {
         255 => input.u32(),
         small => u32::from(small % 32),
     }
@@ -70,7 +70,7 @@ fn stream(input: &mut Input<'_>) -> u32 {
 
 /// Zero, small, at the limits, or any.
 fn number(input: &mut Input<'_>) -> u32 {
-    match input.octet() {
+    match input.byte() {
         0xff => input.u32(),
         0xfe => 0x7fff_ffff,
         0xfd => 0x8000_0000,
@@ -82,15 +82,15 @@ fn number(input: &mut Input<'_>) -> u32 {
 fn settings(input: &mut Input<'_>, flags: u8) -> Vec<u8> {
     let mut payload = Vec::new();
     for _ in 0..flags >> 1 & 3 {
-        payload.extend_from_slice(&u16::from(input.octet() % 10).to_be_bytes());
+        payload.extend_from_slice(&u16::from(input.byte() % 10).to_be_bytes());
         payload.extend_from_slice(&number(input).to_be_bytes());
     }
     payload
 }
 
-/// A block that says something, or any octets.
+/// A block that says something, or any bytes.
 fn block(input: &mut Input<'_>, from_client: bool) -> Vec<u8> {
-    let choice = usize::from(input.octet());
+    let choice = usize::from(input.byte());
     let heads: &[&[(&str, &str)]] = if from_client { &REQUESTS } else { &RESPONSES };
     match heads.get(choice % (heads.len() + 1)) {
         Some(pairs) => coded(pairs),
@@ -134,16 +134,16 @@ const RESPONSES: [&[(&str, &str)]; 8] = [
 ];
 
 /// Takes output apart, which must be whole frames, and says how many.
-pub(crate) fn count(mut octets: &[u8]) -> usize {
-    octets = octets.strip_prefix(MAGIC).unwrap_or(octets);
+pub(crate) fn count(mut bytes: &[u8]) -> usize {
+    bytes = bytes.strip_prefix(MAGIC).unwrap_or(bytes);
     let mut frames = 0;
-    while let [a, b, c, kind, _, stream @ ..] = octets {
+    while let [a, b, c, kind, _, stream @ ..] = bytes {
         let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
         assert!(*kind < 10 && stream.len() >= 4 + length, "output ends inside a frame, or is none");
         assert!(stream[0] < 0x80, "the reserved bit is never set");
-        octets = &stream[4 + length..];
+        bytes = &stream[4 + length..];
         frames += 1;
     }
-    assert!(octets.is_empty(), "a frame is cut");
+    assert!(bytes.is_empty(), "a frame is cut");
     frames
 }

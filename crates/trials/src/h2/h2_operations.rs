@@ -1,4 +1,4 @@
-//! Operations on one machine, and any frames or octets from its peer between them.
+//! Operations on one machine, and any frames or bytes from its peer between them.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::frames::{MAGIC, any_frame, count, frame};
 use super::listener::small_limits;
 use crate::input::Input;
 
-/// Octets as a role and limits, and then as operations.
+/// Bytes as a role and limits, and then as operations.
 pub fn h2_operations(data: &[u8]) {
     let mut input = Input::new(data);
     let mut trial = Trial::new(&mut input);
@@ -57,26 +57,26 @@ impl Trial {
             config.limits = small_limits();
         }
         let machine = if is_client { Connection::client(config) } else { Connection::server(config) };
-        let (mut octets, mut fields) = (Vec::new(), FieldSection::new());
+        let (mut bytes, mut fields) = (Vec::new(), FieldSection::new());
         if !is_client {
-            octets.extend_from_slice(MAGIC);
+            bytes.extend_from_slice(MAGIC);
         }
-        frame(4, 0, 0, &[], &mut octets);
+        frame(4, 0, 0, &[], &mut bytes);
         fields.append("x-own", "value").expect("a good field");
         let prepared = Prepared::new(&request("PUT", &fields), &[Hole::Path, Hole::Field("x-hole")]);
         let prepared = prepared.expect("a good request");
         let (out, now, streams) = (OutBuf::new(), Time::ZERO, Vec::new());
         let mut trial = Self { machine, out, now, streams, fields, prepared, error: None };
-        trial.receive(&octets);
+        trial.receive(&bytes);
         trial
     }
 
     fn step(&mut self, input: &mut Input<'_>) {
         match input.below(20) {
             0..=4 => {
-                let mut octets = Vec::new();
-                any_frame(input, !self.machine.is_client(), &mut octets);
-                let (first, second) = octets.split_at(input.below(octets.len() + 1));
+                let mut bytes = Vec::new();
+                any_frame(input, !self.machine.is_client(), &mut bytes);
+                let (first, second) = bytes.split_at(input.below(bytes.len() + 1));
                 self.receive(first);
                 self.receive(second);
             }
@@ -101,18 +101,18 @@ impl Trial {
         self.streams.get(choice).copied()
     }
 
-    fn receive(&mut self, mut octets: &[u8]) {
+    fn receive(&mut self, mut bytes: &[u8]) {
         loop {
-            let received = match self.machine.receive(octets, self.now) {
+            let received = match self.machine.receive(bytes, self.now) {
                 Ok(received) => received,
                 Err(error) => return assert_eq!(self.machine.error(), Some(error)),
             };
-            assert!(received.consumed <= octets.len());
-            octets = &octets[received.consumed..];
+            assert!(received.consumed <= bytes.len());
+            bytes = &bytes[received.consumed..];
             let Some(event) = received.event else { break };
             self.event(event);
         }
-        assert!(octets.is_empty(), "input is left without an event");
+        assert!(bytes.is_empty(), "input is left without an event");
         self.notices();
     }
 
@@ -176,7 +176,7 @@ impl Trial {
     }
 
     fn head(&mut self, input: &mut Input<'_>) {
-        let (end, choice) = (input.flag(), input.octet());
+        let (end, choice) = (input.flag(), input.byte());
         let fields = match choice & 0x40 {
             0 => FieldSection::new(),
             _ => odd_fields(input),
@@ -206,7 +206,7 @@ impl Trial {
     }
 
     fn data(&mut self, input: &mut Input<'_>) {
-        let (end, len) = (input.flag(), usize::from(input.octet()).pow(2));
+        let (end, len) = (input.flag(), usize::from(input.byte()).pow(2));
         let Some(stream) = self.stream(input) else { return };
         let capacity = self.machine.send_capacity(stream);
         let sent =
@@ -221,17 +221,17 @@ impl Trial {
     }
 
     fn release(&mut self, input: &mut Input<'_>) {
-        let octets = u32::from(input.u16());
+        let bytes = u32::from(input.u16());
         let Some(stream) = self.stream(input) else { return };
         let held = self.machine.unreleased(stream);
         let is_known = self.machine.stream_id(stream).is_some();
-        assert_eq!(self.machine.release_capacity(stream, octets).is_ok(), is_known);
+        assert_eq!(self.machine.release_capacity(stream, bytes).is_ok(), is_known);
         let left = self.machine.unreleased(stream);
-        assert_eq!(left, held - held.min(octets));
+        assert_eq!(left, held - held.min(bytes));
     }
 
     fn let_go(&mut self, input: &mut Input<'_>) {
-        let code = ErrorCode(u32::from(input.octet()));
+        let code = ErrorCode(u32::from(input.byte()));
         let Some(stream) = self.stream(input) else { return };
         if code.0 & 1 == 0 {
             self.machine.reset(stream, code);
@@ -242,7 +242,7 @@ impl Trial {
     }
 
     fn go_away(&mut self, input: &mut Input<'_>) {
-        match input.octet() {
+        match input.byte() {
             0..8 => self.machine.close(ErrorCode::NO_ERROR),
             choice @ 8..64 => self.machine.goaway(choice & 1 == 1),
             _ => {}
@@ -260,7 +260,7 @@ impl Trial {
             0 => settings.stream_window = input.u32(),
             1 => settings.table_bytes = u32::from(input.u16()),
             2 => settings.frame_bytes_max = input.u32(),
-            3 => settings.streams_max = input.flag().then_some(u32::from(input.octet())),
+            3 => settings.streams_max = input.flag().then_some(u32::from(input.byte())),
             _ => settings.field_section_bytes_max = input.flag().then_some(u32::from(input.u16())),
         }
         self.command(|trial| trial.machine.update_settings(settings));
@@ -278,7 +278,7 @@ impl Trial {
     }
 
     fn pass(&mut self, input: &mut Input<'_>) {
-        self.now = self.now.saturating_add(Duration::from_millis(u64::from(input.octet()) * 16));
+        self.now = self.now.saturating_add(Duration::from_millis(u64::from(input.byte()) * 16));
         self.machine.handle_timeout(self.now);
         let due = self.machine.poll_timeout();
         assert!(due.is_none_or(|due| due > self.now), "what is due was done");

@@ -12,7 +12,7 @@ use super::frames::any_frame;
 use super::side::{Flow, Side};
 use crate::input::Input;
 
-/// Octets as a configuration, and then as operations.
+/// Bytes as a configuration, and then as operations.
 pub fn h2_pair(data: &[u8]) {
     let mut input = Input::new(data);
     let mut world = World::new(&mut input);
@@ -55,12 +55,12 @@ impl World {
             0 | 1 => self.request(input),
             2 | 3 => self.respond(input),
             4..=6 => {
-                let (len, end) = (usize::from(input.octet()) * 64, input.octet() < 64);
+                let (len, end) = (usize::from(input.byte()) * 64, input.byte() < 64);
                 self.on_any(input, |side, stream| side.send(stream, len, end));
             }
             7 | 8 => {
-                let octets = usize::from(input.u16());
-                self.on_any(input, |side, stream| side.release(stream, octets));
+                let bytes = usize::from(input.u16());
+                self.on_any(input, |side, stream| side.release(stream, bytes));
             }
             9 => self.on_any(input, Side::send_trailers),
             10 => self.on_any(input, Side::give_up),
@@ -68,7 +68,7 @@ impl World {
             12 => self.pass(input),
             13 => self.end(input),
             14 => self.damage(input),
-            _ => self.carry(input.octet(), input.octet()),
+            _ => self.carry(input.byte(), input.byte()),
         }
     }
 
@@ -86,8 +86,8 @@ impl World {
 
     /// The path of a request is the identifier of its stream.
     fn request(&mut self, input: &mut Input<'_>) {
-        let (choice, side) = (input.octet(), &mut self.client);
-        let round = input.octet() % 16;
+        let (choice, side) = (input.byte(), &mut self.client);
+        let round = input.byte() % 16;
         let id = 2 * self.requests + 1;
         let path = format!("/{id}");
         let before = (side.machine.in_flight(), side.out.len());
@@ -111,7 +111,7 @@ impl World {
     }
 
     fn respond(&mut self, input: &mut Input<'_>) {
-        let (status, side) = (if input.octet() < 64 { 103 } else { 200 }, &mut self.server);
+        let (status, side) = (if input.byte() < 64 { 103 } else { 200 }, &mut self.server);
         let Some(stream) = side.any(input) else { return };
         let fields = FieldSection::new();
         let head = ResponseHead { status: Status::new(status).expect("three digits"), fields: &fields };
@@ -132,14 +132,14 @@ impl World {
             0 => settings.stream_window = u32::from(input.u16()),
             1 => settings.table_bytes = u32::from(input.u16() % 5000),
             2 => settings.frame_bytes_max = 16_384 + u32::from(input.u16()),
-            _ => settings.streams_max = Some(1 + u32::from(input.octet() % 12)),
+            _ => settings.streams_max = Some(1 + u32::from(input.byte() % 12)),
         }
         let told = side.machine.update_settings(settings);
         assert!(side.is_damaged || told.is_ok(), "{told:?}");
     }
 
     fn pass(&mut self, input: &mut Input<'_>) {
-        self.now = self.now.saturating_add(Duration::from_millis(u64::from(input.octet()) * 4));
+        self.now = self.now.saturating_add(Duration::from_millis(u64::from(input.byte()) * 4));
         for side in [&mut self.client, &mut self.server] {
             // A deadline that has passed is no damage to the pipe, but the end of what must arrive.
             side.is_damaged |= side.machine.poll_timeout().is_some_and(|due| due <= self.now);
@@ -150,7 +150,7 @@ impl World {
 
     /// Goes away, or closes at once, which ends what must arrive.
     fn end(&mut self, input: &mut Input<'_>) {
-        let choice = input.octet();
+        let choice = input.byte();
         let side = self.side(input);
         match choice {
             0..8 => {
@@ -170,18 +170,18 @@ impl World {
         self.server.notices();
     }
 
-    /// Changes what is in the pipe: flips a bit, loses octets, or puts a frame there.
+    /// Changes what is in the pipe: flips a bit, loses bytes, or puts a frame there.
     fn damage(&mut self, input: &mut Input<'_>) {
         let is_up = input.flag();
         let wire = if is_up { &mut self.up } else { &mut self.down };
-        let kind = input.octet();
+        let kind = input.byte();
         // Most of the time the pipe is good, or most trials would be about nothing else.
         if kind < 192 {
             return;
         }
         let at = input.below(wire.len() + 1);
         match kind % 3 {
-            0 => wire.iter_mut().skip(at).take(1).for_each(|octet| *octet ^= 1 << (kind & 7)),
+            0 => wire.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << (kind & 7)),
             1 => drop(wire.drain(at..)),
             _ => any_frame(input, is_up, wire),
         }
@@ -189,7 +189,7 @@ impl World {
         self.spread();
     }
 
-    /// Moves some octets each way: so many in 256.
+    /// Moves some bytes each way: so many in 256.
     fn carry(&mut self, up: u8, down: u8) {
         let Self { client, server, now, .. } = self;
         carry_some(up, client, server, &mut self.up, *now);
@@ -215,8 +215,8 @@ impl World {
         assert_eq!((self.client.flows.len(), self.server.flows.len()), (0, 0));
         for (from, to) in [(&self.client, &self.server), (&self.server, &self.client)] {
             assert_eq!(to.machine.in_flight(), 0);
-            for (id, octets) in &to.received {
-                assert_eq!(from.sent.get(id), Some(octets), "stream {id}");
+            for (id, bytes) in &to.received {
+                assert_eq!(from.sent.get(id), Some(bytes), "stream {id}");
             }
         }
     }
@@ -266,8 +266,8 @@ fn carry_some(part: u8, from: &mut Side, to: &mut Side, wire: &mut Vec<u8>, now:
     wire.extend_from_slice(from.out.unsent());
     from.out.clear();
     let len = wire.len() * usize::from(part) / 255;
-    let octets: Vec<u8> = wire.drain(..len).collect();
-    to.receive(&octets, now);
+    let bytes: Vec<u8> = wire.drain(..len).collect();
+    to.receive(&bytes, now);
     if part & 1 == 1 {
         to.tidy();
     }

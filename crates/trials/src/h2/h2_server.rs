@@ -1,4 +1,4 @@
-//! Any octets from a client: whole, in pieces, and by a driver that gives everything back at once.
+//! Any bytes from a client: whole, in pieces, and by a driver that gives everything back at once.
 
 use alula_testkit::{Rng, byte_by_byte, random_split, whole};
 
@@ -6,15 +6,15 @@ use super::frames::conversation;
 use super::listener::Listener;
 use crate::input::Input;
 
-/// Octets as limits, a way to cut, and what a client says.
+/// Bytes as limits, a way to cut, and what a client says.
 pub fn h2_server(data: &[u8]) {
     let mut input = Input::new(data);
-    let (is_small, seed) = (input.flag(), input.octet());
-    let octets = conversation(&mut input, true);
+    let (is_small, seed) = (input.flag(), input.byte());
+    let bytes = conversation(&mut input, true);
     let listener = |is_eager| Listener::new(false, is_small, is_eager);
-    let heard = listener(false).hear(&whole(&octets));
-    let pieces = random_split(&octets, &mut Rng::new(seed.into()));
+    let heard = listener(false).hear(&whole(&bytes));
+    let pieces = random_split(&bytes, &mut Rng::new(seed.into()));
     assert_eq!(listener(false).hear(&pieces), heard, "{:?}", pieces.lengths());
-    assert_eq!(listener(false).hear(&byte_by_byte(&octets)), heard);
+    assert_eq!(listener(false).hear(&byte_by_byte(&bytes)), heard);
     listener(true).hear(&pieces);
 }

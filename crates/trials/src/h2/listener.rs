@@ -1,5 +1,5 @@
-//! A driver that hears what a machine makes of octets, writes all of it down, and answers in a way that does
-//! not depend on the pieces the octets came in.
+//! A driver that hears what a machine makes of bytes, writes all of it down, and answers in a way that does
+//! not depend on the pieces the bytes came in.
 //!
 //! Rule: what depends on the pieces must not change what comes after. So notices are asked for at the end,
 //! and nothing is given back or transmitted before; an eager listener does all that, and is good for
@@ -38,7 +38,7 @@ pub(crate) struct Listener {
     is_eager: bool,
 }
 
-/// Limits that inputs of some hundred octets reach.
+/// Limits that inputs of some hundred bytes reach.
 pub(crate) fn small_limits() -> Limits {
     Limits {
         field_section_bytes: 400,
@@ -121,15 +121,15 @@ impl Listener {
     fn check_bounds(&mut self, said: usize, input: usize) {
         let limits = &self.limits;
         let (acks, glitches) = (limits.queued_acks as usize, limits.glitch_burst as usize);
-        // PING answers have 17 octets, RST_STREAM and WINDOW_UPDATE have 13, an answer has head and content,
+        // PING answers have 17 bytes, RST_STREAM and WINDOW_UPDATE have 13, an answer has head and content,
         // and GOAWAY says which rule was broken. Each request that ends well gives a token back.
         let said_max = 17 * acks + 13 * (glitches + 1) + (13 + 40) * self.heads + 13 * input / 256 + 300;
-        assert!(said <= said_max, "{said} octets said, {said_max} at most");
+        assert!(said <= said_max, "{said} bytes said, {said_max} at most");
         let streams = limits.streams as usize + ASKED;
         let section = limits.field_section_bytes as usize;
         let held_max = streams * (8 * section + 4096) + 16 * limits.string_bytes as usize + 128 * 1024;
         let held = self.machine.memory_bytes();
-        assert!(held <= held_max, "{held} octets held, {held_max} at most");
+        assert!(held <= held_max, "{held} bytes held, {held_max} at most");
     }
 
     fn receive(&mut self, input: &[u8]) {
@@ -156,8 +156,8 @@ impl Listener {
     }
 
     fn data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
-        if let Some((other, octets)) = self.data.add(stream, bytes, end) {
-            self.note_data(other, &octets, false);
+        if let Some((other, bytes)) = self.data.add(stream, bytes, end) {
+            self.note_data(other, &bytes, false);
         }
         if self.is_eager {
             let _ = self.machine.release_capacity(stream, bytes.len() as u32);
@@ -168,14 +168,14 @@ impl Listener {
     }
 
     fn flush_data(&mut self, end: bool) {
-        if let Some((stream, octets)) = self.data.take() {
-            self.note_data(stream, &octets, end);
+        if let Some((stream, bytes)) = self.data.take() {
+            self.note_data(stream, &bytes, end);
         }
     }
 
-    fn note_data(&mut self, stream: StreamKey, octets: &[u8], end: bool) {
-        let sum = octets.iter().fold(0, |sum: u32, &octet| sum.wrapping_mul(31).wrapping_add(octet.into()));
-        self.events.push(format!("data {:?} {} {sum:x} {end}", stream.slot(), octets.len()));
+    fn note_data(&mut self, stream: StreamKey, bytes: &[u8], end: bool) {
+        let sum = bytes.iter().fold(0, |sum: u32, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        self.events.push(format!("data {:?} {} {sum:x} {end}", stream.slot(), bytes.len()));
     }
 
     /// Asks for notices, and lets go of what was reset.

@@ -33,9 +33,9 @@ pub(crate) struct Side {
     pub(crate) machine: Connection,
     pub(crate) out: OutBuf,
     pub(crate) flows: BTreeMap<StreamKey, Flow>,
-    /// Octets received on streams whose other half has ended, by identifier.
+    /// Bytes received on streams whose other half has ended, by identifier.
     pub(crate) received: BTreeMap<u32, usize>,
-    /// Octets sent on streams whose half here has ended, by identifier.
+    /// Bytes sent on streams whose half here has ended, by identifier.
     pub(crate) sent: BTreeMap<u32, usize>,
     /// True if the peer may have been made to say anything: then it may break every rule, and content may be
     /// any.
@@ -43,8 +43,8 @@ pub(crate) struct Side {
     trailers: FieldSection,
 }
 
-/// The octet at a place of a stream's content: different for each stream.
-fn octet(id: u32, at: usize) -> u8 {
+/// The byte at a place of a stream's content: different for each stream.
+fn byte(id: u32, at: usize) -> u8 {
     (id as usize * 7 + at) as u8
 }
 
@@ -71,10 +71,10 @@ impl Side {
         keys.get(choice).copied()
     }
 
-    pub(crate) fn receive(&mut self, octets: &[u8], now: Time) {
+    pub(crate) fn receive(&mut self, bytes: &[u8], now: Time) {
         let mut unused = Vec::new();
         // The machine keeps the error.
-        let _ = feed(self, &mut unused, octets, now);
+        let _ = feed(self, &mut unused, bytes, now);
         assert!(unused.is_empty() || self.machine.error().is_some());
         self.notices();
     }
@@ -118,17 +118,17 @@ impl Side {
         }
     }
 
-    pub(crate) fn release(&mut self, stream: StreamKey, octets: usize) {
+    pub(crate) fn release(&mut self, stream: StreamKey, bytes: usize) {
         let Some(flow) = self.flows.get_mut(&stream) else { return };
-        let octets = octets.min(flow.unreleased);
-        flow.unreleased -= octets;
-        self.machine.release_capacity(stream, octets as u32).expect("a stream that is known");
+        let bytes = bytes.min(flow.unreleased);
+        flow.unreleased -= bytes;
+        self.machine.release_capacity(stream, bytes as u32).expect("a stream that is known");
         self.drop_if_over(stream);
     }
 
     pub(crate) fn send(&mut self, stream: StreamKey, len: usize, end: bool) {
         let Some(flow) = self.flows.get_mut(&stream) else { return };
-        let data: Vec<u8> = (0..len).map(|at| octet(flow.id, flow.to_send + at)).collect();
+        let data: Vec<u8> = (0..len).map(|at| byte(flow.id, flow.to_send + at)).collect();
         let (before, capacity) = (self.out.len(), self.machine.send_capacity(stream));
         let sent = self.machine.send_data(stream, &data, end, &mut self.out);
         let may_send = flow.has_head_sent && !flow.has_ended && !flow.is_over;
@@ -184,7 +184,7 @@ impl Hearer for Side {
             }
             Event::Data { stream, bytes, end } => {
                 let flow = self.flows.get_mut(&stream).expect("a stream that is not known has no content");
-                let expected = (0..bytes.len()).map(|at| octet(flow.id, flow.received + at));
+                let expected = (0..bytes.len()).map(|at| byte(flow.id, flow.received + at));
                 assert!(self.is_damaged || expected.eq(bytes.iter().copied()), "stream {}", flow.id);
                 flow.received += bytes.len();
                 flow.unreleased += bytes.len();

@@ -1,4 +1,4 @@
-//! Any octets as blocks for a decoder: in one piece, in random pieces, octet by octet, and by a naive
+//! Any bytes as blocks for a decoder: in one piece, in random pieces, byte by byte, and by a naive
 //! decoder. All must agree on every field, on the table, and on which error it is.
 
 use alula_fields::{FieldSection, Head, KnownName};
@@ -8,16 +8,16 @@ use alula_testkit::{Pieces, Rng, byte_by_byte, random_split, whole};
 use super::naive_hpack::{NaiveDecoder, Owned};
 use crate::input::Input;
 
-/// Octets as limits, and then as blocks with changes of the limits between them.
+/// Bytes as limits, and then as blocks with changes of the limits between them.
 pub fn hpack_decode(data: &[u8]) {
     let mut input = Input::new(data);
     let limits = DecoderLimits {
         table_bytes: *input.pick(&[4096, 0, 60, 300]),
         string_bytes: *input.pick(&[65_536, 10, 200, 16_384]),
     };
-    let mut decoders = Decoders::new(limits, input.octet());
+    let mut decoders = Decoders::new(limits, input.byte());
     while !input.is_empty() {
-        match input.octet() {
+        match input.byte() {
             0xfc => decoders.trim(),
             0xfd | 0xfe => decoders.set_table_limit(u32::from(input.u16() % 5000)),
             0xff => decoders.reset(),
@@ -30,7 +30,7 @@ struct Decoders {
     limits: DecoderLimits,
     whole: Decoder,
     cut: Decoder,
-    by_octet: Decoder,
+    by_byte: Decoder,
     collecting: Decoder,
     naive: NaiveDecoder,
     memo: Memo<Vec<Owned>>,
@@ -44,7 +44,7 @@ impl Decoders {
             limits,
             whole: decoder(),
             cut: decoder(),
-            by_octet: decoder(),
+            by_byte: decoder(),
             collecting: decoder(),
             naive: NaiveDecoder::new(limits),
             memo: Memo::new(),
@@ -53,7 +53,7 @@ impl Decoders {
     }
 
     fn all(&mut self) -> [&mut Decoder; 4] {
-        [&mut self.whole, &mut self.cut, &mut self.by_octet, &mut self.collecting]
+        [&mut self.whole, &mut self.cut, &mut self.by_byte, &mut self.collecting]
     }
 
     fn trim(&mut self) {
@@ -76,7 +76,7 @@ impl Decoders {
         let with_last = self.rng.one_in(2);
         let pieces = random_split(block, &mut self.rng);
         assert_eq!(decode(&mut self.cut, block, &pieces, with_last), answer, "{:?}", pieces.lengths());
-        assert_eq!(decode(&mut self.by_octet, block, &byte_by_byte(block), false), answer);
+        assert_eq!(decode(&mut self.by_byte, block, &byte_by_byte(block), false), answer);
         let (fields, broken) = self.naive.decode(block);
         assert_eq!((&fields, broken.is_err()), (&answer.0, answer.1.is_err()), "{:?}", answer.1);
         assert_eq!(collect(&mut self.collecting, block, &fields), answer.1);
@@ -110,7 +110,7 @@ fn entries(decoder: &Decoder) -> Vec<(Vec<u8>, Vec<u8>)> {
     decoder.table().entries().map(|(name, value)| (name.to_vec(), value.to_vec())).collect()
 }
 
-/// Table limits here are below 5000 octets. A field that waits has two strings; the shortest code word has
+/// Table limits here are below 5000 bytes. A field that waits has two strings; the shortest code word has
 /// five bits, and the memory of a list that grows is at most twice what is in it.
 fn memory_bytes_max(limits: &DecoderLimits) -> usize {
     5 * 5000

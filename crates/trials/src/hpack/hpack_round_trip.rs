@@ -17,7 +17,7 @@ const SIZES: [u32; 6] = [4096, 0, 40, 100, 400, 20_000];
 /// Coded with the longest codes, of 30 bits, it is still a string that the decoder takes.
 const LONG_BYTES_MAX: usize = 16_000;
 
-/// Octets as a configuration, and then as operations.
+/// Bytes as a configuration, and then as operations.
 pub fn hpack_round_trip(data: &[u8]) {
     let mut input = Input::new(data);
     let mut pair = Pair::new(&mut input);
@@ -201,7 +201,7 @@ fn name(input: &mut Input<'_>) -> Vec<u8> {
         "a",
         "",
     ];
-    match input.octet() {
+    match input.byte() {
         0xff => input.string().to_vec(),
         choice @ 0xc0.. => format!("x-{choice}").into_bytes(),
         choice => NAMES[usize::from(choice) % NAMES.len()].into(),
@@ -223,7 +223,7 @@ fn value(input: &mut Input<'_>) -> Vec<u8> {
         "text/html; charset=utf-8",
         "a value that is longer than most of the others are, with Upper, punctuation! and some [rare] {ones}",
     ];
-    match input.octet() {
+    match input.byte() {
         0xff => input.string().to_vec(),
         0xfe => {
             let mut long = input.string().repeat(40);

@@ -4,7 +4,7 @@ use alula_hpack::{Decoded, Decoder, DecoderLimits};
 
 use super::naive_huffman;
 
-/// The octets as a coded string, and as a string to code.
+/// The bytes as a coded string, and as a string to code.
 pub fn huffman(data: &[u8]) {
     let coded = value_of(data);
     assert_eq!(coded, naive_huffman::decode(data));

@@ -130,7 +130,7 @@ fn static_table() -> &'static [(Vec<u8>, Vec<u8>)] {
     })
 }
 
-/// At most five continuation octets and 32 bits.
+/// At most five continuation bytes and 32 bits.
 fn integer(rest: &mut &[u8], prefix: u32) -> Result<usize, Broken> {
     let mut next = || {
         let (&first, after) = rest.split_first().ok_or(Broken)?;
@@ -143,9 +143,9 @@ fn integer(rest: &mut &[u8], prefix: u32) -> Result<usize, Broken> {
         return Ok(value as usize);
     }
     for place in 0..5 {
-        let octet = next()?;
-        value += (octet & 0x7f) << (7 * place);
-        if octet < 0x80 {
+        let byte = next()?;
+        value += (byte & 0x7f) << (7 * place);
+        if byte < 0x80 {
             return u32::try_from(value).map(|value| value as usize).map_err(|_| Broken);
         }
     }

@@ -16,14 +16,14 @@ pub(crate) fn encode(plain: &[u8]) -> Vec<u8> {
     let config = EncoderConfig { huffman: Huffman::Always, ..EncoderConfig::default() };
     let mut out = OutBuf::new();
     Encoder::new(config).encode([Field::new(b"", plain).with(Indexing::Without)], &mut out);
-    // The octet of the form, the empty name, and the length of the value, an integer with a prefix of seven
+    // The byte of the form, the empty name, and the length of the value, an integer with a prefix of seven
     // bits.
     let value = &out.unsent()[2..];
-    let length_octets = match value[0] & 0x7f {
-        0x7f => 2 + value[1..].iter().take_while(|&&octet| octet >= 0x80).count(),
+    let length_bytes = match value[0] & 0x7f {
+        0x7f => 2 + value[1..].iter().take_while(|&&byte| byte >= 0x80).count(),
         _ => 1,
     };
-    value[length_octets..].to_vec()
+    value[length_bytes..].to_vec()
 }
 
 struct Tree(Vec<Node>);
@@ -36,31 +36,31 @@ enum Node {
 }
 
 impl Tree {
-    /// The tree of the code words, which an encoder gives away: eight times the same octet take as many
-    /// octets as its code word has bits, and begin with it.
+    /// The tree of the code words, which an encoder gives away: eight times the same byte take as many
+    /// bytes as its code word has bits, and begin with it.
     fn new() -> Self {
         let mut tree = Self(vec![Node::Inner([1, 2]), Node::Nothing, Node::Nothing]);
-        for octet in 0..=255 {
-            let coded = encode(&[octet; 8]);
-            tree.insert(octet, &coded, coded.len());
+        for byte in 0..=255 {
+            let coded = encode(&[byte; 8]);
+            tree.insert(byte, &coded, coded.len());
         }
         tree
     }
 
-    fn insert(&mut self, octet: u8, code: &[u8], len: usize) {
+    fn insert(&mut self, byte: u8, code: &[u8], len: usize) {
         let mut at = 0;
         for bit in bits(code).take(len) {
             at = self.child_or_new(at, bit);
         }
-        assert!(matches!(self.0[at], Node::Nothing), "two octets have one code word");
-        self.0[at] = Node::Leaf(octet);
+        assert!(matches!(self.0[at], Node::Nothing), "two bytes have one code word");
+        self.0[at] = Node::Leaf(byte);
     }
 
     fn child_or_new(&mut self, at: usize, bit: usize) -> usize {
         let next = self.0.len();
         match self.0[at] {
             Node::Inner(children) => children[bit],
-            Node::Leaf(octet) => panic!("the code word of {octet} begins another"),
+            Node::Leaf(byte) => panic!("the code word of {byte} begins another"),
             Node::Nothing => {
                 self.0[at] = Node::Inner([next, next + 1]);
                 self.0.extend([Node::Nothing; 2]);
@@ -78,11 +78,11 @@ impl Tree {
             (at, padding, is_ones) = (children[bit], padding + 1, is_ones && bit == 1);
             match self.0[at] {
                 Node::Inner(_) => {}
-                Node::Leaf(octet) => {
-                    plain.push(octet);
+                Node::Leaf(byte) => {
+                    plain.push(byte);
                     (at, padding, is_ones) = (0, 0, true);
                 }
-                // The one word that no octet has is the end of the string, which must not come.
+                // The one word that no byte has is the end of the string, which must not come.
                 Node::Nothing => return None,
             }
         }
@@ -90,6 +90,6 @@ impl Tree {
     }
 }
 
-fn bits(octets: &[u8]) -> impl Iterator<Item = usize> {
-    octets.iter().flat_map(|&octet| (0..8).rev().map(move |place| usize::from(octet >> place & 1)))
+fn bits(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    bytes.iter().flat_map(|&byte| (0..8).rev().map(move |place| usize::from(byte >> place & 1)))
 }

@@ -24,7 +24,7 @@ fn change(kept: &[u8], json: &[u8]) {
     let Ok(state) = State::read(kept) else { return };
     let kind = state.value().kind();
     let Some((operation, context)) = fuzzing::operation(kind, json) else { return };
-    let context = context.as_deref().and_then(|octets| Context::read(octets).ok());
+    let context = context.as_deref().and_then(|bytes| Context::read(bytes).ok());
     let dot = Dot::new(Actor::new(u64::MAX), 1).expect("a count within its bounds");
     // A state borrows from the operations that it has been given, and is gone before them.
     let mut state = state;

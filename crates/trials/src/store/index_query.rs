@@ -14,15 +14,15 @@ const NAME_MULTIPLE: u64 = 12;
 /// A compiled pattern takes 256 KiB at most, and its parts while it is compiled.
 const FOR_QUERIES: u64 = 2 * 1024 * 1024;
 
-/// The first octet says what the others are.
+/// The first byte says what the others are.
 pub fn index_query(data: &[u8]) {
-    let Some((kind, octets)) = data.split_first() else { return };
+    let Some((kind, bytes)) = data.split_first() else { return };
     match kind % 5 {
-        0 => any_continuation(octets),
-        1 => any_result(octets),
-        2 => any_name(octets),
-        3 => any_numbers(octets),
-        _ => any_query(octets),
+        0 => any_continuation(bytes),
+        1 => any_result(bytes),
+        2 => any_name(bytes),
+        3 => any_numbers(bytes),
+        _ => any_query(bytes),
     }
 }
 
@@ -33,34 +33,34 @@ fn any_continuation(text: &[u8]) {
     }
 }
 
-fn any_result(octets: &[u8]) {
-    let mut input = Input::new(octets);
+fn any_result(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
     let (term, key) = (input.string(), input.string());
-    let text = bounded(octets.len(), FOR_TEXTS, || continuation_text(term, key));
+    let text = bounded(bytes.len(), FOR_TEXTS, || continuation_text(term, key));
     assert_eq!(continuation(text.as_bytes()), Some((term.to_vec(), key.to_vec())));
 }
 
-/// A string is one line, can be cut at no `}`, and stands for these octets and no others.
-fn any_name(octets: &[u8]) {
-    let string = bounded_by(NAME_MULTIPLE, octets.len(), FOR_TEXTS, || json_string(octets));
+/// A string is one line, can be cut at no `}`, and stands for these bytes and no others.
+fn any_name(bytes: &[u8]) {
+    let string = bounded_by(NAME_MULTIPLE, bytes.len(), FOR_TEXTS, || json_string(bytes));
     let string = String::from_utf8(string).expect("JSON is UTF-8");
     assert!(!string.contains(|letter: char| letter == '}' || letter < ' '));
-    assert_eq!(unquoted(&string), octets);
+    assert_eq!(unquoted(&string), bytes);
 }
 
-/// The octets of a string, read in the plainest way.
+/// The bytes of a string, read in the plainest way.
 fn unquoted(string: &str) -> Vec<u8> {
     let within = string.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).expect("quotes");
-    let (mut octets, mut letters) = (Vec::new(), within.chars());
+    let (mut bytes, mut letters) = (Vec::new(), within.chars());
     while let Some(letter) = letters.next() {
         assert_ne!(letter, '"');
         match letter {
-            '\\' => octets.push(escaped(&mut letters)),
-            '\u{ef80}'..='\u{efff}' => octets.push((u32::from(letter) & 0xff) as u8),
-            other => octets.extend_from_slice(other.to_string().as_bytes()),
+            '\\' => bytes.push(escaped(&mut letters)),
+            '\u{ef80}'..='\u{efff}' => bytes.push((u32::from(letter) & 0xff) as u8),
+            other => bytes.extend_from_slice(other.to_string().as_bytes()),
         }
     }
-    octets
+    bytes
 }
 
 fn escaped(letters: &mut std::str::Chars<'_>) -> u8 {
@@ -77,8 +77,8 @@ fn escaped(letters: &mut std::str::Chars<'_>) -> u8 {
 }
 
 /// Two whole numbers are a range that has its ends exactly if they are in order.
-fn any_numbers(octets: &[u8]) {
-    let mut input = Input::new(octets);
+fn any_numbers(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
     let (low, high) = (input.string(), input.string());
     let range = IndexQuery::read(b"age_int", low, Some(high), b"");
     let (Some((low, high)), Some(range)) = (number(low).zip(number(high)), &range) else {
@@ -128,13 +128,13 @@ fn in_order(number: &Number) -> Vec<u8> {
 }
 
 /// Whatever is asked for is refused, or has results of at least one, within its range.
-fn any_query(octets: &[u8]) {
-    let mut input = Input::new(octets);
+fn any_query(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
     let field = *input.pick(&[&b"name_bin"[..], b"$key", b"$bucket", b"age_int"]);
     let (low, high) = (input.string(), input.flag().then(|| input.string()));
     let term = input.string();
     let parameters = input.take(usize::MAX);
-    let query = bounded(octets.len(), FOR_QUERIES, || IndexQuery::read(field, low, high, parameters));
+    let query = bounded(bytes.len(), FOR_QUERIES, || IndexQuery::read(field, low, high, parameters));
     let Some(query) = query else { return };
     assert!(query.results_max().is_none_or(|most| most > 0));
     let is_taken = match field {

@@ -14,8 +14,8 @@ const FOR_ANY: u64 = 1024 * 1024;
 /// A line for each field, its name before the first colon.
 pub fn object_fields(data: &[u8]) {
     let mut headers = FieldSection::new();
-    for line in data.split(|octet| *octet == b'\n') {
-        let mut parts = line.splitn(2, |octet| *octet == b':');
+    for line in data.split(|byte| *byte == b'\n') {
+        let mut parts = line.splitn(2, |byte| *byte == b':');
         let name = std::str::from_utf8(parts.next().unwrap_or_default()).unwrap_or_default();
         let _ = headers.append(name, parts.next().unwrap_or_default());
     }

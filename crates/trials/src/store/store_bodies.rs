@@ -12,7 +12,7 @@ use crate::memory::bounded;
 const FOR_PROPERTIES: u64 = 4 * 1024 * 1024;
 /// A few values, and a sentence about what is wrong.
 const FOR_OPERATIONS: u64 = 16 * 1024;
-/// The first octet says what the others are.
+/// The first byte says what the others are.
 pub fn store_bodies(data: &[u8]) {
     let Some((kind, json)) = data.split_first() else { return };
     match Kind::ALL.get(usize::from(*kind) % (Kind::ALL.len() + 1)) {
@@ -32,7 +32,7 @@ fn operation(kind: Kind, json: &[u8]) {
     let asked = bounded(json.len(), FOR_OPERATIONS, || fuzzing::operation(kind, json));
     let Some((operation, context)) = asked else { return };
     assert_eq!(operation.kind(), kind);
-    let context = context.as_deref().map(|octets| Context::read(octets).expect("a context that was read"));
+    let context = context.as_deref().map(|bytes| Context::read(bytes).expect("a context that was read"));
     let dot = Dot::new(Actor::new(1), 1).expect("a count within its bounds");
     let mut state = State::new(kind);
     if state.change(&operation, &Change { dot, now: Moment::from_micros(1), context }).is_ok() {

@@ -1,4 +1,4 @@
-//! Records, contexts and states, as the store reads them of its disk and its clients: any octets are refused,
+//! Records, contexts and states, as the store reads them of its disk and its clients: any bytes are refused,
 //! or are in the one form that is written.
 
 use alula_store::model::types::State;
@@ -10,35 +10,35 @@ use crate::memory::bounded;
 const FOR_STATES: u64 = 128 * 1024;
 const FOR_CONTEXTS: u64 = 1024;
 
-/// The first octet says what the others are.
+/// The first byte says what the others are.
 pub fn stored(data: &[u8]) {
-    let Some((kind, octets)) = data.split_first() else { return };
+    let Some((kind, bytes)) = data.split_first() else { return };
     match kind % 5 {
-        0 => record(octets),
-        1 => context(octets),
-        2 => context_text(octets),
-        3 => state(octets),
-        _ => vtag(octets),
+        0 => record(bytes),
+        1 => context(bytes),
+        2 => context_text(bytes),
+        3 => state(bytes),
+        _ => vtag(bytes),
     }
 }
 
-fn record(octets: &[u8]) {
-    let Ok(record) = Record::read(octets) else { return };
+fn record(bytes: &[u8]) {
+    let Ok(record) = Record::read(bytes) else { return };
     let contents: Vec<_> = record.contents().collect();
     assert_eq!(contents.len(), record.contents().len());
     assert!(contents.is_sorted_by(|one, next| one.dot() < next.dot()));
     let mut out = Vec::new();
     let context = record.context(&mut out);
     assert!(contents.iter().all(|content| context.covers(content.dot())));
-    let octets_max = octets.len();
+    let bytes_max = bytes.len();
     for content in contents {
-        assert!(content.value().len() <= octets_max);
-        assert!(content.attributes().count() <= octets_max);
+        assert!(content.value().len() <= bytes_max);
+        assert!(content.attributes().count() <= bytes_max);
     }
 }
 
-fn context(octets: &[u8]) {
-    let Ok(context) = Context::read(octets) else { return };
+fn context(bytes: &[u8]) {
+    let Ok(context) = Context::read(bytes) else { return };
     let (mut text, mut out) = (Vec::new(), Vec::new());
     context.write_text(&mut text);
     assert_eq!(Context::from_text(&text, &mut out), Ok(context));
@@ -53,12 +53,12 @@ fn context_text(text: &[u8]) {
     }
 }
 
-fn state(octets: &[u8]) {
-    let state = bounded(octets.len(), FOR_STATES, || State::read(octets));
+fn state(bytes: &[u8]) {
+    let state = bounded(bytes.len(), FOR_STATES, || State::read(bytes));
     let Ok(state) = state else { return };
     let mut again = Vec::new();
     state.write(&mut again);
-    assert_eq!(again, octets);
+    assert_eq!(again, bytes);
     let mut merged = state.clone();
     merged.merge(&state);
     assert_eq!(merged, state);

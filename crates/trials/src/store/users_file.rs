@@ -9,7 +9,7 @@ use alula_store::fuzzing;
 /// A password that no file may show.
 const SECRET: &str = "hunter2";
 
-/// The first octet says whether the others are a file or a value of `authorization`.
+/// The first byte says whether the others are a file or a value of `authorization`.
 pub fn users_file(data: &[u8]) {
     match data.split_first() {
         Some((0, value)) => credentials(value),
@@ -43,8 +43,8 @@ fn credentials(value: &[u8]) {
     }
     let Some((name, password)) = fuzzing::credentials(&headers) else { return };
     assert!(!name.contains(':'));
-    let octets = name.len() + 1 + password.len();
-    assert!(octets <= value.len() && value.len() >= octets.div_ceil(3) * 4);
+    let bytes = name.len() + 1 + password.len();
+    assert!(bytes <= value.len() && value.len() >= bytes.div_ceil(3) * 4);
     headers.append("authorization", value).expect("as before");
     assert_eq!(fuzzing::credentials(&headers), None, "two fields");
 }

@@ -7,7 +7,7 @@ const NAMES: [&str; 6] =
     ["range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
 const LENGTHS: [u64; 4] = [0, 1, 1_000, u64::MAX];
 
-/// The first octet chooses the field and the length, the others are its value.
+/// The first byte chooses the field and the length, the others are its value.
 pub fn conditional(data: &[u8]) {
     let Some((choice, value)) = data.split_first() else { return };
     let choice = usize::from(*choice);
@@ -30,15 +30,15 @@ pub fn conditional(data: &[u8]) {
     }
 }
 
-/// Parts are not empty, end within the whole, and are fewer octets than it.
+/// Parts are not empty, end within the whole, and are fewer bytes than it.
 fn is_within(selection: &Selection, length: u64) {
     let parts = match selection {
         Selection::Whole | Selection::RangeNotSatisfiable => return,
         Selection::Part(part) => std::slice::from_ref(part),
         Selection::Parts(parts) => {
             assert!((2..=RANGES_MAX).contains(&parts.len()));
-            let octets: u128 = parts.iter().map(|part| u128::from(part.end) - u128::from(part.start)).sum();
-            assert!(octets < u128::from(length), "{parts:?} of {length}");
+            let bytes: u128 = parts.iter().map(|part| u128::from(part.end) - u128::from(part.start)).sum();
+            assert!(bytes < u128::from(length), "{parts:?} of {length}");
             parts
         }
         other => panic!("{other:?} without a condition"),

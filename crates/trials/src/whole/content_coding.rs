@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use alula_client::Cause;
-use alula_coding::{Codings, DecoderPool, coded_octets_max};
+use alula_coding::{Codings, DecoderPool, coded_bytes_max};
 use alula_fields::FieldSection;
 
 use crate::input::Input;
@@ -12,10 +12,10 @@ use crate::input::Input;
 /// The content that came out, or the failure.
 type Decoded = Result<Vec<u8>, Cause>;
 
-/// Octets as the value of `content-encoding`, the length of pieces, a limit, and the content.
+/// Bytes as the value of `content-encoding`, the length of pieces, a limit, and the content.
 pub fn content_coding(data: &[u8]) {
     let mut input = Input::new(data);
-    let (names, piece, limit) = (input.string(), input.octet(), input.u16());
+    let (names, piece, limit) = (input.string(), input.byte(), input.u16());
     let mut fields = FieldSection::new();
     if fields.append("content-encoding", names).is_err() {
         return;
@@ -31,7 +31,7 @@ pub fn content_coding(data: &[u8]) {
     assert!(is_same(&whole, &pieces), "pieces of {piece} make a difference");
     let within = decode(&pool, codings, content, usize::from(piece).max(1), limit.into());
     let is_long = whole.as_ref().is_ok_and(|whole| whole.len() as u64 > limit.into());
-    let is_long = is_long || content.len() as u64 > coded_octets_max(limit.into());
+    let is_long = is_long || content.len() as u64 > coded_bytes_max(limit.into());
     assert!(whole.is_err() || within.is_err() == is_long, "a limit of {limit}");
 }
 
@@ -41,9 +41,9 @@ fn decode(pool: &Arc<DecoderPool>, codings: Codings, content: &[u8], piece: usiz
     let result = loop {
         match decoder.decode(is_over) {
             Ok(true) => {
-                let octets = decoder.unread().len();
-                assert!(octets > 0, "content without octets");
-                decoded.extend_from_slice(decoder.take(octets));
+                let bytes = decoder.unread().len();
+                assert!(bytes > 0, "content without bytes");
+                decoded.extend_from_slice(decoder.take(bytes));
                 assert!(decoded.len() as u64 <= max, "more than is allowed");
                 continue;
             }

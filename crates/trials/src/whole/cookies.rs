@@ -2,7 +2,7 @@
 //! survives its file.
 
 use alula_client::{Jar, NetscapeImport, SkippedLine};
-use alula_fields::octets;
+use alula_fields::bytes;
 
 /// Where cookies come from.
 const SITES: [&str; 5] = [
@@ -13,7 +13,7 @@ const SITES: [&str; 5] = [
     "http://127.0.0.1/",
 ];
 
-/// The first octet chooses a site, or a file; each line of the others is a cookie, or a line of the file.
+/// The first byte chooses a site, or a file; each line of the others is a cookie, or a line of the file.
 pub fn cookies(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let text = std::str::from_utf8(rest).unwrap_or_default();
@@ -28,7 +28,7 @@ pub fn cookies(data: &[u8]) {
     assert!(count <= 3000 && jar.is_empty() == (count == 0));
     let said: Vec<Option<String>> = SITES.map(|site| jar.cookies_for(site).expect("a URL")).into();
     for value in said.iter().flatten() {
-        assert!(octets::is_field_value(value.as_bytes()) && !value.is_empty(), "{value:?}");
+        assert!(bytes::is_field_value(value.as_bytes()) && !value.is_empty(), "{value:?}");
     }
     if let Some(site) = site {
         stays_with(site, &jar, text);
@@ -38,7 +38,7 @@ pub fn cookies(data: &[u8]) {
 
 /// No line counts twice.
 fn is_accounted_for(import: &NetscapeImport, file: &[u8]) {
-    let lines = file.split(|octet| *octet == b'\n').count();
+    let lines = file.split(|byte| *byte == b'\n').count();
     let numbers: Vec<usize> = import.skipped().iter().map(SkippedLine::number).collect();
     assert!(numbers.is_sorted_by(|one, next| one < next) && numbers.iter().all(|number| *number <= lines));
     assert!(import.kept() + numbers.len() <= lines, "{import:?}");

@@ -1,21 +1,21 @@
-//! Headers of gzip, against a reader that has all of the octets at once (RFC 1952 §2.3).
+//! Headers of gzip, against a reader that has all of the bytes at once (RFC 1952 §2.3).
 
 use alula_coding::fuzzing;
 
-/// The octets as the beginning of a member.
+/// The bytes as the beginning of a member.
 pub fn gzip_header(data: &[u8]) {
     let own = fuzzing::gzip_header(data);
     assert_eq!(own.map_err(|_| ()), naive(data), "{own:?}");
-    if let Ok(Some(octets)) = own {
-        assert_eq!(fuzzing::gzip_header(&data[..octets]), own, "what follows has no say");
-        assert_eq!(fuzzing::gzip_header(&data[..octets - 1]), Ok(None));
+    if let Ok(Some(bytes)) = own {
+        assert_eq!(fuzzing::gzip_header(&data[..bytes]), own, "what follows has no say");
+        assert_eq!(fuzzing::gzip_header(&data[..bytes - 1]), Ok(None));
     }
 }
 
-/// The number of octets that the header has; none while it is not whole.
+/// The number of bytes that the header has; none while it is not whole.
 fn naive(data: &[u8]) -> Result<Option<usize>, ()> {
     let fixed = [Some(0x1f), Some(0x8b), Some(8)];
-    let differs = |(octet, known): (&u8, &Option<u8>)| known.is_some_and(|known| known != *octet);
+    let differs = |(byte, known): (&u8, &Option<u8>)| known.is_some_and(|known| known != *byte);
     if data.iter().zip(&fixed).any(differs) || data.get(3).is_some_and(|flags| flags & 0xe0 != 0) {
         return Err(());
     }
@@ -31,7 +31,7 @@ fn naive(data: &[u8]) -> Result<Option<usize>, ()> {
     for text in [8, 16] {
         if flags & text != 0 {
             let rest = data.get(at..).unwrap_or_default();
-            let Some(end) = rest.iter().position(|octet| *octet == 0) else { return Ok(None) };
+            let Some(end) = rest.iter().position(|byte| *byte == 0) else { return Ok(None) };
             at += end + 1;
         }
     }
@@ -46,13 +46,13 @@ fn naive(data: &[u8]) -> Result<Option<usize>, ()> {
 }
 
 /// RFC 1952 §8, a bit at a time.
-fn crc32(octets: &[u8]) -> u32 {
-    let of_octet = |mut crc: u32, octet: &u8| {
-        crc ^= u32::from(*octet);
+fn crc32(bytes: &[u8]) -> u32 {
+    let of_byte = |mut crc: u32, byte: &u8| {
+        crc ^= u32::from(*byte);
         for _ in 0..8 {
             crc = if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
         }
         crc
     };
-    !octets.iter().fold(!0, of_octet)
+    !bytes.iter().fold(!0, of_byte)
 }

@@ -32,17 +32,17 @@ pub(crate) enum Naive {
 
 /// A path, cut.
 struct Path<'a> {
-    octets: &'a [u8],
+    bytes: &'a [u8],
     segments: Vec<Range<usize>>,
     has_slash: bool,
 }
 
 /// Searches all patterns.
-pub(crate) fn find(patterns: &[String], rules: Rules, octets: &[u8]) -> Naive {
-    if octets.first() != Some(&b'/') {
+pub(crate) fn find(patterns: &[String], rules: Rules, bytes: &[u8]) -> Naive {
+    if bytes.first() != Some(&b'/') {
         return Naive::Unknown;
     }
-    let path = cut(octets, rules);
+    let path = cut(bytes, rules);
     let all = || patterns.iter().enumerate();
     let matching = all().filter_map(|(number, pattern)| {
         let (rank, captures) = matches(pattern, &path, rules.slash == Slash::Ignore)?;
@@ -50,28 +50,28 @@ pub(crate) fn find(patterns: &[String], rules: Rules, octets: &[u8]) -> Naive {
     });
     let best = matching.min_by_key(|(rank, number, _)| (rank.clone(), *number));
     let leads_on = || {
-        let other = Path { has_slash: !path.has_slash, segments: path.segments.clone(), octets };
+        let other = Path { has_slash: !path.has_slash, segments: path.segments.clone(), bytes };
         rules.slash == Slash::Redirect && all().any(|(_, pattern)| matches(pattern, &other, false).is_some())
     };
     match best {
-        _ if is_refused(octets, rules) => Naive::Refused,
+        _ if is_refused(bytes, rules) => Naive::Refused,
         Some((_, number, captures)) => Naive::Found(number, captures),
         None if leads_on() => Naive::Redirect,
         None => Naive::Unknown,
     }
 }
 
-fn is_encoded_slash(octets: &[u8]) -> bool {
-    octets.len() >= 3 && octets[..3].eq_ignore_ascii_case(b"%2f")
+fn is_encoded_slash(bytes: &[u8]) -> bool {
+    bytes.len() >= 3 && bytes[..3].eq_ignore_ascii_case(b"%2f")
 }
 
 /// Cuts behind the first slash; the last piece, if it is empty, is the slash at the end.
-fn pieces(octets: &[u8], at_encoded: bool) -> Vec<Range<usize>> {
+fn pieces(bytes: &[u8], at_encoded: bool) -> Vec<Range<usize>> {
     let (mut pieces, mut start, mut at) = (Vec::new(), 1, 1);
-    while at < octets.len() {
-        let len = match octets[at] {
+    while at < bytes.len() {
+        let len = match bytes[at] {
             b'/' => 1,
-            _ if at_encoded && is_encoded_slash(&octets[at..]) => 3,
+            _ if at_encoded && is_encoded_slash(&bytes[at..]) => 3,
             _ => 0,
         };
         if len > 0 {
@@ -80,12 +80,12 @@ fn pieces(octets: &[u8], at_encoded: bool) -> Vec<Range<usize>> {
         }
         at += len.max(1);
     }
-    pieces.push(start..octets.len());
+    pieces.push(start..bytes.len());
     pieces
 }
 
-fn cut(octets: &[u8], rules: Rules) -> Path<'_> {
-    let mut segments = pieces(octets, rules.cuts_at_encoded);
+fn cut(bytes: &[u8], rules: Rules) -> Path<'_> {
+    let mut segments = pieces(bytes, rules.cuts_at_encoded);
     let has_slash = segments.last().is_some_and(Range::is_empty);
     if has_slash {
         segments.pop();
@@ -93,17 +93,17 @@ fn cut(octets: &[u8], rules: Rules) -> Path<'_> {
     if rules.drops_empty {
         segments.retain(|segment| !segment.is_empty());
     }
-    Path { octets, segments, has_slash }
+    Path { bytes, segments, has_slash }
 }
 
-fn is_refused(octets: &[u8], rules: Rules) -> bool {
+fn is_refused(bytes: &[u8], rules: Rules) -> bool {
     let dots = |piece: &Range<usize>| {
-        let text = String::from_utf8_lossy(&octets[piece.clone()]).to_ascii_lowercase().replace("%2e", ".");
+        let text = String::from_utf8_lossy(&bytes[piece.clone()]).to_ascii_lowercase().replace("%2e", ".");
         text == "." || text == ".."
     };
-    let all = pieces(octets, rules.cuts_at_encoded);
-    rules.refuses_encoded && octets.windows(3).any(is_encoded_slash)
-        || rules.refuses_dots && pieces(octets, true).iter().any(dots)
+    let all = pieces(bytes, rules.cuts_at_encoded);
+    rules.refuses_encoded && bytes.windows(3).any(is_encoded_slash)
+        || rules.refuses_dots && pieces(bytes, true).iter().any(dots)
         || rules.refuses_empty && all[..all.len() - 1].iter().any(Range::is_empty)
 }
 
@@ -120,8 +120,8 @@ fn matches(pattern: &str, path: &Path<'_>, ignores_slash: bool) -> Option<(Rank,
     for (number, part) in parts.iter().enumerate() {
         let segment = path.segments.get(number);
         if part.starts_with("{*") {
-            let start = segment.map_or(path.octets.len(), |segment| segment.start);
-            captures.push(start..path.octets.len());
+            let start = segment.map_or(path.bytes.len(), |segment| segment.start);
+            captures.push(start..path.bytes.len());
             rank.push(3);
             return (segment.is_some() || path.has_slash || ignores_slash).then_some((rank, captures));
         }
@@ -132,7 +132,7 @@ fn matches(pattern: &str, path: &Path<'_>, ignores_slash: bool) -> Option<(Rank,
             }
             rank.push(1);
             captures.push(segment);
-        } else if part.as_bytes() == &path.octets[segment] {
+        } else if part.as_bytes() == &path.bytes[segment] {
             rank.push(0);
         } else {
             return None;

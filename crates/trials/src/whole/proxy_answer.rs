@@ -5,7 +5,7 @@ use alula_client::fuzzing;
 
 use crate::input::Input;
 
-/// Two octets of decisions, then all that the proxy sends.
+/// Two bytes of decisions, then all that the proxy sends.
 pub fn proxy_answer(data: &[u8]) {
     let mut input = Input::new(data);
     let (is_socks, piece) = (input.flag(), input.below(64) + 1);
@@ -25,7 +25,7 @@ fn socks(answer: &[u8], piece: usize, with_credentials: bool) {
     assert_eq!(own.ok(), rest, "{answer:?}");
 }
 
-/// The octets after an answer that opens the way (RFC 1928 §3, §6, RFC 1929 §2).
+/// The bytes after an answer that opens the way (RFC 1928 §3, §6, RFC 1929 §2).
 fn naive(answer: &[u8], with_credentials: bool) -> Option<&[u8]> {
     let rest = match answer {
         [5, 0, rest @ ..] => rest,
@@ -44,10 +44,10 @@ fn tunnel(answer: &[u8], piece: usize) {
     let in_words = |piece| fuzzing::ask_for_tunnel(answer, piece).map_err(|error| error.to_string());
     let whole = in_words(usize::MAX);
     assert_eq!(in_words(piece), whole, "in pieces of {piece}");
-    assert_eq!(in_words(1), whole, "octet by octet");
+    assert_eq!(in_words(1), whole, "byte by byte");
     if let Ok(rest) = whole {
         assert!(answer.ends_with(&rest), "what follows the head is the origin's");
         let head = &answer[..answer.len() - rest.len()];
-        assert!(head.ends_with(b"\r\n\r\n") && head.windows(2).any(|octets| octets == b" 2"), "{head:?}");
+        assert!(head.ends_with(b"\r\n\r\n") && head.windows(2).any(|bytes| bytes == b" 2"), "{head:?}");
     }
 }

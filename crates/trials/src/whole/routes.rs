@@ -11,7 +11,7 @@ use crate::input::Input;
 const PATTERNS_MAX: usize = 24;
 const PATHS_MAX: usize = 24;
 
-/// What patterns and paths are made of, so that they meet; any octets stand between these.
+/// What patterns and paths are made of, so that they meet; any bytes stand between these.
 const PIECES: [&str; 16] = [
     "",
     "a",
@@ -31,7 +31,7 @@ const PIECES: [&str; 16] = [
     "+",
 ];
 
-/// The first octets choose the options; then come patterns, nested or not, and paths.
+/// The first bytes choose the options; then come patterns, nested or not, and paths.
 pub fn routes(data: &[u8]) {
     let mut input = Input::new(data);
     let (options, rules) = options(&mut input);
@@ -85,7 +85,7 @@ fn options(input: &mut Input<'_>) -> (Segments, Rules) {
     (options, rules)
 }
 
-/// A pattern or a path: some pieces, mostly behind slashes, and now and then any octets.
+/// A pattern or a path: some pieces, mostly behind slashes, and now and then any bytes.
 fn path(input: &mut Input<'_>) -> String {
     let mut path = String::new();
     for _ in 0..input.below(7) {
@@ -160,7 +160,7 @@ fn decoded(raw: &[u8], options: Segments) {
     assert_eq!(own.is_some(), is_well_formed, "{}", raw.escape_ascii());
     let Some(own) = own else { return };
     assert_eq!(own, Cow::from(percent_encoding::percent_decode(raw)));
-    let with_spaces: Vec<u8> = raw.iter().map(|&octet| if octet == b'+' { b' ' } else { octet }).collect();
+    let with_spaces: Vec<u8> = raw.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
     let spaced = fuzzing::decoded(raw, options.plus_sign(PlusSign::Space)).expect("well formed");
     assert_eq!(spaced, Cow::from(percent_encoding::percent_decode(&with_spaces)));
 }

@@ -1,4 +1,4 @@
-//! Any octets from a client to a whole server in memory: its loops, its limits and its handlers, on simulated
+//! Any bytes from a client to a whole server in memory: its loops, its limits and its handlers, on simulated
 //! time.
 //!
 //! The connection has to end by itself, whatever its peer does or leaves undone; nothing may be held
@@ -24,7 +24,7 @@ use tokio::io::AsyncWriteExt as _;
 use crate::h2::frames::conversation;
 use crate::input::Input;
 
-/// More polls of a connection than any input of a few thousand octets gives reason for, each octet by itself.
+/// More polls of a connection than any input of a few thousand bytes gives reason for, each byte by itself.
 const POLLS_MAX: usize = 200_000;
 
 /// By then, in simulated time, each limit has ended what it is there for.
@@ -41,20 +41,20 @@ enum Then {
     FallsSilent,
 }
 
-/// Octets as a version, a way to cut, habits of the client, limits, and what the client says.
+/// Bytes as a version, a way to cut, habits of the client, limits, and what the client says.
 pub fn whole_server(data: &[u8]) {
     let mut input = Input::new(data);
     let is_http2 = input.flag();
     let wire = wire(&mut input);
     let then = *input.pick(&[Then::Shuts, Then::Leaves, Then::FallsSilent]);
     let (reads, is_small) = (!input.flag(), input.flag());
-    let octets = if is_http2 { conversation(&mut input, true) } else { input.take(usize::MAX).to_vec() };
+    let bytes = if is_http2 { conversation(&mut input, true) } else { input.take(usize::MAX).to_vec() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime").block_on(async {
         let has_panicked = Arc::new(AtomicBool::new(false));
         let server = server(is_small, has_panicked.clone());
         let (near, far) = pipe(wire, Wire::new());
-        let client = pin!(client(near, &octets, then, reads));
+        let client = pin!(client(near, &bytes, then, reads));
         let served = pin!(serve(&server, far));
         // A connection that ends because its client does has not ended by itself.
         let both = async { tokio::join!(client, tokio::time::timeout(ENDS_WITHIN, served)) };
@@ -65,7 +65,7 @@ pub fn whole_server(data: &[u8]) {
 }
 
 fn wire(input: &mut Input<'_>) -> Wire {
-    let (kind, number) = (input.below(5), input.octet());
+    let (kind, number) = (input.below(5), input.byte());
     match kind {
         0 => Wire::new(),
         1 => Wire::new().pieces_of(1),
@@ -97,15 +97,15 @@ async fn serve(server: &ConnectionServer, far: PipeEnd) {
     .await;
 }
 
-async fn client(near: PipeEnd, octets: &[u8], then: Then, reads: bool) {
+async fn client(near: PipeEnd, bytes: &[u8], then: Then, reads: bool) {
     let (mut from, mut to) = tokio::io::split(near);
     if let Then::Leaves = then {
-        let _ = to.write_all(octets).await;
+        let _ = to.write_all(bytes).await;
         return;
     }
     let says = async move {
         // The server may have had enough.
-        let _ = to.write_all(octets).await;
+        let _ = to.write_all(bytes).await;
         if let Then::Shuts = then {
             let _ = to.shutdown().await;
         }
@@ -129,11 +129,11 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     match sum % 6 {
         0 => exchange.respond(Status::OK).send("early").await,
         1 => {
-            let mut octets = 0;
+            let mut bytes = 0;
             while let Some(chunk) = exchange.body().chunk().await? {
-                octets += chunk.len();
+                bytes += chunk.len();
             }
-            exchange.respond(Status::OK).send(octets.to_string()).await
+            exchange.respond(Status::OK).send(bytes.to_string()).await
         }
         2 => stream(exchange).await,
         3 => Err(Error::other("a handler that fails")),

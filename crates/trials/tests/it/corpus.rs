@@ -1,6 +1,6 @@
 //! Every body over its corpus and over thousands of mutations of it: what fuzzing has found once stays found.
 //!
-//! When one fails it prints the octets. A finding of the fuzzer becomes a regression when its file lies in
+//! When one fails it prints the bytes. A finding of the fuzzer becomes a regression when its file lies in
 //! `corpus/`.
 
 /// A test for each target: its name, and how many mutations are tried. All together take some seconds.

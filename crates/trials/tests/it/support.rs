@@ -14,16 +14,16 @@ pub(crate) fn corpus() -> PathBuf {
 /// every time.
 pub(crate) fn run(target: &str, body: fn(&[u8]), mutations: usize) {
     let seeds = seeds(target);
-    seeds.iter().for_each(|(name, octets)| run_one(name, body, octets));
+    seeds.iter().for_each(|(name, bytes)| run_one(name, body, bytes));
     let mut rng = Rng::new(target.len() as u64);
     for number in 0..mutations {
         let (name, seed) = rng.pick(&seeds).clone();
-        let octets = mutate(seed, &seeds, &mut rng);
-        run_one(&format!("mutation {number} of {name}"), body, &octets);
+        let bytes = mutate(seed, &seeds, &mut rng);
+        run_one(&format!("mutation {number} of {name}"), body, &bytes);
     }
     for number in 0..mutations / 10 {
-        let octets: Vec<u8> = (0..rng.below(1500)).map(|_| rng.octet()).collect();
-        run_one(&format!("noise {number}"), body, &octets);
+        let bytes: Vec<u8> = (0..rng.below(1500)).map(|_| rng.byte()).collect();
+        run_one(&format!("noise {number}"), body, &bytes);
     }
 }
 
@@ -38,38 +38,38 @@ fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     files.iter().map(|file| (name(file), std::fs::read(file).expect("a readable file"))).collect()
 }
 
-/// Runs the body, and says with which octets it failed.
-fn run_one(name: &str, body: fn(&[u8]), octets: &[u8]) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(octets))) {
-        eprintln!("failed with {name}: {}", hex::format(octets));
+/// Runs the body, and says with which bytes it failed.
+fn run_one(name: &str, body: fn(&[u8]), bytes: &[u8]) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(bytes))) {
+        eprintln!("failed with {name}: {}", hex::format(bytes));
         resume_unwind(panic);
     }
 }
 
 /// One to eight small changes.
-fn mutate(mut octets: Vec<u8>, seeds: &[(String, Vec<u8>)], rng: &mut Rng) -> Vec<u8> {
+fn mutate(mut bytes: Vec<u8>, seeds: &[(String, Vec<u8>)], rng: &mut Rng) -> Vec<u8> {
     for _ in 0..1 + rng.below(8) {
-        let at = rng.below(octets.len() + 1);
+        let at = rng.below(bytes.len() + 1);
         match rng.below(8) {
-            0 => octets.truncate(at),
-            1 => octets.insert(at, rng.octet()),
-            2 => drop(octets.drain(at..(at + 1 + rng.below(4)).min(octets.len()).max(at))),
-            3 => octets.iter_mut().skip(at).take(1).for_each(|octet| *octet ^= 1 << rng.below(8)),
-            4 => octets.iter_mut().skip(at).take(1).for_each(|octet| *octet = rng.octet()),
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at, rng.byte()),
+            2 => drop(bytes.drain(at..(at + 1 + rng.below(4)).min(bytes.len()).max(at))),
+            3 => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << rng.below(8)),
+            4 => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte = rng.byte()),
             5 => {
                 let limit = *rng.pick(&[0, 1, 0x7f, 0x80, 0xfe, 0xff]);
-                octets.iter_mut().skip(at).take(1).for_each(|octet| *octet = limit);
+                bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte = limit);
             }
             6 => {
-                let again: Vec<u8> = octets[at..].iter().copied().take(1 + rng.below(24)).collect();
-                octets.splice(at..at, again);
+                let again: Vec<u8> = bytes[at..].iter().copied().take(1 + rng.below(24)).collect();
+                bytes.splice(at..at, again);
             }
             _ => {
                 let other = &rng.pick(seeds).1;
                 let part = &other[rng.below(other.len() + 1)..];
-                octets.splice(at..at, part.iter().copied().take(64));
+                bytes.splice(at..at, part.iter().copied().take(64));
             }
         }
     }
-    octets
+    bytes
 }

@@ -52,7 +52,7 @@ const READY_MAX: Duration = Duration::from_secs(60);
 /// The time that a program may run that ends by itself; callgrind takes half a minute at most.
 const RUN_MAX: Duration = Duration::from_secs(300);
 
-/// The octets of a page.
+/// The bytes of a page.
 const PAGE: u64 = 4096;
 
 /// The time that it may take to end.
@@ -87,8 +87,8 @@ fn assignment(name: &str, value: &Path) -> String {
 
 /// Calls that the counter has counted so far.
 pub(super) fn calls(file: &Path) -> Result<u64> {
-    let octets = fs::read(file)?.try_into().ok().context("the counter's file has eight octets")?;
-    Ok(u64::from_ne_bytes(octets))
+    let bytes = fs::read(file)?.try_into().ok().context("the counter's file has eight bytes")?;
+    Ok(u64::from_ne_bytes(bytes))
 }
 
 /// What callgrind says it has counted.
@@ -207,14 +207,14 @@ impl Server {
         Ok(clock_getcpuclockid(id)?.now()?.into())
     }
 
-    /// Returns the octets of its resident set.
+    /// Returns the bytes of its resident set.
     pub(super) fn resident(&self) -> Result<u64> {
         let told = fs::read_to_string(format!("/proc/{}/statm", self.child.id()))?;
         let pages: u64 = told.split(' ').nth(1).context("statm has seven figures")?.parse()?;
         Ok(pages * PAGE)
     }
 
-    /// Returns the octets of the largest resident set that it has had.
+    /// Returns the bytes of the largest resident set that it has had.
     pub(super) fn resident_most(&self) -> Result<u64> {
         let told = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let most = told.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix(" kB"));

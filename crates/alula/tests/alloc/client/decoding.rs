@@ -10,20 +10,20 @@ use flate2::{Compression, write::GzEncoder};
 use crate::support::{DATE, on_a_thread, serve, windows};
 
 const REQUESTS: usize = 50;
-const OCTETS: usize = 5_000;
+const BYTES: usize = 5_000;
 
 async fn run(client: &Client, url: &str, requests: usize) {
     for _ in 0..requests {
         let mut response = client.get(url).send().await.unwrap();
         assert!(response.is_decoded());
-        assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), OCTETS as u64);
+        assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), BYTES as u64);
     }
 }
 
 pub(crate) fn decoding_gzip_allocates_nothing_once_warm() {
     assert!(alula_tally::is_installed());
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    let text: Vec<u8> = (0..OCTETS as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 27) as u8).collect();
+    let text: Vec<u8> = (0..BYTES as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 27) as u8).collect();
     encoder.write_all(&text).unwrap();
     let coded: &'static [u8] = encoder.finish().unwrap().leak();
     let answer = move |exchange: Exchange| {

@@ -27,7 +27,7 @@ const ROUNDS: usize = 4;
 
 static CONTENT: [u8; 102_400] = [b'c'; 102_400];
 
-/// The octets that differ without being of interest: lists that grow for a runtime or a pool, and not for a
+/// The bytes that differ without being of interest: lists that grow for a runtime or a pool, and not for a
 /// connection.
 const SLACK: i64 = 8 * 1024;
 
@@ -65,7 +65,7 @@ enum Kind {
     Answered,
 }
 
-/// Octets of a side: on the heap, in the ledger, and of the program.
+/// Bytes of a side: on the heap, in the ledger, and of the program.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     live: i64,

@@ -37,7 +37,7 @@ const LOOKS: usize = 25;
 /// Connections that keep what a request needs, at most.
 const FEW: usize = 64;
 
-/// The most that one in clear text holds, in octets of the heap, tables included.
+/// The most that one in clear text holds, in bytes of the heap, tables included.
 const HTTP1_MAX: i64 = 7 * 512;
 const HTTP2_MAX: i64 = 11 * 512;
 
@@ -47,7 +47,7 @@ const TLS_MAX: i64 = 25 * 512;
 /// The most that a half-open one holds: 300 of them have 1 MiB.
 const HALF_OPEN_MAX: i64 = (1 << 20) / 300;
 
-/// The least octets that are charged for one.
+/// The least bytes that are charged for one.
 const CHARGED_MIN: i64 = 1024;
 
 /// The label of the thread of clients.
@@ -69,7 +69,7 @@ const STREAMS: usize = 10;
 const TOGETHER: &str = "/together";
 static ALL: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(STREAMS));
 
-/// The octets that the server's heap holds, those that its ledger knows of, and how often it has allocated.
+/// The bytes that the server's heap holds, those that its ledger knows of, and how often it has allocated.
 type Figures = (i64, i64, u64);
 
 pub(crate) fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
@@ -89,7 +89,7 @@ pub(crate) fn a_connection_that_waits_holds_little_and_all_of_it_is_charged() {
             let mut own = Vec::new();
             let (live, charged, _) = server.per_connection(kind, &mut own).await;
             clients.push(own);
-            let figures = format!("{kind:?}: {live} octets held, {charged} charged");
+            let figures = format!("{kind:?}: {live} bytes held, {charged} charged");
             println!("{figures}");
             if !is_charged(live, charged) || !(kind.tls || live <= kind.live_max()) {
                 failures.push(figures);
@@ -120,7 +120,7 @@ pub(crate) fn a_connection_of_a_client_that_waits_holds_little_and_all_of_it_is_
             ask_origins(&client, tls, server.address.port(), FEW + 1..FEW + 1 + CONNECTIONS).await;
             let after = of_client(&client).await;
             let [live, charged] = [0, 1].map(|figure| (after[figure] - before[figure]) / CONNECTIONS as i64);
-            let figures = format!("client, HTTP/2 {http2}, TLS {tls}: {live} octets held, {charged} charged");
+            let figures = format!("client, HTTP/2 {http2}, TLS {tls}: {live} bytes held, {charged} charged");
             println!("{figures}");
             let live_max = match (http2, tls) {
                 (_, true) => TLS_MAX,
@@ -139,15 +139,15 @@ pub(crate) fn a_half_open_connection_holds_little_and_all_of_it_is_charged() {
     let server = Background::start(Side::SERVER);
     on_a_thread(Side::NONE, async move {
         let mut failures = Vec::new();
-        for octets in [&b"GET /memory HTTP/1.1\r\nhost: localhost\r\nuse"[..], b"PRI * HTTP/2"] {
-            let _few = server.half_open(octets, 1).await;
+        for bytes in [&b"GET /memory HTTP/1.1\r\nhost: localhost\r\nuse"[..], b"PRI * HTTP/2"] {
+            let _few = server.half_open(bytes, 1).await;
             let before = server.figures().await;
-            let _half_open = server.half_open(octets, CONNECTIONS).await;
+            let _half_open = server.half_open(bytes, CONNECTIONS).await;
             let after = server.figures().await;
             let each = |after: i64, before: i64| (after - before) / CONNECTIONS as i64;
             let (live, charged) = (each(after.0, before.0), each(after.1, before.1));
-            let name = String::from_utf8_lossy(&octets[..3]);
-            let figures = format!("half open, {name}: {live} octets held, {charged} charged");
+            let name = String::from_utf8_lossy(&bytes[..3]);
+            let figures = format!("half open, {name}: {live} bytes held, {charged} charged");
             println!("{figures}");
             if !is_charged(live, charged) || live > HALF_OPEN_MAX {
                 failures.push(figures);
@@ -177,7 +177,7 @@ async fn ask_origins(client: &Client, tls: bool, port: u16, origins: std::ops::R
     }
 }
 
-/// The octets of the client's heap, and those that its ledger knows of, once what was begun has ended.
+/// The bytes of the client's heap, and those that its ledger knows of, once what was begun has ended.
 async fn of_client(client: &Client) -> [i64; 2] {
     tokio::task::yield_now().await;
     [alula_tally::side(CLIENTS).bytes_live(), client.ledger().memory_held() as i64]
@@ -263,11 +263,11 @@ impl Background {
     }
 
     /// Opens so many connections that say this and no more. Returns once the server has read it.
-    async fn half_open(&self, octets: &[u8], connections: usize) -> Vec<TcpStream> {
+    async fn half_open(&self, bytes: &[u8], connections: usize) -> Vec<TcpStream> {
         let (before, mut sockets) = (self.figures().await.1, Vec::new());
         for _ in 0..CONNECTIONS {
             let mut socket = TcpStream::connect(self.address).await.unwrap();
-            socket.write_all(octets).await.unwrap();
+            socket.write_all(bytes).await.unwrap();
             sockets.push(socket);
         }
         while self.figures().await.1 < before + CHARGED_MIN * connections as i64 {

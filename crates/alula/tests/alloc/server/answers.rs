@@ -1,4 +1,4 @@
-//! Answers in other forms than octets allocate nothing on the server once warm, over both versions.
+//! Answers in other forms than bytes allocate nothing on the server once warm, over both versions.
 
 use alula::{Client, Error, Event, Exchange, Sent, Status};
 use alula_tally::Side;

@@ -79,11 +79,11 @@ async fn chunks(exchange: Exchange) -> Result<Sent, Answer> {
 }
 
 async fn upload(mut exchange: Exchange) -> Result<Sent, Answer> {
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(chunk) = exchange.body().chunk().await? {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
-    assert_eq!(octets, UPLOAD.len());
+    assert_eq!(bytes, UPLOAD.len());
     Ok(exchange.respond(Status::OK).header("date", DATE).send("a").await?)
 }
 

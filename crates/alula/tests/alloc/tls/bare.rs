@@ -50,8 +50,8 @@ impl Bare {
         for record in records {
             let Self { client, server, wire } = self;
             let (from, to) = if record.from_client { (client, server) } else { (server, client) };
-            let sent = send(from, wire, record.octets - ADDED);
-            let received = receive(to, wire, record.octets - ADDED);
+            let sent = send(from, wire, record.bytes - ADDED);
+            let received = receive(to, wire, record.bytes - ADDED);
             let [by_client, by_server] = if record.from_client { [sent, received] } else { [received, sent] };
             counts = [counts[0] + by_client, counts[1] + by_server];
         }
@@ -59,18 +59,18 @@ impl Bare {
     }
 }
 
-fn send(from: &mut Connection, wire: &mut Vec<u8>, octets: usize) -> Counts {
+fn send(from: &mut Connection, wire: &mut Vec<u8>, bytes: usize) -> Counts {
     let ((), counts) = counted(|| {
-        from.writer().write_all(&CONTENT[..octets]).unwrap();
+        from.writer().write_all(&CONTENT[..bytes]).unwrap();
         while from.wants_write() {
             from.write_tls(wire).unwrap();
         }
     });
-    assert_eq!(wire.len(), 5 + ADDED + octets);
+    assert_eq!(wire.len(), 5 + ADDED + bytes);
     counts
 }
 
-fn receive(to: &mut Connection, wire: &mut Vec<u8>, octets: usize) -> Counts {
+fn receive(to: &mut Connection, wire: &mut Vec<u8>, bytes: usize) -> Counts {
     let mut content = [0; CONTENT.len()];
     let (read, counts) = counted(|| {
         let mut unread = &wire[..];
@@ -80,7 +80,7 @@ fn receive(to: &mut Connection, wire: &mut Vec<u8>, octets: usize) -> Counts {
         }
         to.reader().read(&mut content).unwrap()
     });
-    assert_eq!(content[..read], CONTENT[..octets]);
+    assert_eq!(content[..read], CONTENT[..bytes]);
     wire.clear();
     counts
 }

@@ -63,7 +63,7 @@ pub(crate) fn a_request_over_tls_allocates_what_rustls_does() {
 }
 
 fn amount(counts: Counts) -> String {
-    format!("{} allocations, {} octets", counts.allocations, counts.bytes)
+    format!("{} allocations, {} bytes", counts.allocations, counts.bytes)
 }
 
 fn in_words(records: &[Record]) -> String {
@@ -113,11 +113,11 @@ fn serve() -> (SocketAddr, String) {
 }
 
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
-    let octets: usize = exchange.request().path()[1..].parse().unwrap();
+    let bytes: usize = exchange.request().path()[1..].parse().unwrap();
     while exchange.body().chunk().await?.is_some() {}
     let mut reply = exchange.respond(Status::OK);
     for (name, value) in lists::RESPONSE {
         reply = reply.header(name, value);
     }
-    reply.send(&CONTENT[..octets]).await
+    reply.send(&CONTENT[..bytes]).await
 }

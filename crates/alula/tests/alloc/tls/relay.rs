@@ -18,8 +18,8 @@ pub(crate) struct Relay {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Record {
     pub(crate) from_client: bool,
-    /// The octets behind the record's header.
-    pub(crate) octets: usize,
+    /// The bytes behind the record's header.
+    pub(crate) bytes: usize,
 }
 
 impl Relay {
@@ -56,10 +56,10 @@ fn pass_on(
     let mut record = [0; HEADER + CONTENT_MAX];
     loop {
         from.read_exact(&mut record[..HEADER])?;
-        let octets = usize::from(u16::from_be_bytes([record[3], record[4]]));
-        from.read_exact(&mut record[HEADER..][..octets])?;
-        seen.lock().unwrap().push(Record { from_client, octets });
-        to.write_all(&record[..HEADER + octets])?;
+        let bytes = usize::from(u16::from_be_bytes([record[3], record[4]]));
+        from.read_exact(&mut record[HEADER..][..bytes])?;
+        seen.lock().unwrap().push(Record { from_client, bytes });
+        to.write_all(&record[..HEADER + bytes])?;
     }
 }
 

@@ -76,10 +76,10 @@ async fn content_goes_whole_or_as_it_comes() {
     let address = start().await;
     let url = |path: &str| format!("http://{address}{path}");
     for client in clients() {
-        for octets in [1, 60_000, 200_000] {
-            let content = Full::new(Bytes::from(vec![b'y'; octets]));
+        for bytes in [1, 60_000, 200_000] {
+            let content = Full::new(Bytes::from(vec![b'y'; bytes]));
             let response = client.execute(Request::post(url("/count")).body(content).unwrap()).await.unwrap();
-            assert_eq!(text(response).await, octets.to_string());
+            assert_eq!(text(response).await, bytes.to_string());
         }
         // Without a length, by two frames and trailers.
         for states_length in [false, true] {
@@ -97,7 +97,7 @@ fn trailers() -> HeaderMap {
     HeaderMap::from_iter([(header::HeaderName::from_static("x-sum"), HeaderValue::from_static("2"))])
 }
 
-/// Six octets by three frames, of which the last is trailers.
+/// Six bytes by three frames, of which the last is trailers.
 struct Frames {
     left: u8,
     states_length: bool,
@@ -153,15 +153,15 @@ async fn both_directions_go_on_at_once() {
 async fn an_answer_that_is_begun_at_once_asks_for_the_content() {
     let address = start().await;
     let url = format!("http://{address}/echo");
-    for (client, octets) in clients().iter().flat_map(|client| [(client, 1), (client, 100_000)]) {
-        let content = vec![b'y'; octets];
+    for (client, bytes) in clients().iter().flat_map(|client| [(client, 1), (client, 100_000)]) {
+        let content = vec![b'y'; bytes];
         let sending = async {
             let call = client.post(&url).header("expect", "100-continue");
             let echoed = call.send_body(&content).await.unwrap().bytes().await.unwrap();
             assert_eq!(echoed, content);
             let request = Request::post(&url).header("expect", "100-continue");
             let request = request.body(Full::new(Bytes::from(content.clone()))).unwrap();
-            assert_eq!(text(client.execute(request).await.unwrap()).await.len(), octets);
+            assert_eq!(text(client.execute(request).await.unwrap()).await.len(), bytes);
         };
         tokio::time::timeout(Duration::from_secs(30), sending).await.expect("the content is asked for");
     }

@@ -55,7 +55,7 @@ async fn answers_in_place_of_a_handler_have_one_date() {
             assert_eq!(dates[0] == DATE, path == "dates");
         }
         if http2 {
-            // More fields than are taken; their octets are not too many, so the client sends them.
+            // More fields than are taken; their bytes are not too many, so the client sends them.
             let text = "The head of the request is larger than fields allows (RFC 6585).\n";
             for (method, text) in [("GET", text), ("HEAD", "")] {
                 let mut call = client.request(method, "http://test/none");
@@ -75,9 +75,9 @@ async fn answers_in_place_of_a_handler_have_one_date() {
 #[tokio::test(start_paused = true)]
 async fn refusals_of_http1_have_one_date() {
     let long = format!("GET / HTTP/1.1\r\nHost: a\r\nA: {}\r\n\r\n", "a".repeat(40_000));
-    for (octets, status) in [("GET / HTTP/1.1\r\n\r\n", 400), (&long, 431), ("GET / HTTP/1.1\r\n", 408)] {
+    for (bytes, status) in [("GET / HTTP/1.1\r\n\r\n", 400), (&long, 431), ("GET / HTTP/1.1\r\n", 408)] {
         let mut peer = server().connect();
-        peer.write_all(octets.as_bytes()).await.unwrap();
+        peer.write_all(bytes.as_bytes()).await.unwrap();
         let mut answer = String::new();
         peer.read_to_string(&mut answer).await.unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");

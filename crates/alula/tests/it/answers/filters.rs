@@ -275,7 +275,7 @@ async fn parts_and_trailers_go_out_as_well() {
 }
 
 #[tokio::test]
-async fn the_octets_of_a_tunnel_pass_no_filter() {
+async fn the_bytes_of_a_tunnel_pass_no_filter() {
     let server = Server::builder().extended_connect(true).bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/tunnel", server.address().unwrap());
     tokio::spawn(server.serve(routes().build().unwrap()));

@@ -112,8 +112,8 @@ async fn write(mut exchange: Exchange) -> Result<Sent, Answer> {
     if written.get_ref().len() > 10 {
         return Err((Status::INTERNAL_SERVER_ERROR, "more was written").into());
     }
-    let octets = copied?;
-    assert_eq!(octets, written.get_ref().len() as u64);
+    let bytes = copied?;
+    assert_eq!(bytes, written.get_ref().len() as u64);
     Ok(exchange.respond(Status::OK).send(written.into_inner()).await?)
 }
 

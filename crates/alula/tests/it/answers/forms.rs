@@ -147,7 +147,7 @@ impl Site {
 /// The number of comments that an event stream has while it waits is chance: one stands for all in a row.
 fn with_one_comment(mut content: Vec<u8>) -> Vec<u8> {
     const TWO: &[u8] = b": \n\n: \n\n";
-    while let Some(at) = content.windows(TWO.len()).position(|octets| octets == TWO) {
+    while let Some(at) = content.windows(TWO.len()).position(|bytes| bytes == TWO) {
         content.drain(at..at + TWO.len() / 2);
     }
     content
@@ -201,7 +201,7 @@ async fn pieces_are_one_content() {
     let (head, _, sent) = site.get("/large-parts", &[]).await;
     assert_eq!(head.text("content-length"), Some(&*(2 * LARGE + 1).to_string()));
     let (front, back) = sent.strip_prefix('|').unwrap().split_at(LARGE);
-    assert!(front.bytes().all(|octet| octet == b'f') && back.bytes().all(|octet| octet == b'b'));
+    assert!(front.bytes().all(|byte| byte == b'f') && back.bytes().all(|byte| byte == b'b'));
 }
 
 #[tokio::test]
@@ -268,9 +268,9 @@ async fn conditions_and_ranges_select_the_content() {
         assert_eq!(response.content_length(), Some(content.len() as u64));
         let media_type = response.headers().text("content-type").unwrap();
         let boundary = media_type.strip_prefix("multipart/byteranges; boundary=").unwrap();
-        let part = |range: &str, octet: &str| {
+        let part = |range: &str, byte: &str| {
             format!(
-                "\r\n--{boundary}\r\ncontent-type: text/plain\r\ncontent-range: bytes {range}/10\r\n\r\n{octet}"
+                "\r\n--{boundary}\r\ncontent-type: text/plain\r\ncontent-range: bytes {range}/10\r\n\r\n{byte}"
             )
         };
         let expected = format!("{}{}\r\n--{boundary}--\r\n", part("0-0", "0"), part("9-9", "9"));

@@ -110,9 +110,9 @@ async fn most_held<T>(ledger: &Ledger, work: impl Future<Output = T>) -> (T, u64
 
 #[tokio::test]
 async fn a_large_answer_to_a_large_window_is_whole_and_takes_little_memory() {
-    const OCTETS: usize = 64 * MIB;
+    const BYTES: usize = 64 * MIB;
     for (is_http2, with_tls) in [(true, false), (false, false), (true, true)] {
-        let content = Arc::new(vec![7; OCTETS]);
+        let content = Arc::new(vec![7; BYTES]);
         let site =
             serve(Server::builder(), with_tls, move |exchange| answer(exchange, content.clone())).await;
         let client = site.client(is_http2, wide());
@@ -120,13 +120,13 @@ async fn a_large_answer_to_a_large_window_is_whole_and_takes_little_memory() {
         let call = async { read(client.get(&site.url).send().await?, &count).await };
         let (outcome, most) = within(most_held(&site.ledger, call)).await;
         println!(
-            "HTTP/2 {is_http2}, TLS {with_tls}: {outcome:?}, {} octets, {most} held",
+            "HTTP/2 {is_http2}, TLS {with_tls}: {outcome:?}, {} bytes, {most} held",
             count.load(Ordering::Relaxed)
         );
-        assert!(outcome.is_ok(), "{outcome:?} after {} octets", count.load(Ordering::Relaxed));
-        assert_eq!(count.load(Ordering::Relaxed), OCTETS);
+        assert!(outcome.is_ok(), "{outcome:?} after {} bytes", count.load(Ordering::Relaxed));
+        assert_eq!(count.load(Ordering::Relaxed), BYTES);
         assert_eq!(site.ledger.count("CONNECTION_MEMORY"), 0);
-        assert!(most < 2 * MIB as u64, "{most} octets held");
+        assert!(most < 2 * MIB as u64, "{most} bytes held");
     }
 }
 
@@ -135,25 +135,25 @@ async fn large_content_of_a_request_to_a_large_window_is_whole_and_takes_little_
     for (is_http2, with_tls) in [(true, false), (false, false), (true, true)] {
         let builder = Server::builder().limits(wide());
         let site = serve(builder, with_tls, |mut exchange: Exchange| async move {
-            let mut octets = 0;
+            let mut bytes = 0;
             while let Some(chunk) = exchange.body().chunk().await? {
-                octets += chunk.len();
+                bytes += chunk.len();
             }
-            exchange.respond(Status::OK).send(octets.to_string().as_bytes()).await
+            exchange.respond(Status::OK).send(bytes.to_string().as_bytes()).await
         })
         .await;
         let client = site.client(is_http2, Limits::default());
         let ledger = client.ledger();
-        for octets in [3 * MIB, 16 * MIB] {
-            let content = vec![7; octets];
+        for bytes in [3 * MIB, 16 * MIB] {
+            let content = vec![7; bytes];
             // The server's windows are known once it has answered.
             client.get(&site.url).send().await.unwrap();
             let call = async { client.post(&site.url).send_body(&content).await?.text().await };
             let (outcome, most) = within(most_held(&ledger, call)).await;
             println!("HTTP/2 {is_http2}, TLS {with_tls}: {outcome:?}, {most} held");
-            assert_eq!(outcome.unwrap(), octets.to_string());
+            assert_eq!(outcome.unwrap(), bytes.to_string());
             assert_eq!(ledger.count("CONNECTION_MEMORY"), 0);
-            assert!(most < 2 * MIB as u64, "{most} octets held");
+            assert!(most < 2 * MIB as u64, "{most} bytes held");
         }
     }
 }
@@ -179,18 +179,18 @@ async fn held_for_a_stalled_peer(request: &[u8], output_soft_bytes: u32) -> u64 
     most
 }
 
-/// The preface, windows of 2^31-1 octets, and a request.
+/// The preface, windows of 2^31-1 bytes, and a request.
 fn http2_request() -> Vec<u8> {
     const MOST: [u8; 4] = [0x7f, 0xff, 0xff, 0xff];
     const MORE: [u8; 4] = [0x7f, 0xff, 0, 0];
-    let mut octets = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
-    octets.extend([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4]);
-    octets.extend(MOST);
-    octets.extend([0, 0, 4, 8, 0, 0, 0, 0, 0]);
-    octets.extend(MORE);
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    bytes.extend([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4]);
+    bytes.extend(MOST);
+    bytes.extend([0, 0, 4, 8, 0, 0, 0, 0, 0]);
+    bytes.extend(MORE);
     // GET, http, "/", and an authority that is `a`.
-    octets.extend([0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0x84, 0x41, 1, b'a']);
-    octets
+    bytes.extend([0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0x84, 0x41, 1, b'a']);
+    bytes
 }
 
 #[tokio::test]
@@ -211,10 +211,10 @@ async fn the_limit_is_what_bounds_the_output() {
 #[tokio::test]
 async fn streams_that_write_at_once_share_the_output() {
     const STREAMS: usize = 24;
-    const OCTETS: usize = 4 * MIB;
+    const BYTES: usize = 4 * MIB;
     const PIECE: usize = 64 * 1024;
     let written: Arc<Vec<AtomicUsize>> = Arc::new((0..STREAMS).map(|_| AtomicUsize::new(0)).collect());
-    let least = Arc::new(AtomicUsize::new(OCTETS));
+    let least = Arc::new(AtomicUsize::new(BYTES));
     let (gate, names, least_seen) =
         (Arc::new(Barrier::new(STREAMS)), Arc::new(AtomicUsize::new(0)), least.clone());
     let site = serve(Server::builder(), false, move |exchange: Exchange| {
@@ -223,7 +223,7 @@ async fn streams_that_write_at_once_share_the_output() {
         async move {
             let mut writer = exchange.respond(Status::OK).stream().await?;
             gate.wait().await;
-            for _ in 0..OCTETS / PIECE {
+            for _ in 0..BYTES / PIECE {
                 writer.write(&[7; PIECE]).await?;
                 written[index].fetch_add(PIECE, Ordering::Relaxed);
             }
@@ -246,11 +246,11 @@ async fn streams_that_write_at_once_share_the_output() {
         })
         .collect();
     for task in tasks {
-        assert_eq!(within(task).await.unwrap().unwrap(), OCTETS);
+        assert_eq!(within(task).await.unwrap().unwrap(), BYTES);
     }
     let least = least.load(Ordering::Relaxed);
-    println!("when the first of {STREAMS} had written all, the last had written {least} of {OCTETS} octets");
-    assert!(least > OCTETS * 9 / 10, "{least}");
+    println!("when the first of {STREAMS} had written all, the last had written {least} of {BYTES} bytes");
+    assert!(least > BYTES * 9 / 10, "{least}");
 }
 
 /// A request of HTTP/2 by a peer whose windows take everything.
@@ -284,11 +284,11 @@ async fn leave_unread(site: &Site, is_http2: bool) -> Result<Unread, Error> {
 #[tokio::test]
 async fn answers_that_are_not_read_leave_room_for_others() {
     const PEERS: usize = 64;
-    const OCTETS: usize = 24 * MIB;
+    const BYTES: usize = 24 * MIB;
     for (is_http2, with_tls) in [(false, false), (true, false), (false, true)] {
         let case = format!("HTTP/2 {is_http2}, TLS {with_tls}");
         let limits = Limits { process_memory_bytes: 16 * MIB as u64, ..Limits::default() };
-        let (content, calls) = (Arc::new(vec![7; OCTETS]), Arc::new(AtomicUsize::new(0)));
+        let (content, calls) = (Arc::new(vec![7; BYTES]), Arc::new(AtomicUsize::new(0)));
         let counted = calls.clone();
         let site = serve(Server::builder().limits(limits.clone()), with_tls, move |exchange| {
             counted.fetch_add(1, Ordering::Relaxed);
@@ -324,7 +324,7 @@ async fn answers_that_are_not_read_leave_room_for_others() {
             let Unread::Response(response) = late else { continue };
             let count = AtomicUsize::new(0);
             within(read(*response, &count)).await.unwrap();
-            assert_eq!(count.load(Ordering::Relaxed), OCTETS, "{case}");
+            assert_eq!(count.load(Ordering::Relaxed), BYTES, "{case}");
         }
     }
 }
@@ -332,10 +332,10 @@ async fn answers_that_are_not_read_leave_room_for_others() {
 /// One who reads gets a large answer whole while memory is in use, and as many others beside it as before.
 #[tokio::test]
 async fn answers_that_are_read_are_whole_while_memory_is_in_use() {
-    const OCTETS: usize = 8 * MIB;
+    const BYTES: usize = 8 * MIB;
     const STREAMS: usize = 5;
     for (is_http2, with_tls) in [(false, false), (true, false), (true, true)] {
-        let content = Arc::new(vec![7; OCTETS]);
+        let content = Arc::new(vec![7; BYTES]);
         let limits = Limits::default();
         let site =
             serve(Server::builder(), with_tls, move |exchange| answer(exchange, content.clone())).await;
@@ -352,7 +352,7 @@ async fn answers_that_are_read_are_whole_while_memory_is_in_use() {
         };
         let (outcomes, most) = within(most_held(&site.ledger, calls)).await;
         assert!(outcomes.iter().all(Result::is_ok), "HTTP/2 {is_http2}: {outcomes:?}");
-        assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == OCTETS), "{counts:?}");
+        assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == BYTES), "{counts:?}");
         let most = most - before;
         println!("HTTP/2 {is_http2}, TLS {with_tls}: {most} held");
         assert!(most < 512 * 1024, "HTTP/2 {is_http2}, TLS {with_tls}: {most} bytes held");

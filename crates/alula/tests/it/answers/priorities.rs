@@ -12,13 +12,13 @@ use alula::{Client, Error, Exchange, Limits, Response, Sent, Server, Status, h2:
 use tokio::sync::Semaphore;
 
 /// More than the windows of a connection, and the sockets between.
-const OCTETS: usize = 16 << 20;
+const BYTES: usize = 16 << 20;
 
 /// Answers when it is told to, with much.
 async fn answer(exchange: Exchange, gate: Arc<Semaphore>) -> Result<Sent, Error> {
     let mut writer = exchange.respond(Status::OK).stream().await?;
     let _all = gate.acquire().await.unwrap();
-    for _ in 0..OCTETS / 65_536 {
+    for _ in 0..BYTES / 65_536 {
         writer.write(&[7; 65_536]).await?;
     }
     writer.finish().await
@@ -29,7 +29,7 @@ async fn read(mut response: Response, mine: &AtomicUsize, other: &AtomicUsize) -
     while let Some(chunk) = response.body().chunk().await.unwrap() {
         mine.fetch_add(chunk.len(), Ordering::Relaxed);
     }
-    assert_eq!(mine.load(Ordering::Relaxed), OCTETS);
+    assert_eq!(mine.load(Ordering::Relaxed), BYTES);
     other.load(Ordering::Relaxed)
 }
 
@@ -52,8 +52,8 @@ async fn race(first: &str, second: &str, then_of_second: Option<Priority>) -> (u
         drop(client.get(&url).send().await.unwrap());
     }
     gate.add_permits(2);
-    let octets = [AtomicUsize::new(0), AtomicUsize::new(0)];
-    let both = tokio::join!(read(one, &octets[0], &octets[1]), read(two, &octets[1], &octets[0]));
+    let bytes = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let both = tokio::join!(read(one, &bytes[0], &bytes[1]), read(two, &bytes[1], &bytes[0]));
     stop.stop();
     both
 }
@@ -65,26 +65,26 @@ async fn within<T>(work: impl Future<Output = T>) -> T {
 #[tokio::test]
 async fn the_more_urgent_response_is_whole_first() {
     let (_, of_first) = within(race("u=6", "u=1", None)).await;
-    assert!(of_first < OCTETS / 4, "{of_first}");
+    assert!(of_first < BYTES / 4, "{of_first}");
     let (of_second, _) = within(race("u=1", "u=6", None)).await;
-    assert!(of_second < OCTETS / 4, "{of_second}");
+    assert!(of_second < BYTES / 4, "{of_second}");
 }
 
 #[tokio::test]
 async fn responses_that_share_come_together() {
     let (of_second, of_first) = within(race("u=3, i", "u=3, i", None)).await;
-    assert!(of_first.min(of_second) > OCTETS / 2, "{of_first} {of_second}");
+    assert!(of_first.min(of_second) > BYTES / 2, "{of_first} {of_second}");
 }
 
 #[tokio::test]
 async fn responses_that_do_not_share_come_one_after_the_other() {
     let (of_second, _) = within(race("u=3", "u=3", None)).await;
-    assert!(of_second < OCTETS / 4, "{of_second}");
+    assert!(of_second < BYTES / 4, "{of_second}");
 }
 
 #[tokio::test]
 async fn a_response_that_is_made_urgent_overtakes() {
     let urgent = Priority { urgency: 0, incremental: false };
     let (_, of_first) = within(race("u=3", "u=7", Some(urgent))).await;
-    assert!(of_first < OCTETS / 4, "{of_first}");
+    assert!(of_first < BYTES / 4, "{of_first}");
 }

@@ -81,9 +81,9 @@ async fn a_response_tells_of_itself() {
 async fn content_over_the_limit_is_refused() {
     let (origin, clients) = start().await;
     for client in &clients {
-        for (path, octets) in [("/gone", 9), ("/stream", 99_999), ("/stream", 0)] {
-            let error = get(client, format!("{origin}{path}")).await.bytes_max(octets).await.unwrap_err();
-            assert!(matches!(error.cause(), Cause::TooLong(most) if *most == octets as u64), "{error}");
+        for (path, bytes) in [("/gone", 9), ("/stream", 99_999), ("/stream", 0)] {
+            let error = get(client, format!("{origin}{path}")).await.bytes_max(bytes).await.unwrap_err();
+            assert!(matches!(error.cause(), Cause::TooLong(most) if *most == bytes as u64), "{error}");
         }
         assert_eq!(
             get(client, format!("{origin}/stream")).await.bytes_max(100_000).await.unwrap().len(),

@@ -1,4 +1,4 @@
-//! Large files that go from the system's memory to the socket: the same octets as where they are read,
+//! Large files that go from the system's memory to the socket: the same bytes as where they are read,
 //! whatever becomes of the peer and of the file meanwhile.
 #![cfg(target_os = "linux")]
 
@@ -37,7 +37,7 @@ impl Folder {
         let path = std::env::temp_dir().join(format!("alula-sendfile-{}-{name}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         for length in lengths {
-            fs::write(path.join(length.to_string()), octets(*length)).unwrap();
+            fs::write(path.join(length.to_string()), bytes(*length)).unwrap();
         }
         Self(path)
     }
@@ -53,8 +53,8 @@ impl Drop for Folder {
     }
 }
 
-/// Octets of which no two pieces of a page are alike.
-fn octets(length: usize) -> Vec<u8> {
+/// Bytes of which no two pieces of a page are alike.
+fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at ^ (at >> 8) ^ (at >> 16)) as u8).collect()
 }
 
@@ -87,14 +87,14 @@ async fn read_head(socket: &mut TcpStream) -> (String, Vec<u8>) {
     let mut read = Vec::new();
     loop {
         assert!(socket.read_buf(&mut read).await.unwrap() > 0, "the head is whole");
-        if let Some(end) = read.windows(4).position(|octets| octets == b"\r\n\r\n") {
+        if let Some(end) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
             let content = read.split_off(end + 4);
             return (String::from_utf8(read).unwrap(), content);
         }
     }
 }
 
-/// Reads so many octets of content in all.
+/// Reads so many bytes of content in all.
 async fn read_content(socket: &mut TcpStream, mut content: Vec<u8>, length: usize) -> Vec<u8> {
     let had = content.len();
     content.resize(length, 0);
@@ -102,7 +102,7 @@ async fn read_content(socket: &mut TcpStream, mut content: Vec<u8>, length: usiz
     content
 }
 
-/// Octets that system calls of this thread have written to anything, `sendfile` among them; what goes by
+/// Bytes that system calls of this thread have written to anything, `sendfile` among them; what goes by
 /// `send` does not count.
 fn written_by_this_thread() -> u64 {
     let counts = fs::read_to_string("/proc/thread-self/io").unwrap();
@@ -122,11 +122,11 @@ async fn contents_are_exact_whatever_the_length_the_range_and_the_version() {
             let mut response = client.get(&url).send().await.unwrap();
             assert_eq!(response.content_length(), Some(length as u64));
             let content = timeout(PATIENCE, response.bytes_max(LARGE)).await.expect("in time").unwrap();
-            assert!(*content == octets(length), "{length}, HTTP/2: {http2}");
+            assert!(*content == bytes(length), "{length}, HTTP/2: {http2}");
             let head = client.request("HEAD", &url).send().await.unwrap();
             assert_eq!(head.headers().text("content-length"), Some(&*length.to_string()));
         }
-        let all = octets(10 * MIB);
+        let all = bytes(10 * MIB);
         for (first, last) in [(0, 0), (5, 70_000), (4_095, 4_096), (65_537, 9_999_999), (1, 10 * MIB - 1)] {
             let url = format!("http://{address}/{}", all.len());
             let call = client.get(&url);
@@ -140,7 +140,7 @@ async fn contents_are_exact_whatever_the_length_the_range_and_the_version() {
         let mut response = call.header("range", "bytes=10-300009,500000-800000").send().await.unwrap();
         let content = timeout(PATIENCE, response.bytes_max(LARGE)).await.expect("in time").unwrap();
         for part in [&all[10..=300_009], &all[500_000..=800_000]] {
-            assert!(content.windows(part.len()).any(|octets| octets == part), "HTTP/2: {http2}");
+            assert!(content.windows(part.len()).any(|bytes| bytes == part), "HTTP/2: {http2}");
         }
     }
 }
@@ -160,9 +160,9 @@ async fn all_but_the_last_piece_of_a_settled_file_goes_without_a_copy() {
         let (head, content) = read_head(&mut socket).await;
         assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
         let content = read_content(&mut socket, content, length).await;
-        assert!(content == octets(length), "{length}");
+        assert!(content == bytes(length), "{length}");
         let counted = written_by_this_thread() - before;
-        // Wakers write some octets as well.
+        // Wakers write some bytes as well.
         assert!((uncopied..uncopied + KIB).contains(&(counted as usize)), "{length}: {counted}");
     }
 }
@@ -175,7 +175,7 @@ async fn a_file_that_was_changed_just_now_is_read() {
     let before = written_by_this_thread();
     let (_, content) = read_head(&mut socket).await;
     let content = read_content(&mut socket, content, MIB).await;
-    assert!(content == octets(MIB));
+    assert!(content == bytes(MIB));
     assert!(written_by_this_thread() - before < KIB as u64);
 }
 
@@ -190,14 +190,14 @@ async fn requests_that_came_together_are_answered_in_order() {
     socket.write_all(requests.as_bytes()).await.unwrap();
     let mut rest = Vec::new();
     for length in lengths {
-        while !rest.windows(4).any(|octets| octets == b"\r\n\r\n") {
+        while !rest.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
             assert!(timeout(PATIENCE, socket.read_buf(&mut rest)).await.expect("in time").unwrap() > 0);
         }
-        let end = rest.windows(4).position(|octets| octets == b"\r\n\r\n").unwrap() + 4;
+        let end = rest.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
         while rest.len() < end + length {
             assert!(timeout(PATIENCE, socket.read_buf(&mut rest)).await.expect("in time").unwrap() > 0);
         }
-        assert!(rest[end..end + length] == octets(length), "{length}");
+        assert!(rest[end..end + length] == bytes(length), "{length}");
         rest.drain(..end + length);
     }
     assert!(rest.is_empty());
@@ -216,7 +216,7 @@ async fn a_slow_reader_gets_all_of_it_and_one_that_goes_away_leaves_nothing() {
         assert!(read > 0, "the answer is whole");
         content.extend_from_slice(&piece[..read]);
     }
-    assert!(content == octets(LARGE));
+    assert!(content == bytes(LARGE));
     assert!(outcomes.recv().await.unwrap().is_ok());
 
     let opened = || fs::read_dir("/proc/self/fd").unwrap().filter(is_large).count();
@@ -230,7 +230,7 @@ async fn a_slow_reader_gets_all_of_it_and_one_that_goes_away_leaves_nothing() {
 
     let mut other = ask(&address, 10).await;
     let (_, content) = read_head(&mut other).await;
-    assert!(read_content(&mut other, content, 10).await == octets(10));
+    assert!(read_content(&mut other, content, 10).await == bytes(10));
 }
 
 fn is_large(entry: &std::io::Result<fs::DirEntry>) -> bool {
@@ -269,7 +269,7 @@ async fn a_file_that_changes_while_it_is_sent_is_cut_and_one_that_grows_is_not()
         timeout(PATIENCE, read_what_comes(&mut socket, &mut content, length)).await.expect("in time");
         let outcome = timeout(PATIENCE, outcomes.recv()).await.expect("in time").unwrap();
         assert_eq!((outcome.is_ok(), content.len() >= length), (is_whole, is_whole), "{length}: {outcome:?}");
-        assert!(!is_whole || content == octets(length));
+        assert!(!is_whole || content == bytes(length));
     }
 }
 
@@ -282,7 +282,7 @@ async fn read_what_comes(socket: &mut TcpStream, content: &mut Vec<u8>, length: 
 async fn many_at_once_share_what_there_is() {
     let folder = Folder::new("many", &[MIB]).await;
     let (address, _outcomes) = start(&folder, Limits::default()).await;
-    let expected = octets(MIB);
+    let expected = bytes(MIB);
     let mut sockets = Vec::new();
     for _ in 0..64 {
         sockets.push(ask(&address, MIB).await);
@@ -299,7 +299,7 @@ async fn many_at_once_share_what_there_is() {
     }
 }
 
-/// Answers with octets of a file where they are taken, else with the word `none`, and with a list of how many
+/// Answers with bytes of a file where they are taken, else with the word `none`, and with a list of how many
 /// were taken.
 async fn tell_what_is_taken(exchange: Exchange, path: PathBuf) -> Result<Sent, Error> {
     let is_stated = exchange.request().path() == "/stated";
@@ -307,7 +307,7 @@ async fn tell_what_is_taken(exchange: Exchange, path: PathBuf) -> Result<Sent, E
     let reply = if is_stated { reply.header("content-length", "11") } else { reply };
     let mut writer = reply.stream().await?;
     let file = fs::File::open(path).unwrap();
-    // Longer than what was stated, none, behind the end of the file, and four octets.
+    // Longer than what was stated, none, behind the end of the file, and four bytes.
     let parts = [0..12, 3..3, 2_000_000..2_000_001, 5..9];
     let taken = parts.map(|part| writer.try_send_file(&file, part).unwrap());
     if taken[3].is_none() {
@@ -315,7 +315,7 @@ async fn tell_what_is_taken(exchange: Exchange, path: PathBuf) -> Result<Sent, E
         writer.write("none").await?;
     }
     writer.drained().await?;
-    let digits = taken.map(|octets| octets.map_or("-".to_owned(), |octets| octets.to_string()));
+    let digits = taken.map(|bytes| bytes.map_or("-".to_owned(), |bytes| bytes.to_string()));
     writer.finish_content(digits.join(",")).await
 }
 
@@ -337,7 +337,7 @@ async fn files_are_taken_in_clear_text_of_http_1_1_and_of_a_stated_length_alone(
     let (clear, tls) = (serve(None).await, serve(Some(identity)).await);
     let http2 = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let secure = || Client::builder().add_roots_pem(certificate.as_bytes()).unwrap();
-    let taken = [&octets(9)[5..], b"-,-,-,4"].concat();
+    let taken = [&bytes(9)[5..], b"-,-,-,4"].concat();
     let none = b"none-,-,-,-";
     for (client, url, expected) in [
         (Client::new().unwrap(), format!("http://localhost:{clear}/stated"), &*taken),

@@ -22,20 +22,20 @@ const WINDOW: usize = 40_000;
 /// The largest piece that is made at once.
 const PIECE: usize = 16 * 1024;
 
-/// The octet at this place of the content, so that pieces in a wrong order show.
-fn octet(at: usize) -> u8 {
+/// The byte at this place of the content, so that pieces in a wrong order show.
+fn byte(at: usize) -> u8 {
     (at % 251) as u8
 }
 
-/// Sends so many octets, each piece made when there is room for it; `made` tells how many were made so far.
-async fn produce(exchange: Exchange, octets: usize, made: watch::Sender<usize>) -> Result<Sent, Error> {
-    let reply = exchange.respond(Status::OK).header("content-length", octets.to_string());
+/// Sends so many bytes, each piece made when there is room for it; `made` tells how many were made so far.
+async fn produce(exchange: Exchange, bytes: usize, made: watch::Sender<usize>) -> Result<Sent, Error> {
+    let reply = exchange.respond(Status::OK).header("content-length", bytes.to_string());
     let mut writer = reply.stream().await?;
     let mut at = 0;
-    while at < octets {
+    while at < bytes {
         let room = writer.writable().await?;
         assert!(room > 0);
-        let piece: Vec<u8> = (at..octets).take(room.min(PIECE)).map(octet).collect();
+        let piece: Vec<u8> = (at..bytes).take(room.min(PIECE)).map(byte).collect();
         made.send_modify(|made| *made += piece.len());
         at += writer.try_write(&piece)?;
     }
@@ -43,11 +43,11 @@ async fn produce(exchange: Exchange, octets: usize, made: watch::Sender<usize>) 
 }
 
 /// A server of so much content: its URL, what it has counted, and how much was made.
-async fn serve(limits: Limits, octets: usize) -> (String, Arc<Ledger>, watch::Receiver<usize>) {
+async fn serve(limits: Limits, bytes: usize) -> (String, Arc<Ledger>, watch::Receiver<usize>) {
     let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
     let (url, ledger) = (format!("http://{}/", server.address().unwrap()), server.ledger());
     let (made, is_made) = watch::channel(0);
-    tokio::spawn(server.serve(move |exchange| produce(exchange, octets, made.clone())));
+    tokio::spawn(server.serve(move |exchange| produce(exchange, bytes, made.clone())));
     (url, ledger, is_made)
 }
 
@@ -77,18 +77,18 @@ async fn no_more_is_made_than_the_window_takes() {
     let other = client.get(&url).send().await.unwrap();
     within(made.wait_for(|made| *made >= 2 * WINDOW)).await.unwrap();
     drop(client.get(&url).send().await.unwrap());
-    assert!(*made.borrow() <= 3 * WINDOW, "{} octets were made for windows of {WINDOW}", *made.borrow());
-    let expected: Vec<u8> = (0..3 * WINDOW).map(octet).collect();
+    assert!(*made.borrow() <= 3 * WINDOW, "{} bytes were made for windows of {WINDOW}", *made.borrow());
+    let expected: Vec<u8> = (0..3 * WINDOW).map(byte).collect();
     assert!(within(read_all(response)).await == expected);
     assert!(within(read_all(other)).await == expected);
 }
 
 #[tokio::test]
 async fn content_is_whole_over_both_versions() {
-    const OCTETS: usize = 3_000_000;
-    let expected: Vec<u8> = (0..OCTETS).map(octet).collect();
+    const BYTES: usize = 3_000_000;
+    let expected: Vec<u8> = (0..BYTES).map(byte).collect();
     for is_http2 in [false, true] {
-        let (url, ..) = serve(Limits::default(), OCTETS).await;
+        let (url, ..) = serve(Limits::default(), BYTES).await;
         let client = client(is_http2);
         let mut responses = Vec::new();
         for _ in 0..10 {
@@ -121,12 +121,12 @@ async fn a_client_may_make_its_content_so_as_well() {
     let server = Server::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", server.address().unwrap());
     tokio::spawn(server.serve(|mut exchange: Exchange| async move {
-        let mut octets = 0;
+        let mut bytes = 0;
         while let Some(chunk) = exchange.body().chunk().await? {
-            assert!(chunk.iter().enumerate().all(|(place, found)| *found == octet(octets + place)));
-            octets += chunk.len();
+            assert!(chunk.iter().enumerate().all(|(place, found)| *found == byte(bytes + place)));
+            bytes += chunk.len();
         }
-        exchange.respond(Status::OK).send(octets.to_string().as_bytes()).await
+        exchange.respond(Status::OK).send(bytes.to_string().as_bytes()).await
     }));
     for is_http2 in [false, true] {
         let client = client(is_http2);
@@ -134,7 +134,7 @@ async fn a_client_may_make_its_content_so_as_well() {
         let mut at = 0;
         while at < 1_000_000 {
             let room = within(writer.writable()).await.unwrap();
-            let piece: Vec<u8> = (at..1_000_000).take(room.min(PIECE)).map(octet).collect();
+            let piece: Vec<u8> = (at..1_000_000).take(room.min(PIECE)).map(byte).collect();
             at += writer.try_write(&piece).unwrap();
         }
         let _sent = writer.finish().await.unwrap();
@@ -197,10 +197,10 @@ async fn a_service_is_asked_for_content_that_there_is_room_for() {
     .await;
     // What the server was to do for the first request it has done before it answers another.
     drop(client.get(&url).send().await.unwrap());
-    assert!(count() <= 2 * WINDOW / 10_000, "asked {} times for windows of {WINDOW} octets", count());
-    let mut octets = 0;
+    assert!(count() <= 2 * WINDOW / 10_000, "asked {} times for windows of {WINDOW} bytes", count());
+    let mut bytes = 0;
     while let Some(chunk) = response.body().chunk().await.unwrap() {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
-    assert_eq!(octets, 200_000);
+    assert_eq!(bytes, 200_000);
 }

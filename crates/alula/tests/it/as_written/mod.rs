@@ -1,5 +1,5 @@
 //! Requests and replies as people write them: methods by type or name, URLs and paths borrowed or made on the
-//! spot, pairs of anything that displays, content of text or octets. That this compiles is most of the test.
+//! spot, pairs of anything that displays, content of text or bytes. That this compiles is most of the test.
 
 mod guesses;
 mod methods;

@@ -1,4 +1,4 @@
-//! Content of text or octets, both ways.
+//! Content of text or bytes, both ways.
 
 use alula::{Client, Error, Exchange, KnownName, Sent, Server, Status};
 
@@ -26,7 +26,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
 }
 
 #[tokio::test]
-async fn a_reply_is_text_or_octets() {
+async fn a_reply_is_text_or_bytes() {
     let server = Server::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", server.address().unwrap());
     tokio::spawn(server.serve(answer));

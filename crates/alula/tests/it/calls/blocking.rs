@@ -152,10 +152,10 @@ fn requests_go_out_and_content_comes_in() {
 #[test]
 fn content_is_sent_while_the_response_is_read() {
     let server = Running::start();
-    let octets: Vec<u8> = (0..10_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..10_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
     for client in clients() {
-        let mut response = client.post(&server.url("/stream")).send_body(&octets).unwrap();
-        assert!(response.bytes_max(octets.len()).unwrap() == octets);
+        let mut response = client.post(&server.url("/stream")).send_body(&bytes).unwrap();
+        assert!(response.bytes_max(bytes.len()).unwrap() == bytes);
     }
 }
 
@@ -310,7 +310,7 @@ fn stating(terms: &'static str) -> SocketAddr {
             let mut socket = socket.unwrap();
             thread::spawn(move || {
                 let mut request = [0; 4096];
-                while socket.read(&mut request).is_ok_and(|octets| octets > 0) {
+                while socket.read(&mut request).is_ok_and(|bytes| bytes > 0) {
                     let head = format!("HTTP/1.1 200 OK\r\nkeep-alive: {terms}\r\ncontent-length: 1\r\n\r\n");
                     socket.write_all(format!("{head}{number}").as_bytes()).unwrap();
                 }

@@ -224,18 +224,18 @@ fn one_that_reads_while_the_runtime_of_its_response_ends_is_told() {
         let held = format!("{url}/large");
         let mut response = ends.block_on(client.get(&held).send()).unwrap();
         let reader = other.spawn(async move {
-            // Nothing is read of what is behind the first octets until the runtime has ended.
-            let mut octets = response.body().chunk().await?.map_or(0, <[u8]>::len);
+            // Nothing is read of what is behind the first bytes until the runtime has ended.
+            let mut bytes = response.body().chunk().await?.map_or(0, <[u8]>::len);
             tokio::time::sleep(Duration::from_millis(20)).await;
             while let Some(chunk) = response.body().chunk().await? {
-                octets += chunk.len();
+                bytes += chunk.len();
             }
-            Ok::<usize, Error>(octets)
+            Ok::<usize, Error>(bytes)
         });
         drop(ends);
         let outcome = other.block_on(async { timeout(PATIENCE, reader).await.expect("it hangs").unwrap() });
         match outcome {
-            Ok(octets) => assert_eq!(octets, LARGE),
+            Ok(bytes) => assert_eq!(bytes, LARGE),
             Err(error) => assert!(error.to_string().contains("runtime"), "{error}"),
         }
     }

@@ -13,7 +13,7 @@ use tokio::{
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);
 /// Content that fits no buffer of a head.
-const OCTETS: usize = 100_000;
+const BYTES: usize = 100_000;
 
 /// Answers `/echo` with the content, begun before any of it is read; `/whole` with 200 at once, while it
 /// reads the content; `/refused` with 403, whose content does not end until that of the request is read,
@@ -64,7 +64,7 @@ async fn within<T>(work: impl Future<Output = T>) -> T {
 }
 
 fn noise() -> Vec<u8> {
-    (0..OCTETS).map(|at| (at * 7 % 251) as u8).collect()
+    (0..BYTES).map(|at| (at * 7 % 251) as u8).collect()
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn an_answer_that_declines_asks_for_nothing_and_reading_fails_at_once() {
     }
 }
 
-/// The octets that a server answers to a request whose head is all that is sent, until it has said this.
+/// The bytes that a server answers to a request whose head is all that is sent, until it has said this.
 async fn told(address: SocketAddr, path: &str, until: &str) -> String {
     let mut socket = TcpStream::connect(address).await.unwrap();
     let head =
@@ -140,10 +140,10 @@ async fn told(address: SocketAddr, path: &str, until: &str) -> String {
     socket.write_all(head.as_bytes()).await.unwrap();
     let mut text = String::new();
     while !text.contains(until) {
-        let mut octets = [0; 1000];
-        let count = within(socket.read(&mut octets)).await.unwrap();
+        let mut bytes = [0; 1000];
+        let count = within(socket.read(&mut bytes)).await.unwrap();
         assert!(count > 0, "the end came after {text:?}");
-        text.push_str(std::str::from_utf8(&octets[..count]).unwrap());
+        text.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
     }
     text
 }
@@ -160,7 +160,7 @@ async fn a_server_asks_before_it_accepts_and_not_for_what_it_will_not_read() {
 }
 
 /// A server by hand that answers each head with the first text, and with the second once the content has
-/// come. It tells how many octets of content came.
+/// come. It tells how many bytes of content came.
 async fn by_hand(first: &'static str, second: &'static str) -> (String, mpsc::Receiver<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -181,10 +181,10 @@ async fn speak(mut socket: TcpStream, first: &str, second: &str) -> std::io::Res
     }
     socket.write_all(first.as_bytes()).await?;
     let (mut content, mut came) = ([0; 1 << 16], 0);
-    while came < OCTETS {
+    while came < BYTES {
         match socket.read(&mut content).await? {
             0 => return Ok(came),
-            octets => came += octets,
+            bytes => came += bytes,
         }
     }
     socket.write_all(second.as_bytes()).await?;
@@ -203,12 +203,12 @@ async fn a_final_answer_of_2xx_ends_the_wait_and_the_content_follows() {
         let call = client.post(&url).header("expect", "100-continue");
         let mut response = within(call.send_body(&content)).await.unwrap();
         assert_eq!(within(response.bytes_max(10)).await.unwrap(), &b"ok"[..]);
-        assert_eq!(came.recv().await, Some(OCTETS));
+        assert_eq!(came.recv().await, Some(BYTES));
         let call =
             client.post(&url).header("expect", "100-continue").content(Content::bytes(content.clone()));
         let mut response = within(call.send()).await.unwrap();
         assert_eq!(within(response.bytes_max(10)).await.unwrap(), &b"ok"[..]);
-        assert_eq!(came.recv().await, Some(OCTETS));
+        assert_eq!(came.recv().await, Some(BYTES));
     }
 }
 
@@ -218,7 +218,7 @@ async fn a_server_that_never_asks_gets_the_content_after_a_second() {
     let call = Client::new().unwrap();
     let call = call.post(&url).header("expect", "100-continue");
     assert_eq!(within(call.send_body(&noise())).await.unwrap().status(), Status::NO_CONTENT);
-    assert_eq!(came.recv().await, Some(OCTETS));
+    assert_eq!(came.recv().await, Some(BYTES));
 }
 
 /// Content that fits no window and no socket.
@@ -234,7 +234,7 @@ async fn an_answer_of_300_or_more_ends_the_sending() {
         let (_, body, responder) = exchange.split();
         let mut writer = responder.respond(Status::FORBIDDEN).stream().await?;
         HAS_HEAD.notified().await;
-        writer.write(&[b'n'; OCTETS]).await?;
+        writer.write(&[b'n'; BYTES]).await?;
         drop(body);
         writer.finish().await
     }));
@@ -248,7 +248,7 @@ async fn an_answer_of_300_or_more_ends_the_sending() {
             assert_eq!(response.status(), Status::FORBIDDEN, "{kind}");
             HAS_HEAD.notify_one();
             let text = within(response.bytes()).await;
-            assert_eq!(text.unwrap().len(), OCTETS, "{kind}");
+            assert_eq!(text.unwrap().len(), BYTES, "{kind}");
         }
     }
 }

@@ -14,20 +14,20 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LONG: usize = 1 << 20;
 
 /// The content that a path such as `/stated/100` or `/streamed/100` names.
-fn content(octets: usize) -> Vec<u8> {
-    (0..octets).map(|at| (at % 251) as u8).collect()
+fn content(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| (at % 251) as u8).collect()
 }
 
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     let path = exchange.request().path().to_owned();
     let mut parts = path[1..].split('/');
     let kind = parts.next().unwrap_or_default();
-    let octets = parts.next().and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    let bytes = parts.next().and_then(|digits| digits.parse().ok()).unwrap_or(0);
     match kind {
-        "stated" => exchange.respond(Status::OK).send(content(octets)).await,
+        "stated" => exchange.respond(Status::OK).send(content(bytes)).await,
         "streamed" => {
             let mut writer = exchange.respond(Status::OK).stream().await?;
-            writer.write(&content(octets)).await?;
+            writer.write(&content(bytes)).await?;
             let mut trailers = FieldSection::new();
             trailers.append("x-sum", "7")?;
             writer.finish_with(&trailers).await
@@ -35,19 +35,19 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
         // The content is cut: the stream is reset, or the connection closed.
         "cut" => {
             let mut writer = exchange.respond(Status::OK).stream().await?;
-            writer.write(&content(octets)).await?;
+            writer.write(&content(bytes)).await?;
             Err(Error::usage("no more"))
         }
         // The content of the request is gathered, by the limit of the server or the one that is named.
         "gather" => {
-            let gathered = match octets {
+            let gathered = match bytes {
                 0 => exchange.body().bytes().await,
-                _ => exchange.body().bytes_max(octets).await,
+                _ => exchange.body().bytes_max(bytes).await,
             };
             told(exchange, gathered).await
         }
         "set" => {
-            exchange.body().set_content_max(octets);
+            exchange.body().set_content_max(bytes);
             let gathered = exchange.body().bytes().await;
             told(exchange, gathered).await
         }
@@ -90,11 +90,11 @@ async fn get(client: &Client, url: &str) -> alula::Response {
     within(client.get(url).send()).await.unwrap()
 }
 
-fn is_too_long<T>(gathered: Result<T, Error>, octets_max: usize) -> bool {
+fn is_too_long<T>(gathered: Result<T, Error>, bytes_max: usize) -> bool {
     let Err(error) = gathered else { return false };
     let sentence = error.to_string();
     assert!(sentence.contains("content_max") && sentence.contains("bytes_max"), "{sentence}");
-    matches!(error.cause(), Cause::TooLong(most) if *most == octets_max as u64)
+    matches!(error.cause(), Cause::TooLong(most) if *most == bytes_max as u64)
 }
 
 #[tokio::test]
@@ -102,9 +102,9 @@ async fn a_client_gathers_up_to_its_limit() {
     let (origin, clients) = start(20_000).await;
     for client in &clients {
         for kind in ["stated", "streamed"] {
-            for octets in [0, 1, 100, 5000, 20_000] {
-                let url = format!("{origin}/{kind}/{octets}");
-                assert_eq!(within(get(client, &url).await.bytes()).await.unwrap(), content(octets), "{url}");
+            for bytes in [0, 1, 100, 5000, 20_000] {
+                let url = format!("{origin}/{kind}/{bytes}");
+                assert_eq!(within(get(client, &url).await.bytes()).await.unwrap(), content(bytes), "{url}");
             }
             let long = format!("{origin}/{kind}/20001");
             assert!(is_too_long(within(get(client, &long).await.bytes()).await, 20_000), "{long}");
@@ -121,8 +121,8 @@ async fn a_client_gathers_up_to_its_limit() {
         }
         // What is read piece by piece is not bounded, and what was read in part is not counted.
         let mut response = get(client, &format!("{origin}/stated/{LONG}")).await;
-        let octets = within(response.body().copy_to(&mut tokio::io::sink())).await.unwrap();
-        assert_eq!(octets, LONG as u64);
+        let bytes = within(response.body().copy_to(&mut tokio::io::sink())).await.unwrap();
+        assert_eq!(bytes, LONG as u64);
         let mut response = get(client, &format!("{origin}/stated/20010")).await;
         let mut first = [0; 10];
         assert_eq!(within(response.body().read(&mut first)).await.unwrap(), 10);
@@ -151,7 +151,7 @@ async fn a_length_that_is_too_long_fails_before_anything_is_read() {
 async fn a_server_gathers_up_to_its_limit() {
     let (origin, clients) = start(20_000).await;
     for client in &clients {
-        for (path, octets, status) in [
+        for (path, bytes, status) in [
             ("gather", 20_000, Status::OK),
             ("gather", 20_001, Status::CONTENT_TOO_LARGE),
             ("gather/30000", 30_000, Status::OK),
@@ -160,18 +160,18 @@ async fn a_server_gathers_up_to_its_limit() {
             ("set/300", 301, Status::CONTENT_TOO_LARGE),
         ] {
             let url = format!("{origin}/{path}");
-            let sent = content(octets);
+            let sent = content(bytes);
             let mut stated = within(client.post(&url).send_body(&sent)).await.unwrap();
-            assert_eq!(stated.status(), status, "{path} with {octets} stated");
+            assert_eq!(stated.status(), status, "{path} with {bytes} stated");
             let (mut writer, pending) = within(client.post(&url).open()).await.unwrap();
             // The server may not wait for the last of it.
             let _ = within(writer.write(&sent)).await;
             let _ = within(writer.finish()).await;
             let mut unstated = within(pending.response()).await.unwrap();
-            assert_eq!(unstated.status(), status, "{path} with {octets} unstated");
+            assert_eq!(unstated.status(), status, "{path} with {bytes} unstated");
             for response in [&mut stated, &mut unstated] {
                 let told = within(response.bytes_max(LONG)).await.unwrap();
-                assert!(status != Status::OK || told == sent, "{path} with {octets}");
+                assert!(status != Status::OK || told == sent, "{path} with {bytes}");
             }
         }
         let mut ours = within(client.post(format!("{origin}/text")).send_body("\u{feff}grün")).await.unwrap();
@@ -189,8 +189,8 @@ async fn a_server_gathers_up_to_its_limit() {
 async fn pieces_are_the_content_and_trailers_are_the_last_frame() {
     let (origin, clients) = start(0).await;
     for client in &clients {
-        for octets in [0, 1, 4095, 4096, 5000, 70_000, LONG] {
-            let mut response = get(client, &format!("{origin}/streamed/{octets}")).await;
+        for bytes in [0, 1, 4095, 4096, 5000, 70_000, LONG] {
+            let mut response = get(client, &format!("{origin}/streamed/{bytes}")).await;
             let body = response.body();
             assert!(!body.is_end_stream());
             let (mut read, mut sum) = (Vec::new(), None);
@@ -200,7 +200,7 @@ async fn pieces_are_the_content_and_trailers_are_the_last_frame() {
                     Err(frame) => sum = frame.into_trailers().unwrap().remove("x-sum"),
                 }
             }
-            assert!(read == content(octets), "{octets}");
+            assert!(read == content(bytes), "{bytes}");
             assert_eq!(sum.unwrap(), "7");
             assert!(body.is_end_stream() && within(body.frame()).await.is_none());
             assert_eq!(body.size_hint().exact(), Some(0));
@@ -228,14 +228,14 @@ async fn an_error_ends_the_pieces() {
     let (origin, clients) = start(0).await;
     for client in &clients {
         let mut response = get(client, &format!("{origin}/cut/10000")).await;
-        let (mut octets, mut failed) = (0, 0);
+        let (mut bytes, mut failed) = (0, 0);
         while let Some(frame) = within(response.body().frame()).await {
             match frame {
-                Ok(frame) => octets += frame.into_data().unwrap().len(),
+                Ok(frame) => bytes += frame.into_data().unwrap().len(),
                 Err(_) => failed += 1,
             }
         }
-        assert!(octets <= 10_000 && failed == 1, "{octets} octets, {failed} errors");
+        assert!(bytes <= 10_000 && failed == 1, "{bytes} bytes, {failed} errors");
         assert!(within(get(client, &format!("{origin}/cut/10000")).await.bytes_max(LONG)).await.is_err());
     }
 }
@@ -293,14 +293,14 @@ async fn a_stream_of_pieces_ends_with_the_content_or_an_error() {
             [(format!("streamed/{LONG}"), LONG), ("stated/10".into(), 10), ("cut/10000".into(), 0)]
         {
             let mut pieces = get(client, &format!("{origin}/{path}")).await.bytes_stream();
-            let (mut octets, mut failed) = (0, 0);
+            let (mut bytes, mut failed) = (0, 0);
             while let Some(piece) = within(poll_fn(|cx| Pin::new(&mut pieces).poll_next(cx))).await {
-                piece.map_or_else(|_| failed += 1, |piece| octets += piece.len());
+                piece.map_or_else(|_| failed += 1, |piece| bytes += piece.len());
             }
             match expected {
-                0 => assert!(octets <= 10_000 && failed == 1 && pieces.into_body().is_none(), "{path}"),
+                0 => assert!(bytes <= 10_000 && failed == 1 && pieces.into_body().is_none(), "{path}"),
                 _ => {
-                    assert_eq!((octets, failed), (expected, 0), "{path}");
+                    assert_eq!((bytes, failed), (expected, 0), "{path}");
                     let mut body = pieces.into_body().unwrap();
                     assert_eq!(body.trailers().await.unwrap().is_some(), path.starts_with("streamed"));
                 }

@@ -32,7 +32,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A frame of zstd whose window has this exponent, of blocks that each say an octet 128 Ki times.
+/// A frame of zstd whose window has this exponent, of blocks that each say a byte 128 Ki times.
 fn zstd(window_log: u8, blocks: usize) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, (window_log - 10) << 3];
     for block in 1..=blocks {
@@ -57,11 +57,11 @@ async fn see(mut exchange: Exchange) -> Result<Sent, Answer> {
 
 /// Reads piece by piece, which nothing bounds but the decoder.
 async fn count(mut exchange: Exchange) -> Result<Sent, Answer> {
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(chunk) = exchange.body().chunk().await? {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
-    Ok(exchange.respond(Status::OK).send(octets.to_string()).await?)
+    Ok(exchange.respond(Status::OK).send(bytes.to_string()).await?)
 }
 
 /// A layer of the route, which sees what the handler sees.
@@ -169,20 +169,20 @@ async fn codings_that_are_not_known_and_too_many_of_them_are_415_with_those_that
 async fn the_size_that_counts_is_the_decoded_one() {
     let origin = serve().await;
     for client in clients() {
-        for (octets, status) in [(SMALL, 200), (SMALL + 1, 413)] {
-            let coded = gzip(&vec![b'x'; octets]);
+        for (bytes, status) in [(SMALL, 200), (SMALL + 1, 413)] {
+            let coded = gzip(&vec![b'x'; bytes]);
             let (small, text) = told(&client, &format!("{origin}/small"), "gzip", &coded).await;
-            assert_eq!(small, status, "{octets}");
-            assert!(status == 200 || text.contains("longer than 1000 octets"), "{text}");
+            assert_eq!(small, status, "{bytes}");
+            assert!(status == 200 || text.contains("longer than 1000 bytes"), "{text}");
             assert_eq!(told(&client, &format!("{origin}/piecewise"), "gzip", &coded).await.0, status);
         }
         // More coded than decoded, as little content is.
         let mut state = 1_u32;
-        let mut octet = || {
+        let mut byte = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 24) as u8
         };
-        let noise: Vec<u8> = (0..SMALL).map(|_| octet()).collect();
+        let noise: Vec<u8> = (0..SMALL).map(|_| byte()).collect();
         let coded = gzip(&noise);
         assert!(coded.len() > SMALL);
         assert_eq!(told(&client, &format!("{origin}/small"), "gzip", &coded).await.0, 200);
@@ -193,7 +193,7 @@ async fn the_size_that_counts_is_the_decoded_one() {
 }
 
 #[tokio::test]
-async fn octets_that_decode_to_nothing_come_to_an_end() {
+async fn bytes_that_decode_to_nothing_come_to_an_end() {
     let origin = serve().await;
     let coded = [gzip(TEXT), vec![0; 2 * SMALL + (64 << 10)]].concat();
     for client in clients() {
@@ -205,7 +205,7 @@ async fn octets_that_decode_to_nothing_come_to_an_end() {
         let content = alula::Content::reader(std::io::Cursor::new(coded.clone()));
         let mut response = within(call.content(content).send()).await.unwrap();
         assert_eq!(response.status(), Status::CONTENT_TOO_LARGE);
-        assert!(within(response.text()).await.unwrap().contains("longer than 1000 octets"));
+        assert!(within(response.text()).await.unwrap().contains("longer than 1000 bytes"));
         let within_bound = &coded[..coded.len() - gzip(TEXT).len()];
         assert_eq!(told(&client, &format!("{origin}/small"), "gzip", within_bound).await.0, 200);
     }
@@ -269,8 +269,8 @@ async fn an_expectation_is_refused_before_the_content_is_asked_for() {
         let head = format!("POST /small HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\n{fields}\r\n");
         socket.write_all(head.as_bytes()).await.unwrap();
         let mut answer = vec![0; 500];
-        let octets = within(socket.read(&mut answer)).await.unwrap();
-        let answer = String::from_utf8_lossy(&answer[..octets]);
+        let bytes = within(socket.read(&mut answer)).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer[..bytes]);
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
     }
     for client in clients() {

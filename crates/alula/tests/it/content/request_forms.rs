@@ -69,9 +69,9 @@ async fn seen(call: alula::Call<'_>) -> Result<String, Error> {
 struct Scratch(std::path::PathBuf);
 
 impl Scratch {
-    fn new(name: &str, octets: &[u8]) -> Self {
+    fn new(name: &str, bytes: &[u8]) -> Self {
         let path = std::env::temp_dir().join(format!("alula-{}-{name}", std::process::id()));
-        std::fs::write(&path, octets).unwrap();
+        std::fs::write(&path, bytes).unwrap();
         Self(path)
     }
 }
@@ -132,19 +132,18 @@ async fn json_goes_and_comes() {
 
 #[tokio::test]
 async fn files_and_readers_arrive_whole_or_not_at_all() {
-    let (url, octets) = (format!("{}/seen", start().await), vec![b'f'; 300_000]);
-    let file = Scratch::new("whole", &octets);
-    let text = String::from_utf8(octets.clone()).unwrap();
+    let (url, bytes) = (format!("{}/seen", start().await), vec![b'f'; 300_000]);
+    let file = Scratch::new("whole", &bytes);
+    let text = String::from_utf8(bytes.clone()).unwrap();
     for client in clients() {
         let back = seen(client.put(&url).content(Content::file(&file.0))).await.unwrap();
         assert!(back == format!("PUT /seen\n-\n300000\n\n{text}"));
-        let back =
-            seen(client.put(&url).content(Content::reader(std::io::Cursor::new(octets.clone())))).await;
+        let back = seen(client.put(&url).content(Content::reader(std::io::Cursor::new(bytes.clone())))).await;
         assert!(back.unwrap() == format!("PUT /seen\n-\n-\n\n{text}"));
-        let reader = Content::reader_of(std::io::Cursor::new(octets.clone()), 10);
+        let reader = Content::reader_of(std::io::Cursor::new(bytes.clone()), 10);
         let back = seen(client.put(&url).content(reader)).await.unwrap();
         assert_eq!(back, "PUT /seen\n-\n10\n\nffffffffff");
-        let reader = Content::reader_of(std::io::Cursor::new(octets.clone()), 300_001);
+        let reader = Content::reader_of(std::io::Cursor::new(bytes.clone()), 300_001);
         let error = seen(client.put(&url).content(reader)).await.unwrap_err();
         assert!(error.to_string().contains("shorter than was stated"), "{error}");
         let error = seen(client.put(&url).content(Content::file("/no/such/file"))).await.unwrap_err();
@@ -234,7 +233,7 @@ async fn what_is_sent_is_shown_to_whoever_wants_to_see_it() {
         for content in [Content::bytes([b'f'; 200_000]), Content::file(&file.0)] {
             let shown = Arc::<Mutex<Vec<u8>>>::default();
             let shows = shown.clone();
-            let content = content.observed(move |octets| shows.lock().unwrap().extend_from_slice(octets));
+            let content = content.observed(move |bytes| shows.lock().unwrap().extend_from_slice(bytes));
             seen(client.put(&url).content(content)).await.unwrap();
             assert!(*shown.lock().unwrap() == [b'f'; 200_000]);
         }
@@ -244,12 +243,12 @@ async fn what_is_sent_is_shown_to_whoever_wants_to_see_it() {
 #[tokio::test]
 async fn a_response_is_read_while_content_is_sent() {
     let url = format!("{}/stream", start().await);
-    let octets: Vec<u8> = (0..4_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..4_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
     for client in clients() {
-        let call = client.post(&url).content(Content::bytes(octets.clone()));
+        let call = client.post(&url).content(Content::bytes(bytes.clone()));
         let mut response = timeout(PATIENCE, call.send()).await.expect("in time").unwrap();
-        let back = timeout(PATIENCE, response.bytes_max(octets.len())).await.expect("in time").unwrap();
-        assert!(back == octets);
+        let back = timeout(PATIENCE, response.bytes_max(bytes.len())).await.expect("in time").unwrap();
+        assert!(back == bytes);
     }
 }
 
@@ -264,19 +263,19 @@ async fn start_patient() -> String {
     origin
 }
 
-/// Octets at hand were sent whole before the response was handed over: a server that sends them back while it
+/// Bytes at hand were sent whole before the response was handed over: a server that sends them back while it
 /// reads waited for the reader of its response, and the call for the server, without end.
 #[tokio::test]
-async fn octets_at_hand_are_sent_while_the_response_is_read() {
+async fn bytes_at_hand_are_sent_while_the_response_is_read() {
     let url = format!("{}/stream", start_patient().await);
-    let octets: Vec<u8> = (0..10_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..10_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
     for client in clients() {
         let prepared = client.prepare("POST", &url).unwrap().build().unwrap();
         for call in [client.post(&url), client.call(&prepared)] {
-            let sent = timeout(PATIENCE, call.send_body(&octets)).await;
+            let sent = timeout(PATIENCE, call.send_body(&bytes)).await;
             let mut response = sent.expect("the head is handed over").unwrap();
-            let back = timeout(PATIENCE, response.bytes_max(octets.len())).await.expect("in time").unwrap();
-            assert!(back == octets);
+            let back = timeout(PATIENCE, response.bytes_max(bytes.len())).await.expect("in time").unwrap();
+            assert!(back == bytes);
         }
     }
 }

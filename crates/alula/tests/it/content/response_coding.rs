@@ -160,14 +160,14 @@ async fn what_cannot_be_decoded_is_an_error_that_says_why() {
     }
 }
 
-/// A server of HTTP/1.1 that sends these octets, and closes.
-async fn raw(octets: Vec<u8>) -> String {
+/// A server of HTTP/1.1 that sends these bytes, and closes.
+async fn raw(bytes: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
         let _ = socket.read(&mut [0; 4096]).await.unwrap();
-        socket.write_all(&octets).await.unwrap();
+        socket.write_all(&bytes).await.unwrap();
     });
     url
 }
@@ -179,9 +179,9 @@ async fn a_close_that_cuts_coded_content_is_an_error_however_it_is_framed() {
     for framing in ["", "Content-Length: 1000\r\n", "Transfer-Encoding: chunked\r\n"] {
         let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n{framing}\r\n");
         let chunk = if framing.starts_with('T') { "1000\r\n" } else { "" };
-        // After all of the member but an octet: whoever believes the coding has all of the content already.
-        for octets in [1, 11, coded.len() - 8, coded.len() - 1] {
-            let url = raw([head.as_bytes(), chunk.as_bytes(), &coded[..octets]].concat()).await;
+        // After all of the member but a byte: whoever believes the coding has all of the content already.
+        for bytes in [1, 11, coded.len() - 8, coded.len() - 1] {
+            let url = raw([head.as_bytes(), chunk.as_bytes(), &coded[..bytes]].concat()).await;
             read(&client, &url).await.expect_err("it was cut");
         }
         // All of the member, and the framing lacks its end.

@@ -14,7 +14,7 @@ const LONG: Duration = Duration::from_millis(800);
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);
 
-/// The octets of content that a peer may send before they are read.
+/// The bytes of content that a peer may send before they are read.
 const WINDOW: u32 = 64 * 1024;
 
 async fn start(handler: impl alula::Handler) -> SocketAddr {
@@ -41,14 +41,14 @@ async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(FOREVER, work).await.expect("it ends")
 }
 
-/// Answers with the number of octets that came, which are only read after a long while.
+/// Answers with the number of bytes that came, which are only read after a long while.
 async fn reads_late(mut exchange: Exchange) -> Result<Sent, Error> {
     sleep(LONG).await;
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(chunk) = exchange.body().chunk().await? {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
-    exchange.respond(Status::OK).send(octets.to_string().as_bytes()).await
+    exchange.respond(Status::OK).send(bytes.to_string().as_bytes()).await
 }
 
 /// The handler does something else, and what has come waits for it as well as what has not.
@@ -107,11 +107,11 @@ async fn content_that_our_window_keeps_back_is_not_missed() {
         if exchange.request().path() == "/holds" {
             GO_ON.notified().await;
         }
-        let mut octets = 0;
+        let mut bytes = 0;
         while let Some(chunk) = exchange.body().chunk().await? {
-            octets += chunk.len();
+            bytes += chunk.len();
         }
-        exchange.respond(Status::OK).send(octets.to_string().as_bytes()).await
+        exchange.respond(Status::OK).send(bytes.to_string().as_bytes()).await
     })
     .await;
     let [_, client] = clients();

@@ -20,7 +20,7 @@ use tokio::{
 };
 
 const MIB: usize = 1 << 20;
-const OCTETS: usize = 4 * MIB;
+const BYTES: usize = 4 * MIB;
 /// The time that the relay gives an end to answer what it was brought.
 const HALF: Duration = Duration::from_millis(20);
 
@@ -40,9 +40,9 @@ impl Way {
     fn new(mut from: OwnedReadHalf, to: OwnedWriteHalf) -> Self {
         let (sender, came) = unbounded_channel();
         tokio::spawn(async move {
-            let mut octets = vec![0; 256 * 1024];
-            while let Ok(length @ 1..) = from.read(&mut octets).await {
-                if sender.send(octets[..length].to_vec()).is_err() {
+            let mut bytes = vec![0; 256 * 1024];
+            while let Ok(length @ 1..) = from.read(&mut bytes).await {
+                if sender.send(bytes[..length].to_vec()).is_err() {
                     return;
                 }
             }
@@ -52,8 +52,8 @@ impl Way {
 
     /// Moves on what has come by now.
     async fn carry(&mut self) {
-        while let Ok(octets) = self.came.try_recv() {
-            if self.to.write_all(&octets).await.is_err() {
+        while let Ok(bytes) = self.came.try_recv() {
+            if self.to.write_all(&bytes).await.is_err() {
                 return;
             }
         }
@@ -81,11 +81,11 @@ async fn relay(to: u16, rounds: Arc<AtomicU32>) -> u16 {
 }
 
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
-    let mut octets = 0;
+    let mut bytes = 0;
     while let Some(chunk) = exchange.body().chunk().await? {
-        octets += chunk.len();
+        bytes += chunk.len();
     }
-    let content = vec![7; if octets == 0 { OCTETS } else { 0 }];
+    let content = vec![7; if bytes == 0 { BYTES } else { 0 }];
     exchange.respond(Status::OK).send(&content).await
 }
 
@@ -103,15 +103,15 @@ async fn rounds(is_upload: bool, receiver: Limits) -> u32 {
     drop(client.head(&url).send().await.unwrap());
     let before = counter.load(Ordering::Relaxed);
     if is_upload {
-        let response = client.post(&url).send_body(&vec![7; OCTETS]).await.unwrap();
+        let response = client.post(&url).send_body(&vec![7; BYTES]).await.unwrap();
         assert_eq!(response.status(), Status::OK);
     } else {
         let mut response = client.get(&url).send().await.unwrap();
-        let mut octets = 0;
+        let mut bytes = 0;
         while let Some(chunk) = response.body().chunk().await.unwrap() {
-            octets += chunk.len();
+            bytes += chunk.len();
         }
-        assert_eq!(octets, OCTETS);
+        assert_eq!(bytes, BYTES);
     }
     stop.stop();
     counter.load(Ordering::Relaxed) - before

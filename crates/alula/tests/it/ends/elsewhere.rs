@@ -60,9 +60,9 @@ fn talk_at(wire: &mut Wire, is_due: impl Fn(u8, u8) -> bool, answer: impl Fn(u32
 /// Reads the rest of a head of which some was read, and its content of a stated length.
 fn read_rest(wire: &mut Wire, mut head: Vec<u8>) -> Option<()> {
     while !head.ends_with(b"\r\n\r\n") {
-        let mut octet = [0];
-        wire.read_exact(&mut octet).ok()?;
-        head.push(octet[0]);
+        let mut byte = [0];
+        wire.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
     }
     let head = String::from_utf8_lossy(&head).to_lowercase();
     let length = head.split("content-length: ").nth(1).and_then(|rest| rest.split('\r').next());

@@ -1,4 +1,4 @@
-//! A server of octets by hand, on threads of its own, in clear text or over TLS, that says exactly how a
+//! A server of bytes by hand, on threads of its own, in clear text or over TLS, that says exactly how a
 //! connection ends.
 
 use std::{
@@ -37,17 +37,17 @@ impl Wire {
     pub(crate) fn read_head(&mut self) -> Option<usize> {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
-            let mut octet = [0];
-            self.read_exact(&mut octet).ok()?;
-            head.push(octet[0]);
+            let mut byte = [0];
+            self.read_exact(&mut byte).ok()?;
+            head.push(byte[0]);
         }
         let head = String::from_utf8_lossy(&head).to_lowercase();
         let length = head.split("content-length: ").nth(1).and_then(|rest| rest.split('\r').next());
         Some(length.map_or(0, |length| length.parse().unwrap()))
     }
 
-    pub(crate) fn say(&mut self, octets: &[u8]) {
-        self.write_all(octets).unwrap();
+    pub(crate) fn say(&mut self, bytes: &[u8]) {
+        self.write_all(bytes).unwrap();
         self.flush().unwrap();
     }
 
@@ -70,7 +70,7 @@ impl Wire {
     /// Ends the connection with a FIN and nothing else.
     pub(crate) fn cut(self) {
         self.socket().shutdown(Shutdown::Write).unwrap();
-        // A socket that is closed with octets unread is reset.
+        // A socket that is closed with bytes unread is reset.
         thread::spawn(move || io::copy(&mut self.socket(), &mut io::sink()));
     }
 
@@ -94,11 +94,11 @@ impl Read for Wire {
 }
 
 impl Write for Wire {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Clear(socket) => socket.write(octets),
-            Self::Tls(stream) => stream.write(octets),
-            Self::Nested(stream) => stream.write(octets),
+            Self::Clear(socket) => socket.write(bytes),
+            Self::Tls(stream) => stream.write(bytes),
+            Self::Nested(stream) => stream.write(bytes),
         }
     }
 
@@ -158,6 +158,6 @@ fn tls(alpn: &[u8]) -> Arc<ServerConfig> {
         .with_no_client_auth()
         .with_single_cert(vec![cert.der().clone()], key)
         .unwrap();
-    config.alpn_protocols = alpn.split(|octet| *octet == b',').map(<[u8]>::to_vec).collect();
+    config.alpn_protocols = alpn.split(|byte| *byte == b',').map(<[u8]>::to_vec).collect();
     Arc::new(config)
 }

@@ -52,7 +52,7 @@ fn counted(client: &Client) -> Vec<(&'static str, u64)> {
 #[tokio::test]
 async fn a_client_is_told_of_a_reset_wherever_it_comes() {
     for with_tls in [false, true] {
-        for (octets, content) in [
+        for (bytes, content) in [
             ("", ""),
             ("HTTP/1.1 2", ""),
             ("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello", "hello"),
@@ -61,16 +61,16 @@ async fn a_client_is_told_of_a_reset_wherever_it_comes() {
         ] {
             let url = listen(with_tls, b"http/1.1", move |_, mut wire| {
                 if wire.read_request() {
-                    wire.say(octets.as_bytes());
+                    wire.say(bytes.as_bytes());
                     reset(wire.socket());
                 }
             });
             let client = client(false);
             let (came, end) = read(&client, "POST", &url, b"1").await;
-            let error = end.expect_err(octets);
-            assert!(is_reset(&error), "tls {with_tls}, {octets:?}: {error:?}");
-            assert!(content.as_bytes().starts_with(&came), "{octets:?}");
-            assert_eq!(counted(&client), [], "{octets:?}");
+            let error = end.expect_err(bytes);
+            assert!(is_reset(&error), "tls {with_tls}, {bytes:?}: {error:?}");
+            assert!(content.as_bytes().starts_with(&came), "{bytes:?}");
+            assert_eq!(counted(&client), [], "{bytes:?}");
         }
     }
 }

@@ -25,7 +25,7 @@ const LATE: &str = "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent
 /// What the first connection does between its two requests.
 #[derive(Clone, Copy, Debug)]
 enum Between {
-    /// Says these octets, and then ends or does not.
+    /// Says these bytes, and then ends or does not.
     Says(&'static str, bool),
     Ends,
     /// Changes its keys, which is no application data.
@@ -88,8 +88,8 @@ fn answer(wire: &mut Wire, number: usize) {
 
 fn act(mut wire: Wire, between: Between) -> Option<Wire> {
     match between {
-        Between::Says(octets, ends) => {
-            wire.say(octets.as_bytes());
+        Between::Says(bytes, ends) => {
+            wire.say(bytes.as_bytes());
             if ends {
                 wire.end();
                 return None;
@@ -214,7 +214,7 @@ fn so_it_is_with_a_blocking_client() {
 /// Over what is no socket, in one task with its peer.
 #[tokio::test]
 async fn so_it_is_over_a_transport_of_the_users_own() {
-    for octets in [SECOND, LATE, ""] {
+    for bytes in [SECOND, LATE, ""] {
         let (tell, mut far_ends) = tokio::sync::mpsc::unbounded_channel();
         let connector = move |_: &Destination| {
             let (near, far) = tokio::io::duplex(1000);
@@ -238,11 +238,11 @@ async fn so_it_is_over_a_transport_of_the_users_own() {
                 })
             };
             let (response, mut far) = timeout(FOREVER, both).await.expect("a connection of its own");
-            assert_eq!(text(response).await, round, "{octets}");
-            if octets.is_empty() {
+            assert_eq!(text(response).await, round, "{bytes}");
+            if bytes.is_empty() {
                 far.shutdown().await.unwrap();
             }
-            far.write_all(octets.as_bytes()).await.unwrap();
+            far.write_all(bytes.as_bytes()).await.unwrap();
             kept.push(far);
         }
     }

@@ -24,11 +24,11 @@ fn client(with: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Client {
     with(Client::builder().no_proxy().trust_anything()).build().unwrap()
 }
 
-/// Answers each connection's request with these octets, and ends it so.
-fn answering(with_tls: bool, octets: Vec<u8>, is_cut: bool) -> String {
+/// Answers each connection's request with these bytes, and ends it so.
+fn answering(with_tls: bool, bytes: Vec<u8>, is_cut: bool) -> String {
     listen(with_tls, b"http/1.1", move |_, mut wire| {
         if wire.read_request() {
-            wire.say(&octets);
+            wire.say(&bytes);
             if is_cut { wire.cut() } else { wire.end() }
         }
     })
@@ -56,21 +56,21 @@ fn is_truncated(error: &Error) -> bool {
 }
 
 #[tokio::test]
-async fn content_and_tunnels_until_the_close_are_an_error_after_their_octets() {
+async fn content_and_tunnels_until_the_close_are_an_error_after_their_bytes() {
     let content = b"all that came".repeat(10_000);
     for (head, switches) in [(UNTIL_CLOSE, false), (OLD, false), (SWITCH, true)] {
-        let octets = [head, &content].concat();
+        let bytes = [head, &content].concat();
         for (with_tls, is_cut, is_allowed, is_whole) in [
             (true, true, false, false),
             (true, true, true, true),
             (true, false, false, true),
             (false, true, false, true),
         ] {
-            let url = answering(with_tls, octets.clone(), is_cut);
+            let url = answering(with_tls, bytes.clone(), is_cut);
             let client = client(|builder| builder.accept_truncated_tls(is_allowed));
             let (came, end) = read(&client, &url, switches).await;
             let case = format!("tls {with_tls}, cut {is_cut}, allowed {is_allowed}: {end:?}");
-            assert!(came == content, "{} octets; {case}", came.len());
+            assert!(came == content, "{} bytes; {case}", came.len());
             match end {
                 Ok(()) => assert!(is_whole, "{case}"),
                 Err(error) => assert!(!is_whole && is_truncated(&error), "{case}"),

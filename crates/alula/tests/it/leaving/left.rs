@@ -27,16 +27,16 @@ async fn connect(served: &Served) -> TcpStream {
 /// Reads until the server closes.
 async fn read_all(socket: &mut (impl tokio::io::AsyncRead + Unpin)) -> String {
     let mut read = Vec::new();
-    // A server that closes with octets unread resets.
+    // A server that closes with bytes unread resets.
     let _ = timeout(FOREVER, socket.read_to_end(&mut read)).await.expect("the server closes");
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// Sends these octets, waits for the handler, and closes one side; the handler is dropped, and the server
+/// Sends these bytes, waits for the handler, and closes one side; the handler is dropped, and the server
 /// closes the other side.
-async fn leaves_after(served: &mut Served, octets: &str) -> String {
+async fn leaves_after(served: &mut Served, bytes: &str) -> String {
     let mut socket = connect(served).await;
-    socket.write_all(octets.as_bytes()).await.unwrap();
+    socket.write_all(bytes.as_bytes()).await.unwrap();
     assert_eq!(served.told.next().await, "begun");
     socket.shutdown().await.unwrap();
     assert_eq!(served.told.next().await, "dropped");
@@ -82,11 +82,11 @@ async fn a_handler_is_dropped_though_a_further_request_lies_unread() {
 #[tokio::test]
 async fn a_handler_is_dropped_though_reading_has_stopped_before_further_requests() {
     let mut served = Served::begin().await;
-    let mut octets = asking("/never");
-    while octets.len() < 100 * 1024 {
-        octets += &asking("/ready");
+    let mut bytes = asking("/never");
+    while bytes.len() < 100 * 1024 {
+        bytes += &asking("/ready");
     }
-    leaves_after(&mut served, &octets).await;
+    leaves_after(&mut served, &bytes).await;
     assert_eq!(served.told.rest(), [""; 0], "no further handler was begun");
     served.end().await;
 }
@@ -185,7 +185,7 @@ async fn an_answer_that_is_complete_at_once_still_leaves() {
     let served = Served::begin().await;
     let large = "x".repeat(300_000);
     let posts = format!("POST /ready HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n{large}", large.len());
-    for (octets, answers) in [
+    for (bytes, answers) in [
         (asking("/ready"), &["ready"][..]),
         (asking("/ready").repeat(3), &["ready"; 3]),
         ("GET /ready HTTP/1.0\r\n\r\n".into(), &["ready"]),
@@ -196,13 +196,13 @@ async fn an_answer_that_is_complete_at_once_still_leaves() {
         let mut socket = connect(&served).await;
         let (mut reads, mut writes) = socket.split();
         let sends = async {
-            writes.write_all(octets.as_bytes()).await.unwrap();
+            writes.write_all(bytes.as_bytes()).await.unwrap();
             writes.shutdown().await.unwrap();
         };
         let ((), read) = tokio::join!(sends, read_all(&mut reads));
         let contents: Vec<_> =
             read.split("HTTP/1.").skip(1).filter_map(|one| one.split("\r\n\r\n").nth(1)).collect();
-        assert_eq!(contents, answers, "{}", &octets[..30]);
+        assert_eq!(contents, answers, "{}", &bytes[..30]);
     }
     served.end().await;
 }
@@ -211,10 +211,10 @@ async fn an_answer_that_is_complete_at_once_still_leaves() {
 /// came after it.
 #[tokio::test]
 async fn an_answer_that_waits_for_the_socket_leaves_after_its_client_has_closed_its_side() {
-    const OCTETS: usize = 60_000;
+    const BYTES: usize = 60_000;
     for half_close in [false, true] {
         let large =
-            async |exchange: alula::Exchange| exchange.respond(alula::Status::OK).send([b'x'; OCTETS]).await;
+            async |exchange: alula::Exchange| exchange.respond(alula::Status::OK).send([b'x'; BYTES]).await;
         let server = Server::builder().http1_half_close(half_close).build(large);
         // It takes as much as a tenth of the answer.
         let (mut near, far) = tokio::io::duplex(6_000);
@@ -228,8 +228,8 @@ async fn an_answer_that_waits_for_the_socket_leaves_after_its_client_has_closed_
             tokio::task::yield_now().await;
         }
         timeout(FOREVER, near.read_to_end(&mut read)).await.expect("the server closes").unwrap();
-        let content = read.iter().filter(|octet| **octet == b'x').count();
-        assert_eq!(content, OCTETS, "half_close {half_close}");
+        let content = read.iter().filter(|byte| **byte == b'x').count();
+        assert_eq!(content, BYTES, "half_close {half_close}");
         timeout(FOREVER, connection).await.expect("it ends").unwrap().unwrap();
     }
 }
@@ -237,11 +237,11 @@ async fn an_answer_that_waits_for_the_socket_leaves_after_its_client_has_closed_
 #[tokio::test]
 async fn where_half_closed_connections_are_served_every_answer_leaves() {
     let mut served = Served::with(Server::builder().http1_half_close(true)).await;
-    for (octets, contents) in
+    for (bytes, contents) in
         [(asking("/late"), vec!["late"]), (asking("/late") + &asking("/ready"), vec!["late", "ready"])]
     {
         let mut socket = connect(&served).await;
-        socket.write_all(octets.as_bytes()).await.unwrap();
+        socket.write_all(bytes.as_bytes()).await.unwrap();
         socket.shutdown().await.unwrap();
         assert_eq!(served.told.next().await, "begun");
         // Other connections come and go meanwhile, so that the server has looked at this one.
@@ -312,10 +312,10 @@ async fn a_client_that_leaves_is_told_as_that_and_is_no_failure() {
     let builder = Server::builder().on_error(move |failure| heard.lock().unwrap().push(failure.to_string()));
     let server = builder.build(router(&tells).hook(Ends(ends.clone())).build().unwrap());
     let cut = "POST /reads HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf".to_owned();
-    for octets in [asking("/never"), asking("/silent"), cut] {
+    for bytes in [asking("/never"), asking("/silent"), cut] {
         let (mut near, far) = UnixStream::pair().unwrap();
         let connection = tokio::spawn(server.serve_connection(far, TransportFacts::new()));
-        near.write_all(octets.as_bytes()).await.unwrap();
+        near.write_all(bytes.as_bytes()).await.unwrap();
         assert_eq!(told.next().await, "begun");
         near.shutdown().await.unwrap();
         assert_eq!(told.next().await, "dropped");

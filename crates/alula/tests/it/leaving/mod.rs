@@ -1,4 +1,4 @@
-//! A server whose handlers tell when they begin and when they are dropped, and clients of octets by hand that
+//! A server whose handlers tell when they begin and when they are dropped, and clients of bytes by hand that
 //! leave it.
 
 mod early;
@@ -104,8 +104,8 @@ async fn events(_alive: Alive, exchange: Exchange) -> Result<Sent, Error> {
 }
 
 async fn reads(_alive: Alive, mut exchange: Exchange) -> Result<Sent, Error> {
-    let octets = exchange.body().bytes().await?.len();
-    exchange.respond(Status::OK).send(octets.to_string()).await
+    let bytes = exchange.body().bytes().await?.len();
+    exchange.respond(Status::OK).send(bytes.to_string()).await
 }
 
 async fn floods(alive: Alive, exchange: Exchange) -> Result<Sent, Error> {

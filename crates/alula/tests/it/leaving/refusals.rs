@@ -9,7 +9,7 @@ use alula::{Error, Exchange, Ledger, Limits, Sent, Server};
 
 use crate::ends::peer::FOREVER;
 
-/// The client's first octets (RFC 9113 §3.4), with empty SETTINGS.
+/// The client's first bytes (RFC 9113 §3.4), with empty SETTINGS.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// The requests of one write.
 const REQUESTS: u32 = 5000;

@@ -112,7 +112,7 @@ async fn content_that_stops_is_not_waited_for() {
     let error =
         timeout(FOREVER, client.post(&silent).send_body(&much)).await.expect("it ends").err().unwrap();
     assert!(is_late(&error, Phase::Send), "{error}");
-    assert!((1..much.len() as u64).contains(&error.sent()), "{} octets", error.sent());
+    assert!((1..much.len() as u64).contains(&error.sent()), "{} bytes", error.sent());
     let (mut writer, _pending) = client.post(&url).open().await.unwrap();
     let mut pieces = 0;
     let error = loop {
@@ -122,7 +122,7 @@ async fn content_that_stops_is_not_waited_for() {
         }
     };
     assert!(is_late(&error, Phase::Send), "{error}");
-    assert!((pieces << 20..(pieces + 1) << 20).contains(&error.sent()), "{} octets", error.sent());
+    assert!((pieces << 20..(pieces + 1) << 20).contains(&error.sent()), "{} bytes", error.sent());
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ async fn over_http1_on_a_client() {
     for (answer, sentence) in [
         (head(&"a: b\r\n".repeat(1001)), format!("{head_is} 1001 fields or more; Limits::fields is 1000")),
         // What has come of the line depends on how it was read.
-        (head(&whole), String::from("octets or more; Limits::head_bytes is 262144")),
+        (head(&whole), String::from("bytes or more; Limits::head_bytes is 262144")),
         (
             "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(101),
             "waiting for the response headers: there were 101 interim responses; Limits::interim_responses is 100".into(),
@@ -43,11 +43,11 @@ async fn over_http1_on_a_client() {
         // Each of them is within the bound of a head; all together are not.
         (
             format!("HTTP/1.1 103 Early Hints\r\n{}\r\n", "a: b\r\n".repeat(900)).repeat(60),
-            "waiting for the response headers: the interim responses have 265972 octets; Limits::head_bytes is 262144".into(),
+            "waiting for the response headers: the interim responses have 265972 bytes; Limits::head_bytes is 262144".into(),
         ),
         (
             format!("{}{chunk}", head("transfer-encoding: chunked\r\n")),
-            "the extensions of chunks have 1025 octets or more; Limits::chunk_extension_bytes is 1024".into(),
+            "the extensions of chunks have 1025 bytes or more; Limits::chunk_extension_bytes is 1024".into(),
         ),
     ] {
         let url = answering(answer).await;
@@ -121,9 +121,9 @@ async fn over_http2_on_a_client() {
         (head(b"", 101), format!("{waiting} the head has 101 fields or more; Limits::fields is 100")),
         (
             interim(&[b'x'; 100], 20).repeat(3),
-            format!("{waiting} the interim responses have 8106 octets, {section}"),
+            format!("{waiting} the interim responses have 8106 bytes, {section}"),
         ),
-        (head(&[b'x'; 100], 80), format!("{waiting} the field section has 10682 octets or more, {section}")),
+        (head(&[b'x'; 100], 80), format!("{waiting} the field section has 10682 bytes or more, {section}")),
         (
             frame(4, 0, 0, &[0; 33 * 6]),
             format!("{waiting} a SETTINGS frame has 33 entries; Limits::settings_entries is 32"),
@@ -159,7 +159,7 @@ async fn a_client_takes_large_heads_by_default() {
     assert_eq!(response.headers().iter().count(), 900);
 }
 
-/// A few octets that name a long entry of the HPACK table again and again are refused long before a head that
+/// A few bytes that name a long entry of the HPACK table again and again are refused long before a head that
 /// was sent in full.
 #[tokio::test]
 async fn a_head_is_paid_for_by_what_the_peer_sends() {

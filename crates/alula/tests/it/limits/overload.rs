@@ -69,13 +69,13 @@ impl Served {
     }
 }
 
-/// Sends octets on a connection of HTTP/1.1 and reads until a whole head has come.
+/// Sends bytes on a connection of HTTP/1.1 and reads until a whole head has come.
 async fn ask(socket: &mut TcpStream, request: &str) -> String {
     socket.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
-    while !answer.windows(4).any(|octets| octets == b"\r\n\r\n") {
-        let octets = socket.read_buf(&mut answer).await.unwrap();
-        assert!(octets > 0, "closed after {:?}", String::from_utf8_lossy(&answer));
+    while !answer.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
+        let bytes = socket.read_buf(&mut answer).await.unwrap();
+        assert!(bytes > 0, "closed after {:?}", String::from_utf8_lossy(&answer));
     }
     String::from_utf8(answer).unwrap().to_lowercase()
 }
@@ -291,7 +291,7 @@ async fn what_handlers_hold_is_charged_and_given_back() {
         let calls: Vec<_> = calls.collect();
         until(|| served.calls.load(Ordering::Relaxed) == CALLS).await;
         let held = served.ledger.memory_held();
-        assert!(held >= (CALLS * LARGE) as u64, "{held} octets, HTTP/2: {is_http2}");
+        assert!(held >= (CALLS * LARGE) as u64, "{held} bytes, HTTP/2: {is_http2}");
         calls.iter().for_each(tokio::task::JoinHandle::abort);
         drop(client);
         until(|| served.ledger.memory_held() == 0).await;

@@ -66,8 +66,8 @@ async fn what_one_version_does_not_take_is_refused_where_only_that_one_is_spoken
 async fn a_head_that_no_connection_may_hold_opens_none() {
     let (listener, url) = listen().await;
     let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
-    let octets = Limits::default().connection_memory_bytes as usize;
-    let error = client.get(&url).header("x-large", vec![b'x'; octets]).send().await.err().unwrap();
+    let bytes = Limits::default().connection_memory_bytes as usize;
+    let error = client.get(&url).header("x-large", vec![b'x'; bytes]).send().await.err().unwrap();
     assert!(error.to_string().contains("a connection may hold 2097152"), "{error}");
     expect_refused(&listener, error, "a large head").await;
 }

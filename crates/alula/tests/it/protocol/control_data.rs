@@ -38,7 +38,7 @@ fn serve(settings: impl FnOnce(ServerBuilder) -> ServerBuilder + Send + 'static)
     told.recv().unwrap()
 }
 
-/// The first line and the content of the answer to these octets.
+/// The first line and the content of the answer to these bytes.
 fn http1(server: SocketAddr, request: &str) -> (String, String) {
     let mut socket = TcpStream::connect(server).unwrap();
     socket.write_all(request.as_bytes()).unwrap();
@@ -72,9 +72,9 @@ fn http2(server: SocketAddr, head: &RequestHead<'_>) -> (Status, String) {
             Some(_) => false,
             None => {
                 let mut more = [0; 4096];
-                let octets = socket.read(&mut more).unwrap();
-                assert!(octets > 0, "the answer ends too early");
-                input.extend_from_slice(&more[..octets]);
+                let bytes = socket.read(&mut more).unwrap();
+                assert!(bytes > 0, "the answer ends too early");
+                input.extend_from_slice(&more[..bytes]);
                 continue;
             }
         };

@@ -48,11 +48,11 @@ async fn read(content: &[u8], frames: &[&[u8]]) -> Result<Vec<u8>, Error> {
     let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let call = async {
         let mut response = client.post(&url).send_body(content).await?;
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         while let Some(chunk) = response.body().chunk().await? {
-            octets.extend_from_slice(chunk);
+            bytes.extend_from_slice(chunk);
         }
-        Ok(octets)
+        Ok(bytes)
     };
     let both = async { tokio::join!(answer, call) };
     tokio::time::timeout(Duration::from_secs(20), both).await.expect("in time").1

@@ -52,7 +52,7 @@ async fn within<T>(work: impl Future<Output = T>) -> T {
 }
 
 #[tokio::test]
-async fn octets_go_both_ways_until_both_sides_have_ended() {
+async fn bytes_go_both_ways_until_both_sides_have_ended() {
     let server = Running::start(true).await;
     let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     within(async {
@@ -87,14 +87,14 @@ async fn a_tunnel_carries_more_than_its_windows() {
             up.finish().await.unwrap();
         };
         let receive = async {
-            let mut octets = 0;
+            let mut bytes = 0;
             while let Some(chunk) = response.body().chunk().await.unwrap() {
-                octets += chunk.len();
+                bytes += chunk.len();
             }
-            octets
+            bytes
         };
-        let ((), octets) = tokio::join!(send, receive);
-        assert_eq!(octets, 256 * 16_384 + " and that was all".len());
+        let ((), bytes) = tokio::join!(send, receive);
+        assert_eq!(bytes, 256 * 16_384 + " and that was all".len());
     })
     .await;
 }

@@ -136,13 +136,13 @@ async fn content_goes_both_ways_by_length_and_in_chunks() {
     let (origin, connections) = start().await;
     let client = Client::new().unwrap();
     let content: Vec<u8> = (0..3_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
-    for octets in [0, 1, 1000, 65_536, 3_000_000] {
+    for bytes in [0, 1, 1000, 65_536, 3_000_000] {
         let url = format!("{origin}/echo");
-        let sent = client.post(&url).send_body(&content[..octets]);
+        let sent = client.post(&url).send_body(&content[..bytes]);
         let mut response = timeout(PATIENCE, sent).await.unwrap().unwrap();
         let mut back = Vec::new();
         timeout(PATIENCE, response.body().copy_to(&mut back)).await.unwrap().unwrap();
-        assert!(back == content[..octets], "{octets}");
+        assert!(back == content[..bytes], "{bytes}");
     }
     let url = format!("{origin}/stream");
     let (mut writer, pending) = client.post(&url).open().await.unwrap();
@@ -195,13 +195,13 @@ async fn a_client_that_waits_is_told_to_go_on() {
     }
 }
 
-/// What a server says to these octets, until it closes.
-async fn raw(octets: &[u8]) -> String {
+/// What a server says to these bytes, until it closes.
+async fn raw(bytes: &[u8]) -> String {
     let server = Server::bind("127.0.0.1:0").await.unwrap();
     let address = server.address().unwrap();
     tokio::spawn(server.serve(answer));
     let mut socket = TcpStream::connect(address).await.unwrap();
-    socket.write_all(octets).await.unwrap();
+    socket.write_all(bytes).await.unwrap();
     let mut back = Vec::new();
     timeout(PATIENCE, socket.read_to_end(&mut back)).await.unwrap().unwrap();
     let text = String::from_utf8(back).unwrap();
@@ -211,18 +211,18 @@ async fn raw(octets: &[u8]) -> String {
 
 #[tokio::test]
 async fn requests_that_come_at_once_are_answered_in_order() {
-    let mut octets = b"GET /1 HTTP/1.1\r\nHost: a\r\n\r\n".repeat(20);
-    octets.extend_from_slice(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi");
-    octets.extend_from_slice(b"GET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /3");
+    let mut bytes = b"GET /1 HTTP/1.1\r\nHost: a\r\n\r\n".repeat(20);
+    bytes.extend_from_slice(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi");
+    bytes.extend_from_slice(b"GET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /3");
     let one = "HTTP/1.1 200 OK\r\nX-Seen: yes\r\nContent-Length: 6\r\n\r\nGET /1".repeat(20);
     let echo = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     let last = "HTTP/1.1 200 OK\r\nX-Seen: yes\r\nContent-Length: 6\r\nConnection: close\r\n\r\nGET /2";
-    assert_eq!(raw(&octets).await, [&*one, echo, last].concat());
+    assert_eq!(raw(&bytes).await, [&*one, echo, last].concat());
 }
 
 #[tokio::test]
 async fn what_breaks_a_rule_is_answered_and_the_connection_closed() {
-    for (octets, answer) in [
+    for (bytes, answer) in [
         ("GET / HTTP/1.1\r\n\r\n", "400 Bad Request"),
         ("GET / HTTP/3.0\r\n\r\n", "505 HTTP Version Not Supported"),
         (
@@ -232,7 +232,7 @@ async fn what_breaks_a_rule_is_answered_and_the_connection_closed() {
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", "501 Not Implemented"),
     ] {
         let expected = format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        assert_eq!(raw(octets.as_bytes()).await, expected);
+        assert_eq!(raw(bytes.as_bytes()).await, expected);
     }
 }
 

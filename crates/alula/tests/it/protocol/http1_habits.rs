@@ -90,15 +90,15 @@ async fn a_caller_sees_names_as_the_server_spelled_them() {
     }
 }
 
-/// A server that answers every connection with these octets.
-async fn answering(octets: &'static [u8]) -> String {
+/// A server that answers every connection with these bytes.
+async fn answering(bytes: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     tokio::spawn(async move {
         while let Ok((mut socket, _)) = listener.accept().await {
             let mut request = [0; 1024];
             let _ = socket.read(&mut request).await;
-            let _ = socket.write_all(octets).await;
+            let _ = socket.write_all(bytes).await;
         }
     });
     url
@@ -117,8 +117,8 @@ async fn a_client_forgives_what_it_is_told_to_and_nothing_else() {
             Leniency { space_before_colon: true, ..Leniency::default() },
         ),
     ];
-    for (octets, leniency) in cases {
-        let url = answering(octets).await;
+    for (bytes, leniency) in cases {
+        let url = answering(bytes).await;
         let strict = text(&Client::new().unwrap(), &url).await;
         assert!(strict.is_err(), "{leniency:?}: {strict:?}");
         let lenient = Client::builder().http1_leniency(leniency).build().unwrap();

@@ -72,10 +72,10 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     }
 }
 
-async fn big(exchange: Exchange, octets: usize) -> Result<Sent, Error> {
+async fn big(exchange: Exchange, bytes: usize) -> Result<Sent, Error> {
     let mut writer = exchange.respond(Status::OK).stream().await?;
     let chunk: Vec<u8> = (0..16_384).map(|i| i as u8).collect();
-    let mut left = octets;
+    let mut left = bytes;
     while left > 0 {
         let now = left.min(chunk.len());
         writer.write(&chunk[..now]).await?;
@@ -99,7 +99,7 @@ async fn echo(exchange: Exchange) -> Result<Sent, Error> {
 async fn sum(mut exchange: Exchange) -> Result<Sent, Error> {
     let mut sum = 0;
     while let Some(chunk) = exchange.body().chunk().await? {
-        sum += chunk.iter().map(|octet| u64::from(*octet)).sum::<u64>();
+        sum += chunk.iter().map(|byte| u64::from(*byte)).sum::<u64>();
     }
     exchange.respond(Status::OK).send(sum.to_string().as_bytes()).await
 }
@@ -172,7 +172,7 @@ async fn moves_large_bodies_through_the_windows() {
         let response = server.client().get(&server.url("/big?10000000")).send().await.unwrap();
         let all = content(response).await.unwrap();
         assert_eq!(all.len(), 10_000_000);
-        assert!(all.iter().enumerate().all(|(at, octet)| *octet == (at % 16_384) as u8));
+        assert!(all.iter().enumerate().all(|(at, byte)| *byte == (at % 16_384) as u8));
     })
     .await;
 }
@@ -183,7 +183,7 @@ async fn sends_content_at_once_and_in_pieces() {
         let client = server.client();
         let sent: Vec<u8> = (0..3_000_000u32).map(|i| (i / 7) as u8).collect();
         let response = client.post(&server.url("/sum")).send_body(&sent).await.unwrap();
-        let sum: u64 = sent.iter().map(|octet| u64::from(*octet)).sum();
+        let sum: u64 = sent.iter().map(|byte| u64::from(*byte)).sum();
         assert_eq!(content(response).await.unwrap(), sum.to_string().as_bytes());
         let (mut writer, pending) = client.put(&server.url("/echo")).open().await.unwrap();
         writer.write(b"one ").await.unwrap();

@@ -242,7 +242,7 @@ async fn a_client_that_leaves_is_told_as_that() {
     }
 }
 
-/// A peer that writes quotes, escapes and octets that are no ASCII gets one line, of visible ASCII.
+/// A peer that writes quotes, escapes and bytes that are no ASCII gets one line, of visible ASCII.
 #[tokio::test]
 async fn a_peer_writes_no_line_of_its_own() {
     for format in [AccessLog::combined, AccessLog::json] {
@@ -265,7 +265,7 @@ async fn a_peer_writes_no_line_of_its_own() {
         let lines = lines(&log, &memory, 1).await;
         assert!(!lines.is_empty() && lines.len() <= agents.len());
         for line in lines {
-            assert!(line.bytes().all(|octet| (b' '..=b'~').contains(&octet)), "{line}");
+            assert!(line.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{line}");
             assert!(line.len() < 2_000, "{line}");
             if line.starts_with('{') {
                 assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
@@ -305,16 +305,16 @@ async fn a_file_that_was_moved_is_opened_again() {
     assert!(log.reopen().is_err());
 }
 
-/// Keeps octets as long as it has room.
+/// Keeps bytes as long as it has room.
 #[derive(Clone)]
 struct Full(Memory, Arc<Mutex<usize>>);
 
 impl Write for Full {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut room = self.1.lock().unwrap();
-        let taken = octets.len().min(*room);
+        let taken = bytes.len().min(*room);
         *room -= taken;
-        if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { self.0.write(&octets[..taken]) }
+        if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { self.0.write(&bytes[..taken]) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -354,9 +354,9 @@ async fn a_full_disk_joins_no_lines() {
 struct Stuck(Receiver<()>, Memory);
 
 impl Write for Stuck {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let _ = self.0.recv();
-        self.1.write(octets)
+        self.1.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -48,7 +48,7 @@ const BASIC: &[(&str, Option<&str>)] = &[
     ("Basic YW5uOm9wZW4gc2VzYW1", None),
     ("Basic YW5uOm9wZW4gc2VzYW1l=", None),
     ("Basic YW5uOm9wZW4gc2VzYW1l YW5u", None),
-    // Octets that are no UTF-8, a line break in the name.
+    // Bytes that are no UTF-8, a line break in the name.
     ("Basic //86", None),
     ("Basic YQ0KYjpj", None),
     ("Basi\u{f6} YW5uOm9wZW4gc2VzYW1l", None),

@@ -124,7 +124,7 @@ fn check(text: &str) -> HashMap<String, f64> {
         } else {
             let (labelled, value) = line.rsplit_once(' ').unwrap();
             let name = labelled.split('{').next().unwrap();
-            assert!(name.bytes().all(|octet| octet.is_ascii_lowercase() || octet == b'_'), "{name}");
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
             let base = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
             let base = base.filter(|base| kinds.get(base) == Some(&"histogram")).unwrap_or(name);
             assert_eq!(helped, Some(base), "samples of a metric stand together");

@@ -447,7 +447,7 @@ fn a_host_below_a_prefix_is_refused() {
     let error = Router::<()>::new().nest("/api", host()).build().err().expect("it is refused").to_string();
     assert_eq!(
         error,
-        "route `/api`, octet 0: a router with hosts, as that of `a.example`, cannot be nested below a prefix"
+        "route `/api`, byte 0: a router with hosts, as that of `a.example`, cannot be nested below a prefix"
     );
     assert!(Router::<()>::new().nest("/", host()).merge(host()).build().is_ok());
 }
@@ -461,7 +461,7 @@ fn more_layers_than_can_be_counted_are_refused() {
         Router::new().wrap(passes).route("/a", around(count)).build().err().map(|error| error.to_string())
     };
     assert_eq!(built(254), None);
-    assert_eq!(built(255).as_deref(), Some("route `/a`, octet 0: a route has at most 255 layers around it"));
+    assert_eq!(built(255).as_deref(), Some("route `/a`, byte 0: a route has at most 255 layers around it"));
 }
 
 /// Requests that are broken before they have a route: the connection answers them, and no router sees them.
@@ -500,6 +500,6 @@ async fn answer_to(address: &str, request: &str) -> String {
     // A server that has refused the start of it may not read the rest.
     let _ = stream.write_all(request.as_bytes()).await;
     let mut answer = [0; 1000];
-    let octets = stream.read(&mut answer).await.unwrap();
-    String::from_utf8_lossy(&answer[..octets]).into_owned()
+    let bytes = stream.read(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer[..bytes]).into_owned()
 }

@@ -131,8 +131,8 @@ async fn boxed(mut exchange: Asked) -> Result<Sent, Boxed> {
 
 /// Reads all of the content.
 async fn takes(mut exchange: Asked) -> Result<Sent, Answer> {
-    let octets = exchange.body().bytes().await?.len();
-    text(exchange, Status::OK, &format!("{octets} octets")).await
+    let bytes = exchange.body().bytes().await?.len();
+    text(exchange, Status::OK, &format!("{bytes} bytes")).await
 }
 
 fn api() -> Router<App> {
@@ -224,7 +224,7 @@ async fn requests_are_answered_by_their_routes() {
 
 #[test]
 fn captures_as_others_write_them_are_refused() {
-    for (pattern, octet) in [
+    for (pattern, byte) in [
         ("/users/:id", 7),
         ("/files/*path", 7),
         ("/files/*", 7),
@@ -236,7 +236,7 @@ fn captures_as_others_write_them_are_refused() {
     ] {
         let built = Router::new().route(pattern, get(|it: Exchange| it.respond(Status::OK).send(""))).build();
         let error = built.err().unwrap_or_else(|| panic!("{pattern} was taken")).to_string();
-        let start = format!("route `{pattern}`, octet {octet}: ");
+        let start = format!("route `{pattern}`, byte {byte}: ");
         assert!(error.starts_with(&start) && error.contains("`{id}`"), "{error}");
     }
 }
@@ -312,23 +312,23 @@ async fn content_is_bounded_by_the_route_within_layers() {
 /// Reads in the way that the path names, and says how much it was.
 async fn reads(mut exchange: Exchange<App>) -> Result<Sent, Answer> {
     let (way, body) = (exchange.param("way")?.into_owned(), exchange.body());
-    let mut octets = 0;
+    let mut bytes = 0;
     match &*way {
         "chunk" => {
             while let Some(chunk) = body.chunk().await? {
-                octets += chunk.len() as u64;
+                bytes += chunk.len() as u64;
             }
         }
         "read" => {
             let mut buffer = [0; 7];
             while let read @ 1.. = body.read(&mut buffer).await? {
-                octets += read as u64;
+                bytes += read as u64;
             }
         }
-        "bytes" => octets = body.bytes_max(1 << 20).await?.len() as u64,
-        _ => octets = body.copy_to(&mut tokio::io::sink()).await?,
+        "bytes" => bytes = body.bytes_max(1 << 20).await?.len() as u64,
+        _ => bytes = body.copy_to(&mut tokio::io::sink()).await?,
     }
-    Ok(exchange.respond(Status::OK).send(format!("{octets}")).await?)
+    Ok(exchange.respond(Status::OK).send(format!("{bytes}")).await?)
 }
 
 /// Content of no stated length that was read piece by piece had no bound but the handler's.
@@ -337,15 +337,15 @@ async fn content_is_bounded_by_the_route_however_it_is_read() {
     let origin = serve(router().route("/{way}", post(reads).content_max(1000))).await;
     for client in clients() {
         for way in ["chunk", "read", "bytes", "copy"] {
-            for (octets, status) in [(0, 200), (1000, 200), (1001, 413), (300_000, 413)] {
-                // Octets that are not handed out are given back to the connection.
-                for _ in 0..if octets > 1001 { 10 } else { 1 } {
-                    let content = Content::reader(std::io::Cursor::new(vec![b'x'; octets]));
+            for (bytes, status) in [(0, 200), (1000, 200), (1001, 413), (300_000, 413)] {
+                // Bytes that are not handed out are given back to the connection.
+                for _ in 0..if bytes > 1001 { 10 } else { 1 } {
+                    let content = Content::reader(std::io::Cursor::new(vec![b'x'; bytes]));
                     let url = format!("{origin}/{way}");
                     let mut answer = client.post(&url).content(content).send().await.unwrap();
-                    assert_eq!(answer.status(), status, "{way} {octets}");
+                    assert_eq!(answer.status(), status, "{way} {bytes}");
                     let told = answer.text().await.unwrap();
-                    assert!(status != 200 || told == octets.to_string(), "{way} {octets}: {told}");
+                    assert!(status != 200 || told == bytes.to_string(), "{way} {bytes}: {told}");
                 }
             }
         }
@@ -362,20 +362,20 @@ async fn must_not_be_called(_: Exchange<App>) -> Result<Sent, Answer> {
 
 async fn bounds_content(origin: String) {
     for client in clients() {
-        for (path, octets, status) in [("/", 10, 200), ("/", 11, 413), ("/more", 20, 200), ("/more", 21, 413)]
+        for (path, bytes, status) in [("/", 10, 200), ("/", 11, 413), ("/more", 20, 200), ("/more", 21, 413)]
         {
             let url = format!("{origin}{path}");
-            let content = "c".repeat(octets);
+            let content = "c".repeat(bytes);
             assert_eq!(
                 client.post(&url).send_body(&content).await.unwrap().status(),
                 status,
-                "{path} {octets}"
+                "{path} {bytes}"
             );
             // Without a length that is said beforehand.
             let (mut writer, pending) = client.post(&url).open().await.unwrap();
             writer.write(&content).await.unwrap();
             let _ = writer.finish().await;
-            assert_eq!(pending.response().await.unwrap().status(), status, "{path} {octets}, in pieces");
+            assert_eq!(pending.response().await.unwrap().status(), status, "{path} {bytes}, in pieces");
         }
     }
 }

@@ -25,7 +25,7 @@ const PING: u8 = 6;
 const HEADERS: u8 = 1;
 const DATA: u8 = 0;
 
-/// A peer of HTTP/2 that waits for each octet.
+/// A peer of HTTP/2 that waits for each byte.
 struct Peer {
     socket: TcpStream,
     next: u32,
@@ -48,14 +48,14 @@ impl Peer {
 
     /// The same with this `:path`.
     fn ask_for(&mut self, path: &[u8], requests: usize) {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         for _ in 0..requests {
             let (end_stream, end_headers) = (1, 4);
             let block = [&[0x82, 0x86], path, &[0x01, 0x01, b'a']].concat();
-            octets.extend(frame(HEADERS, end_stream | end_headers, self.next, &block));
+            bytes.extend(frame(HEADERS, end_stream | end_headers, self.next, &block));
             self.next += 2;
         }
-        self.socket.write_all(&octets).unwrap();
+        self.socket.write_all(&bytes).unwrap();
     }
 
     /// Reads so many answers with this content, in any order.

@@ -33,7 +33,7 @@ enum Row {
 use Row::{Has, Shows};
 
 const WORDS: Row = Has("words and numbers of its own");
-const OCTETS: Row = Has("text of which every octet is checked when it is made");
+const BYTES: Row = Has("text of which every byte is checked when it is made");
 
 /// By their names in `docs/api/alula.txt`.
 const ROWS: &[(&str, Row)] = &[
@@ -43,10 +43,10 @@ const ROWS: &[(&str, Row)] = &[
     ("Error", Shows(errors)),
     ("Exceeded", WORDS),
     ("FieldError", Shows(field_errors)),
-    ("FieldName", OCTETS),
+    ("FieldName", BYTES),
     ("KnownName", WORDS),
     ("MaskedTarget", Shows(masked)),
-    ("Method", OCTETS),
+    ("Method", BYTES),
     ("Occupied", WORDS),
     ("Overrun", WORDS),
     ("ParamError", Shows(param_errors)),
@@ -62,11 +62,11 @@ const ROWS: &[(&str, Row)] = &[
     ("StatusError", Shows(status_errors)),
     ("Version", WORDS),
     ("adapters::ExecuteError", Shows(execute_errors)),
-    ("fields::Authority", OCTETS),
-    ("fields::Canonical", OCTETS),
+    ("fields::Authority", BYTES),
+    ("fields::Canonical", BYTES),
     ("fields::KnownValue", WORDS),
-    ("fields::Scheme", OCTETS),
-    ("fields::Target", OCTETS),
+    ("fields::Scheme", BYTES),
+    ("fields::Target", BYTES),
     ("h1::Awaited", WORDS),
     ("h1::UnknownStream", WORDS),
     ("h1::Violation", WORDS),
@@ -314,7 +314,7 @@ fn served(show_it: impl Fn(&Exchange, &mut Shown) + Send + Sync + 'static) -> Sh
         show_it(&exchange, &mut seen.lock().unwrap());
         exchange.respond(Status::OK).send("")
     });
-    let escaped: String = HOSTILE.bytes().map(|octet| format!("%{octet:02x}")).collect();
+    let escaped: String = HOSTILE.bytes().map(|byte| format!("%{byte:02x}")).collect();
     block_on(client.get(format!("http://a.example/?kind={escaped}")).send()).unwrap();
     drop(client);
     std::mem::take(&mut *shown.lock().unwrap())

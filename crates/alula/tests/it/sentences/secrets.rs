@@ -43,7 +43,7 @@ impl Shown {
     fn check(&self, places_min: usize) {
         let all = self.0.lock().unwrap();
         for (place, text) in &*all {
-            // Lists of octets would show it as well.
+            // Lists of bytes would show it as well.
             let is_shown = [SECRET, BASIC, "115, 51, 99, 114"].iter().any(|secret| text.contains(secret));
             assert!(!is_shown, "{place}: {text}");
         }

@@ -1,4 +1,4 @@
-//! Connections that break, peers that go away, handlers that panic: no octet more than was asked for, and
+//! Connections that break, peers that go away, handlers that panic: no byte more than was asked for, and
 //! nothing is held afterwards.
 
 use std::{
@@ -19,11 +19,11 @@ async fn all_end(server: &TestServer) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_that_breaks_at_any_octet_ends_on_both_sides() {
+async fn a_connection_that_breaks_at_any_byte_ends_on_both_sides() {
     for server in both() {
         let mut server = server;
-        for octets in (1..400).step_by(7) {
-            let wires = [Wire::new().reset_after(octets), Wire::new().end_after(octets)];
+        for bytes in (1..400).step_by(7) {
+            let wires = [Wire::new().reset_after(bytes), Wire::new().end_after(bytes)];
             for wire in wires {
                 for (to_server, to_client) in
                     [(wire.clone(), Wire::new()), (Wire::new().pieces_of(5), wire.clone())]

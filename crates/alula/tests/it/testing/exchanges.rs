@@ -72,10 +72,10 @@ async fn streamed_answers_end_in_their_trailers() {
             let client = server.client();
             let mut response =
                 client.get("http://test/stream").header("te", "trailers").send().await.unwrap();
-            let octets = response.body().copy_to(&mut tokio::io::sink()).await.unwrap();
+            let bytes = response.body().copy_to(&mut tokio::io::sink()).await.unwrap();
             let trailers = response.trailers().await.unwrap().cloned();
             let sum = trailers.and_then(|trailers| trailers.get("x-sum").map(<[u8]>::to_vec));
-            assert_eq!((octets, sum), (100_000, Some(b"100000".to_vec())));
+            assert_eq!((bytes, sum), (100_000, Some(b"100000".to_vec())));
         }
     }
 }

@@ -39,11 +39,11 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     let path = exchange.request().path().to_owned();
     match path.as_str() {
         "/count" => {
-            let mut octets = 0;
+            let mut bytes = 0;
             while let Some(chunk) = exchange.body().chunk().await? {
-                octets += chunk.len();
+                bytes += chunk.len();
             }
-            exchange.respond(Status::OK).send(octets.to_string()).await
+            exchange.respond(Status::OK).send(bytes.to_string()).await
         }
         "/peer" => {
             let (peer, request) = (exchange.peer(), exchange.request());

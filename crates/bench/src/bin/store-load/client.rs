@@ -15,7 +15,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// The `accept` of a client of Riak: siblings all at once.
 const ACCEPT: &str = "multipart/mixed, */*;q=0.9";
 
-/// The octets of a wrong answer that are shown.
+/// The bytes of a wrong answer that are shown.
 const SAID_MAX: usize = 200;
 
 /// One of the clients.
@@ -110,8 +110,8 @@ impl Client {
         // Parts of the form `{"keys":["K1","K2"]}`.
         let (mut quotes, mut parts) = (0, 0);
         while let Some(chunk) = response.chunk().await? {
-            quotes += chunk.iter().filter(|octet| **octet == b'"').count() as u64;
-            parts += chunk.iter().filter(|octet| **octet == b'{').count() as u64;
+            quotes += chunk.iter().filter(|byte| **byte == b'"').count() as u64;
+            parts += chunk.iter().filter(|byte| **byte == b'{').count() as u64;
         }
         Ok(quotes / 2 - parts)
     }
@@ -140,11 +140,11 @@ fn with_fields<'a>(call: Call<'a>, fields: &[Field]) -> Call<'a> {
 
 /// The whole content.
 async fn read(response: &mut Response) -> Result<Vec<u8>, Failure> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await? {
-        octets.extend_from_slice(chunk);
+        bytes.extend_from_slice(chunk);
     }
-    Ok(octets)
+    Ok(bytes)
 }
 
 fn expect(response: &Response, wanted: u16, url: &str, said: &[u8]) -> Result<(), Failure> {

@@ -14,7 +14,7 @@
 //! A server answers `PUT` and `GET` of `/buckets/BUCKET/keys/KEY` with 204 and 200. It keeps `content-type`,
 //! `x-riak-meta-*` and `x-riak-index-*`, returns them with the object in any order and any case, each index
 //! as one field or as several, and gives an object a context in `x-riak-vclock`, with which the object is
-//! written back. Every answer is checked: its status, its octets, the number of index entries before an
+//! written back. Every answer is checked: its status, its bytes, the number of index entries before an
 //! update, and the keys of a query. The first that is wrong ends the program with status 1.
 #![forbid(unsafe_code)]
 
@@ -55,8 +55,8 @@ Options:
   --per-connection N  So many clients share a connection of HTTP/2; not for play (1)
   --pings           One client more asks /ping all the time, beside read
   --objects N       Objects of fill, read and list (1000000)
-  --octets N        Octets of each (1024)
-  --seed N          Another order of reads and other octets (1)
+  --bytes N        Bytes of each (1024)
+  --seed N          Another order of reads and other bytes (1)
   --bucket PREFIX   Buckets are called PREFIX-0, PREFIX-1 and so on (load)
   --json            Prints figures as one line of JSON
 ";

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use alula_testkit::Rng;
-use alula_testkit::objects::{key, octets};
+use alula_testkit::objects::{bytes, key};
 use tokio::task::JoinHandle;
 
 use crate::client::{Client, connection};
@@ -18,13 +18,13 @@ use crate::times::Times;
 pub(crate) async fn fill(address: &str, options: &Options) -> Result<Figures, Failure> {
     let mut order: Vec<u64> = (0..options.objects).collect();
     Rng::new(options.seed).shuffle(&mut order);
-    let (order, next, octets) = (Arc::new(order), Arc::new(AtomicUsize::new(0)), options.octets);
+    let (order, next, bytes) = (Arc::new(order), Arc::new(AtomicUsize::new(0)), options.bytes);
     let seed = options.seed;
     run(address, options, move |mut client, _| {
         let (order, next) = (Arc::clone(&order), Arc::clone(&next));
         async move {
             while let Some(number) = order.get(next.fetch_add(1, Relaxed)) {
-                client.put(&key(*number), &[], &value(seed, *number, octets)).await?;
+                client.put(&key(*number), &[], &value(seed, *number, bytes)).await?;
             }
             Ok(client)
         }
@@ -32,7 +32,7 @@ pub(crate) async fn fill(address: &str, options: &Options) -> Result<Figures, Fa
     .await
 }
 
-/// Reads random ones, so many by each client, and checks their octets; beside pings if those are wanted.
+/// Reads random ones, so many by each client, and checks their bytes; beside pings if those are wanted.
 pub(crate) async fn read(address: &str, options: &Options) -> Result<Figures, Failure> {
     let pings = options.has_pings.then(|| ping(address, options)).transpose()?;
     let mut figures = read_all(address, options).await?;
@@ -61,14 +61,14 @@ fn ping(address: &str, options: &Options) -> Result<(Arc<AtomicBool>, Pings), Fa
 type Pings = JoinHandle<Result<Client, Failure>>;
 
 async fn read_all(address: &str, options: &Options) -> Result<Figures, Failure> {
-    let &Options { steps, objects, octets, seed, .. } = options;
+    let &Options { steps, objects, bytes, seed, .. } = options;
     run(address, options, move |mut client, number| async move {
         let mut rng = Rng::new(seed ^ number << 32);
         for _ in 0..steps {
             let number = rng.below(objects as usize) as u64;
             let key = key(number);
-            if client.get(&key).await?.value != value(seed, number, octets) {
-                return Err(format!("{key} has other octets than it was written with").into());
+            if client.get(&key).await?.value != value(seed, number, bytes) {
+                return Err(format!("{key} has other bytes than it was written with").into());
             }
         }
         Ok(client)
@@ -112,5 +112,5 @@ where
 }
 
 fn value(seed: u64, number: u64, count: usize) -> Vec<u8> {
-    octets(seed ^ number << 16, count)
+    bytes(seed ^ number << 16, count)
 }

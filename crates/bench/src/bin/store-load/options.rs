@@ -18,9 +18,9 @@ pub(crate) struct Options {
     pub(crate) per_connection: u64,
     /// One client more asks for nothing while others read.
     pub(crate) has_pings: bool,
-    /// Many objects, and the octets of each.
+    /// Many objects, and the bytes of each.
     pub(crate) objects: u64,
-    pub(crate) octets: usize,
+    pub(crate) bytes: usize,
     pub(crate) seed: u64,
     pub(crate) bucket: String,
     pub(crate) is_json: bool,
@@ -63,7 +63,7 @@ impl Options {
             per_connection: 1,
             has_pings: false,
             objects: 1_000_000,
-            octets: 1024,
+            bytes: 1024,
             seed: 1,
             bucket: "load".to_owned(),
             is_json: false,
@@ -103,7 +103,7 @@ impl Options {
             "--per-connection" => self.per_connection = value()?.parse().ok()?,
             "--pings" => self.has_pings = true,
             "--objects" => self.objects = value()?.parse().ok()?,
-            "--octets" => self.octets = value()?.parse().ok()?,
+            "--bytes" => self.bytes = value()?.parse().ok()?,
             "--seed" => self.seed = value()?.parse().ok()?,
             "--bucket" => self.bucket = value()?.to_owned(),
             "--json" => self.is_json = true,

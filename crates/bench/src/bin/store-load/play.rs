@@ -123,13 +123,13 @@ impl Player {
         Ok(())
     }
 
-    /// Reads any object and checks its octets and its indexes.
+    /// Reads any object and checks its bytes and its indexes.
     async fn read_older(&mut self) -> Result<(usize, crate::client::Found), Failure> {
         let place = self.rng.below(self.updates.len());
         let key = key(place as u64);
         let found = self.client.get(&key).await?;
         if found.value != value(self.options.seed, self.number, place as u64) {
-            return Err(format!("{key} has other octets than it was written with").into());
+            return Err(format!("{key} has other bytes than it was written with").into());
         }
         Ok((place, found))
     }

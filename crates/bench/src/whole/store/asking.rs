@@ -63,7 +63,7 @@ fn ask(socket: &mut TcpStream, request: &[u8]) -> io::Result<()> {
     loop {
         match socket.read(&mut input[here..])? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            octets => here += octets,
+            bytes => here += bytes,
         }
         if whole(&input[..here])? == Some(here) {
             return Ok(());
@@ -71,10 +71,10 @@ fn ask(socket: &mut TcpStream, request: &[u8]) -> io::Result<()> {
     }
 }
 
-/// The octets of the answer that begins here, once its head is whole.
-fn whole(octets: &[u8]) -> io::Result<Option<usize>> {
-    let Some(end) = octets.windows(END.len()).position(|octets| octets == END) else { return Ok(None) };
-    let head = String::from_utf8_lossy(&octets[..end]).to_ascii_lowercase();
+/// The bytes of the answer that begins here, once its head is whole.
+fn whole(bytes: &[u8]) -> io::Result<Option<usize>> {
+    let Some(end) = bytes.windows(END.len()).position(|bytes| bytes == END) else { return Ok(None) };
+    let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
     if !head.starts_with("http/1.1 20") {
         return Err(io::Error::other(head));
     }

@@ -19,7 +19,7 @@ use sunk::Sunk;
 pub(crate) const WORKLOADS: &[Workload] = &[
     one(
         "store-get",
-        "answer a GET of an object of 516 octets with 16 index entries and 2 fields of metadata, in memory",
+        "answer a GET of an object of 516 bytes with 16 index entries and 2 fields of metadata, in memory",
         || serve(Memory::new, "GET"),
     ),
     one("store-put", "answer a PUT of such an object, in memory", || serve(Memory::new, "PUT")),

@@ -10,10 +10,10 @@ use tokio::time::Instant;
 pub(super) struct Sunk(Memory);
 
 impl Engine for Sunk {
-    type Octets = <Memory as Engine>::Octets;
+    type Bytes = <Memory as Engine>::Bytes;
     type Snapshot = MemorySnapshot;
 
-    async fn get(&self, _: ObjectName<'_>, _: &ReadTerms) -> Result<Option<Self::Octets>, EngineError> {
+    async fn get(&self, _: ObjectName<'_>, _: &ReadTerms) -> Result<Option<Self::Bytes>, EngineError> {
         Ok(None)
     }
 
@@ -22,7 +22,7 @@ impl Engine for Sunk {
         _: ObjectName<'_>,
         decide: D,
         _: &WriteTerms,
-    ) -> Result<Written<D, Self::Octets>, EngineError> {
+    ) -> Result<Written<D, Self::Bytes>, EngineError> {
         Ok(Written { decide, record: None })
     }
 

@@ -247,7 +247,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "SECONDS", value_parser = duration, hide_short_help = true)]
     pub(crate) connect_timeout: Option<Duration>,
 
-    /// Receive content no faster than so many octets a second; `k`, `M` and `G` may follow the number.
+    /// Receive content no faster than so many bytes a second; `k`, `M` and `G` may follow the number.
     #[arg(long, value_name = "SPEED", value_parser = rate, hide_short_help = true)]
     pub(crate) limit_rate: Option<Rate>,
 
@@ -272,7 +272,7 @@ pub(crate) struct ConnectionArgs {
 pub(crate) enum CertType {
     /// Text, RFC 7468.
     Pem,
-    /// Octets.
+    /// Bytes.
     Der,
     /// PKCS #12, RFC 7292.
     P12,

@@ -7,7 +7,7 @@ use clap::{ArgMatches, Args as ClapArgs};
 pub(crate) struct ContentArgs {
     /// Send this text, or this file; `@-` is stdin.
     ///
-    /// The octets of the file after the `@` are sent as they are. Given several times, they are joined by
+    /// The bytes of the file after the `@` are sent as they are. Given several times, they are joined by
     /// `&`. The content-type is that of a form (application/x-www-form-urlencoded) unless -H gives another.
     #[arg(short, long, aliases = ["data-binary", "data-ascii"], value_name = "TEXT|@FILE", allow_hyphen_values = true)]
     pub(crate) data: Vec<String>,

@@ -49,9 +49,9 @@ pub(crate) struct OutputArgs {
 
     /// Continue a download; `-` goes on where it stopped.
     ///
-    /// Ask for what comes after this many octets, or after those that the file has (`-`), and append it.
+    /// Ask for what comes after this many bytes, or after those that the file has (`-`), and append it.
     /// Fails when the server sends anything else than the rest. Not with -J: the file is one that you name.
-    #[arg(short = 'C', long, value_name = "OCTETS", value_parser = offset, allow_hyphen_values = true)]
+    #[arg(short = 'C', long, value_name = "BYTES", value_parser = offset, allow_hyphen_values = true)]
     pub(crate) continue_at: Option<From>,
 
     /// Print the head of the response, too.
@@ -137,7 +137,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) show_secrets: bool,
 
-    /// Write what is done, each frame, and the octets that are sent and that come to this file.
+    /// Write what is done, each frame, and the bytes that are sent and that come to this file.
     ///
     /// It has the form of curl's; `-` is stdout and `%` stderr. Credentials are hidden in heads unless by
     /// --show-secrets. `alula inspect` explains it.
@@ -247,7 +247,7 @@ pub(crate) struct Habits {
     /// Revoked certificates are asked for on Windows only.
     #[arg(long, hide = true)]
     ssl_no_revoke: bool,
-    /// FTP knows text apart from octets.
+    /// FTP knows text apart from bytes.
     #[arg(short = 'B', long, hide = true)]
     use_ascii: bool,
     /// Proxies are asked by the scheme Basic.

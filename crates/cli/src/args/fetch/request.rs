@@ -176,7 +176,7 @@ pub(crate) struct RequestArgs {
     #[arg(short = 'j', long, hide_short_help = true)]
     pub(crate) junk_session_cookies: bool,
 
-    /// Ask for a part of the content only: octets FIRST-LAST, FIRST- or the last -N.
+    /// Ask for a part of the content only: bytes FIRST-LAST, FIRST- or the last -N.
     #[arg(short, long, hide_short_help = true, value_name = "RANGE", value_parser = range, allow_hyphen_values = true, conflicts_with = "continue_at")]
     pub(crate) range: Option<String>,
 

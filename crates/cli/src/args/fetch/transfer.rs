@@ -5,8 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args as ClapArgs;
 
 use crate::args::values::{
+    bytes_or_zero,
     durations::{duration, whole_seconds},
-    header_size, octets_or_zero,
+    header_size,
 };
 
 #[derive(ClapArgs, Debug)]
@@ -35,7 +36,7 @@ pub(crate) struct TransferArgs {
     pub(crate) etag_compare: Option<PathBuf>,
 
     /// Fail when the content is larger than this; `k`, `M` and `G` may follow the number.
-    #[arg(long, value_name = "OCTETS", value_parser = octets_or_zero, hide_short_help = true)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes_or_zero, hide_short_help = true)]
     pub(crate) max_filesize: Option<u64>,
 
     /// Take response heads of this size; `k` and `M` may follow the number; 1M unless given, 16M at most.
@@ -52,8 +53,8 @@ pub(crate) struct TransferArgs {
     )]
     pub(crate) max_header_size: u32,
 
-    /// Fail when fewer octets a second are transferred for the time of --speed-time; 1 unless given.
-    #[arg(short = 'Y', long, value_name = "SPEED", value_parser = octets_or_zero, hide_short_help = true)]
+    /// Fail when fewer bytes a second are transferred for the time of --speed-time; 1 unless given.
+    #[arg(short = 'Y', long, value_name = "SPEED", value_parser = bytes_or_zero, hide_short_help = true)]
     pub(crate) speed_limit: Option<u64>,
 
     /// Bear a transfer slower than --speed-limit for so many seconds; 30 unless given.

@@ -81,7 +81,7 @@ pub(crate) struct HttpieArgs {
 
     /// Print the request that would be sent, and send nothing.
     ///
-    /// It is printed as HTTP/1.1 has it, with its content: to a pipe or a file octet by octet, on a terminal
+    /// It is printed as HTTP/1.1 has it, with its content: to a pipe or a file byte by byte, on a terminal
     /// for the eye. It is held in memory.
     #[arg(long, conflicts_with = "print_curl", hide_short_help = true)]
     pub(crate) offline: bool,
@@ -210,7 +210,7 @@ impl Options {
 
 /// A name of letters, digits and `_.-`, or a path with a slash in it.
 fn session(text: &str) -> Result<String, String> {
-    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"_.-".contains(&octet);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     match text.contains(std::path::is_separator) || !text.is_empty() && text.bytes().all(is_plain) {
         true => Ok(text.to_owned()),
         false => Err("a name of letters, digits, `_`, `.` and `-`, or a path with a slash".to_owned()),

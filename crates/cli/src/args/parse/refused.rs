@@ -36,7 +36,7 @@ const ELSEWHERE: [(&str, &str); 52] = [
     ("--cert-status", "--crlfile FILE names certificates that are revoked"),
     ("--xattr", "-w '%{json}' says what is known of a file"),
     ("--tr-encoding", "--compressed asks for compressed content"),
-    ("--rate", "requests follow each other at once; --limit-rate bounds octets"),
+    ("--rate", "requests follow each other at once; --limit-rate bounds bytes"),
     ("--tcp-fastopen", "connections are opened without it"),
     ("--no-sessionid", "sessions of TLS are resumed within one run only"),
     ("--expect100-timeout", "content waits a second to be asked for, as with curl without the flag"),

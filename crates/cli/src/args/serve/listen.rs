@@ -26,7 +26,7 @@ fn address_at(text: &str, port: u16) -> Result<String, String> {
     if text.is_empty() || text.contains(|character: char| !is_of_address(character)) {
         return Err(WRITTEN.to_owned());
     }
-    if text.bytes().all(|octet| octet.is_ascii_digit()) {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(format!("127.0.0.1:{}", port_of(text)?));
     }
     match text.rsplit_once(':') {

@@ -58,15 +58,15 @@ pub(crate) struct EchoArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
 
-    /// Answer 413 to a request with more content than this many octets.
+    /// Answer 413 to a request with more content than this many bytes.
     ///
     /// Content is held in memory until it is whole.
-    #[arg(long, hide_short_help = true, value_name = "OCTETS", default_value_t = 64 * 1024 * 1024)]
+    #[arg(long, hide_short_help = true, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     pub(crate) max_body: usize,
 
     /// Write each request on stderr as it arrives, with all of its fields.
     ///
-    /// Credentials are hidden. A line follows when it has ended: peer, time, request, status, octets of
+    /// Credentials are hidden. A line follows when it has ended: peer, time, request, status, bytes of
     /// content, seconds.
     #[arg(long)]
     pub(crate) log: bool,
@@ -136,8 +136,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, requires = "upload")]
     pub(crate) overwrite: bool,
 
-    /// Answer 413 to an upload with more content than this many octets.
-    #[arg(long, value_name = "OCTETS", default_value_t = 1024 * 1024 * 1024)]
+    /// Answer 413 to an upload with more content than this many bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 1024 * 1024 * 1024)]
     pub(crate) max_body: u64,
 
     #[command(flatten)]
@@ -145,7 +145,7 @@ pub(crate) struct ServeArgs {
 
     /// Write one line per request on stderr, with the seconds that it took.
     ///
-    /// It has peer, time, request, status, octets of content and seconds.
+    /// It has peer, time, request, status, bytes of content and seconds.
     #[arg(long)]
     pub(crate) log: bool,
 

@@ -68,7 +68,7 @@ pub(crate) const ANY: &str = "*";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum LineFormat {
-    /// Address, time, request, status, octets of content
+    /// Address, time, request, status, bytes of content
     Common,
     /// The same with `referer` and `user-agent`
     Combined,
@@ -132,7 +132,7 @@ pub(crate) fn section<'a>(
 
 /// A path that stands for itself, whoever reads it.
 pub(in crate::args) fn own_path(text: &str) -> Result<String, String> {
-    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-._~/".contains(&octet);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let mut segments = text.strip_prefix('/').unwrap_or_default().split('/');
     match segments.all(|segment| !matches!(segment, "" | "." | "..")) && text.bytes().all(is_plain) {
         true => Ok(text.to_owned()),

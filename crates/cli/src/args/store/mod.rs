@@ -44,10 +44,10 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "ENGINE", default_value = "fjall")]
     pub(crate) engine: EngineName,
 
-    /// The octets that --engine memory may hold; half of the memory of this machine unless it is given.
+    /// The bytes that --engine memory may hold; half of the memory of this machine unless it is given.
     ///
     /// Beyond them writes that grow are answered with 507; deletes and smaller values are taken.
-    #[arg(long, value_name = "OCTETS", value_parser = values::octets)]
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
     pub(crate) engine_max: Option<NonZeroU64>,
 
     /// Make a bucket type, with its properties as a JSON object: 'sets={"datatype":"set"}'.
@@ -57,9 +57,9 @@ pub(crate) struct StoreArgs {
     #[arg(long = "type", value_name = "NAME=JSON", value_parser = bucket_type)]
     pub(crate) types: Vec<BucketType>,
 
-    /// Answer 413 to a write after which an object would have more octets than this, all siblings and their
+    /// Answer 413 to a write after which an object would have more bytes than this, all siblings and their
     /// fields together.
-    #[arg(long, value_name = "OCTETS", default_value = "51M", value_parser = values::octets)]
+    #[arg(long, value_name = "BYTES", default_value = "51M", value_parser = values::bytes)]
     pub(crate) object_max: NonZeroU64,
 
     /// The siblings that an object may have.
@@ -68,7 +68,7 @@ pub(crate) struct StoreArgs {
 
     /// The bytes of objects that requests and answers under way may hold together, 1M at least; requests wait
     /// for their part.
-    #[arg(long, value_name = "OCTETS", default_value = "192M", value_parser = values::memory)]
+    #[arg(long, value_name = "BYTES", default_value = "192M", value_parser = values::memory)]
     pub(crate) memory: NonZeroU64,
 
     /// The longest time that a request may ask for by its parameter `timeout`: a longer one, and 0, mean

@@ -95,8 +95,8 @@ fn line_of(text: &str, name: &str) -> usize {
     key.map_or(1, |key| line_at(text, key.span().start))
 }
 
-fn line_at(text: &str, octets: usize) -> usize {
-    1 + text[..octets.min(text.len())].matches('\n').count()
+fn line_at(text: &str, bytes: usize) -> usize {
+    1 + text[..bytes.min(text.len())].matches('\n').count()
 }
 
 fn bucket_type((name, properties): (&String, &Value)) -> OsString {

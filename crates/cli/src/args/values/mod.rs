@@ -67,7 +67,7 @@ pub(crate) const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "D
 
 /// Returns true for what is written as methods usually are: in capitals.
 pub(crate) fn is_in_capitals(word: &str) -> bool {
-    word.bytes().all(|octet| octet.is_ascii_uppercase() || b"-_".contains(&octet))
+    word.bytes().all(|byte| byte.is_ascii_uppercase() || b"-_".contains(&byte))
 }
 
 /// The protocols that URLs may name.
@@ -83,7 +83,7 @@ pub(super) fn protocols(text: &str) -> Result<Protocols, String> {
     let mut all = Protocols { http: true, https: true };
     for word in text.split(',') {
         let name = word.trim_start_matches(['=', '+', '-']);
-        let is_name = |octet: u8| octet.is_ascii_alphanumeric() || octet == b'+';
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+';
         if name.is_empty() || !name.bytes().all(is_name) {
             return Err("names such as http and https between commas, with =, + or - before them".to_owned());
         }
@@ -120,19 +120,19 @@ pub(super) fn credentials(text: &str) -> Result<(String, String), String> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum From {
     EndOfFile,
-    Octet(u64),
+    Byte(u64),
 }
 
 pub(super) fn offset(text: &str) -> Result<From, String> {
     match text {
         "-" => Ok(From::EndOfFile),
-        digits => digits.parse().map(From::Octet).map_err(|_| "a number of octets, or `-`".to_owned()),
+        digits => digits.parse().map(From::Byte).map_err(|_| "a number of bytes, or `-`".to_owned()),
     }
 }
 
 /// `FIRST-LAST`, `FIRST-` or `-LAST`, several of them between commas (RFC 9110 §14.1.2).
 pub(super) fn range(text: &str) -> Result<String, String> {
-    let is_digits = |text: &str| text.bytes().all(|octet| octet.is_ascii_digit());
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let is_range = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or_default();
         !(first.is_empty() && last.is_empty()) && is_digits(first) && is_digits(last)
@@ -212,40 +212,40 @@ fn host_and_rest(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Octets in a second.
+/// Bytes in a second.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Rate(pub(crate) NonZeroU64);
 
 pub(super) fn rate(text: &str) -> Result<Rate, String> {
-    octets(text).map(Rate)
+    bytes(text).map(Rate)
 }
 
-/// A number of octets, with `k`, `M` or `G` behind it for powers of 1024.
-pub(super) fn octets(text: &str) -> Result<NonZeroU64, String> {
+/// A number of bytes, with `k`, `M` or `G` behind it for powers of 1024.
+pub(super) fn bytes(text: &str) -> Result<NonZeroU64, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, letter)) if letter.is_ascii_alphabetic() => (&text[..at], letter.to_ascii_lowercase()),
         _ => (text, 'b'),
     };
     let power = "bkmg".find(unit);
-    let octets = power.and_then(|power| digits.parse::<u64>().ok()?.checked_mul(1024_u64.pow(power as u32)));
-    octets.and_then(NonZeroU64::new).ok_or_else(|| "written as 500, 100k, 2M or 1G".to_owned())
+    let bytes = power.and_then(|power| digits.parse::<u64>().ok()?.checked_mul(1024_u64.pow(power as u32)));
+    bytes.and_then(NonZeroU64::new).ok_or_else(|| "written as 500, 100k, 2M or 1G".to_owned())
 }
 
-/// As [`octets`], and 0, which is no limit.
-pub(super) fn octets_or_zero(text: &str) -> Result<u64, String> {
-    if text == "0" { Ok(0) } else { octets(text).map(NonZeroU64::get) }
+/// As [`bytes`], and 0, which is no limit.
+pub(super) fn bytes_or_zero(text: &str) -> Result<u64, String> {
+    if text == "0" { Ok(0) } else { bytes(text).map(NonZeroU64::get) }
 }
 
 /// The memory of all requests of a store. With less than a mebibyte nearly all would wait for each other,
 /// which nobody asks for who writes a number without its unit.
 pub(super) fn memory(text: &str) -> Result<NonZeroU64, String> {
-    let memory = octets(text)?;
+    let memory = bytes(text)?;
     if memory.get() >= 1 << 20 { Ok(memory) } else { Err("it is 1M at least".to_owned()) }
 }
 
 /// The size of a head, in bytes.
 pub(super) fn header_size(text: &str) -> Result<u32, String> {
-    let size = octets(text)?.get();
+    let size = bytes(text)?.get();
     u32::try_from(size)
         .ok()
         .filter(|size| *size <= HEADER_SIZE_MAX)
@@ -296,14 +296,14 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_of_octets() {
+    fn ranges_are_of_bytes() {
         for right in ["0-0", "5-", "-5", "0-1,5-"] {
             assert_eq!(range(right), Ok(right.to_owned()));
         }
         for wrong in ["", "-", "5", "a-b", "0-1,", "0 - 1"] {
             assert!(range(wrong).is_err(), "{wrong:?}");
         }
-        assert_eq!((offset("-"), offset("7")), (Ok(From::EndOfFile), Ok(From::Octet(7))));
+        assert_eq!((offset("-"), offset("7")), (Ok(From::EndOfFile), Ok(From::Byte(7))));
         assert!(offset("").is_err() && offset("-1").is_err());
     }
 
@@ -345,9 +345,9 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_a_number_of_octets() {
-        for (text, octets) in [("500", 500), ("1k", 1024), ("2M", 2 << 20), ("1g", 1 << 30), ("7B", 7)] {
-            assert_eq!(rate(text).map(|rate| rate.0.get()), Ok(octets), "{text}");
+    fn a_rate_is_a_number_of_bytes() {
+        for (text, bytes) in [("500", 500), ("1k", 1024), ("2M", 2 << 20), ("1g", 1 << 30), ("7B", 7)] {
+            assert_eq!(rate(text).map(|rate| rate.0.get()), Ok(bytes), "{text}");
         }
         for wrong in ["", "0", "k", "1x", "-1", "1.5M", "99999999999999999999", "ä"] {
             assert!(rate(wrong).is_err(), "{wrong:?}");
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn there_may_be_no_limit() {
-        assert_eq!((octets_or_zero("0"), octets_or_zero("2k")), (Ok(0), Ok(2048)));
+        assert_eq!((bytes_or_zero("0"), bytes_or_zero("2k")), (Ok(0), Ok(2048)));
         assert_eq!(memory("1M").map(NonZeroU64::get), Ok(1 << 20));
         for text in ["192", "1023k", "0"] {
             assert!(memory(text).is_err(), "{text}");

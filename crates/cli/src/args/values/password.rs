@@ -53,7 +53,7 @@ fn ask(_: &str) -> io::Result<String> {
 #[cfg(unix)]
 struct Hidden {
     before: nix::sys::termios::Termios,
-    /// The octets that stand for signals.
+    /// The bytes that stand for signals.
     signals: Vec<(u8, nix::sys::signal::Signal)>,
 }
 
@@ -79,9 +79,9 @@ impl Hidden {
             for (key, end, signal) in
                 [(Key::VINTR, Key::VEOL, Signal::SIGINT), (Key::VQUIT, Key::VEOL2, Signal::SIGQUIT)]
             {
-                let octet = mode.control_chars[key as usize];
-                mode.control_chars[end as usize] = octet;
-                signals.push((octet, signal));
+                let byte = mode.control_chars[key as usize];
+                mode.control_chars[end as usize] = byte;
+                signals.push((byte, signal));
             }
         }
         mode.local_flags.remove(LocalFlags::ECHO | LocalFlags::ISIG);
@@ -94,15 +94,15 @@ impl Hidden {
         use std::io::Read as _;
 
         let mut line = Vec::new();
-        for octet in io::stdin().lock().bytes() {
-            let octet = octet?;
-            if let Some((_, signal)) = self.signals.iter().find(|(key, _)| *key == octet) {
+        for byte in io::stdin().lock().bytes() {
+            let byte = byte?;
+            if let Some((_, signal)) = self.signals.iter().find(|(key, _)| *key == byte) {
                 return Ok(Typed::Signal(*signal));
             }
-            if octet == b'\n' {
+            if byte == b'\n' {
                 break;
             }
-            line.push(octet);
+            line.push(byte);
         }
         let line = String::from_utf8(line).map_err(|_| io::ErrorKind::InvalidData)?;
         Ok(Typed::Line(line.trim_end_matches('\r').to_owned()))

@@ -43,9 +43,9 @@ impl Held {
     }
 
     fn append(&mut self, chunk: &[u8]) -> Result<(), Answer> {
-        let octets = self.content.len() + chunk.len();
+        let bytes = self.content.len() + chunk.len();
         // Charged before it is kept: a description takes many times the memory of the content.
-        if !self.memory.resize(MEMORY_BASE + octets as u64 * MEMORY_FACTOR) {
+        if !self.memory.resize(MEMORY_BASE + bytes as u64 * MEMORY_FACTOR) {
             return Err(no_room());
         }
         self.content.extend_from_slice(chunk);

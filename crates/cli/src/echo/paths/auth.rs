@@ -29,9 +29,7 @@ fn basic_or(asked: &Asked<'_>, refusal: Status) -> Result<Made, Answer> {
 /// `/bearer`: any token.
 pub(super) fn bearer(asked: &Asked<'_>) -> Result<Made, Answer> {
     match credentials(asked, "bearer") {
-        Some(token) => {
-            Made::json(&json!({ "authenticated": true, "token": token }), asked.headers().octets())
-        }
+        Some(token) => Made::json(&json!({ "authenticated": true, "token": token }), asked.headers().bytes()),
         None => Made::new(Status::UNAUTHORIZED).header(KnownName::WWW_AUTHENTICATE, "Bearer"),
     }
 }

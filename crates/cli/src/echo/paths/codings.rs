@@ -106,10 +106,10 @@ mod tests {
         runtime.block_on(async {
             let client = Client::builder().decompress(true).build().unwrap();
             for (coding, _) in ENCODERS {
-                for octets in LENGTHS {
-                    let url = format!("http://{address}/{coding}/{octets}");
+                for bytes in LENGTHS {
+                    let url = format!("http://{address}/{coding}/{bytes}");
                     let mut response = client.get(&url).send().await.unwrap();
-                    assert!(response.body().bytes().await.unwrap() == content(octets), "{coding} {octets}");
+                    assert!(response.body().bytes().await.unwrap() == content(bytes), "{coding} {bytes}");
                 }
             }
         });
@@ -123,11 +123,11 @@ mod tests {
     /// The lengths just below and above the bounds of blocks.
     const LENGTHS: [usize; 8] = [0, 1, 0xfffe, 0xffff, 0x1_0000, 0x1_0001, 0x2_0000, 300_000];
 
-    fn content(octets: usize) -> Vec<u8> {
-        (0..octets).map(|at| ((at * at) >> 7) as u8).collect()
+    fn content(bytes: usize) -> Vec<u8> {
+        (0..bytes).map(|at| ((at * at) >> 7) as u8).collect()
     }
 
-    /// A server that answers `/CODING/OCTETS`.
+    /// A server that answers `/CODING/BYTES`.
     fn start() -> (SocketAddr, Stop) {
         let (started, server) = mpsc::channel();
         thread::spawn(move || {
@@ -143,9 +143,9 @@ mod tests {
 
     async fn answer(exchange: Exchange) -> Result<Sent, Error> {
         let path = exchange.request().path().to_owned();
-        let (coding, octets) = path[1..].split_once('/').unwrap();
+        let (coding, bytes) = path[1..].split_once('/').unwrap();
         let (_, encode) = ENCODERS.iter().find(|(own, _)| *own == coding).unwrap();
-        let content = encode(&content(octets.parse().unwrap()));
+        let content = encode(&content(bytes.parse().unwrap()));
         exchange.respond(Status::OK).header("content-encoding", coding).send(content).await
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn cookies(asked: &Asked<'_>) -> Result<Made, Answer> {
     let pairs = text.iter().flat_map(|line| line.split(';')).filter_map(|pair| pair.split_once('='));
     let object: Map<String, Value> =
         pairs.map(|(name, value)| (name.trim().to_owned(), unquoted(value.trim()).into())).collect();
-    Made::json(&json!({ "cookies": object }), asked.headers().octets())
+    Made::json(&json!({ "cookies": object }), asked.headers().bytes())
 }
 
 /// `/cookies/set?a=b`.
@@ -43,7 +43,7 @@ fn set_all(asked: &Asked<'_>, pairs: impl IntoIterator<Item = (String, String)>)
 
 /// A name that can be one (RFC 6265 §4.1.1).
 fn checked(name: &str) -> Result<&str, Answer> {
-    let is_token = |octet: u8| octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet);
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     match !name.is_empty() && name.bytes().all(is_token) {
         true => Ok(name),
         false => Err(Answer::new(Status::BAD_REQUEST).detail("a cookie cannot have that name")),
@@ -52,14 +52,14 @@ fn checked(name: &str) -> Result<&str, Answer> {
 
 /// A value as servers of Python write it: in quotes, with escapes in octal, where there is something to hide.
 fn quoted(value: &str) -> String {
-    let is_plain = |octet: u8| octet.is_ascii_graphic() && !b"\",;\\".contains(&octet);
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte);
     if value.bytes().all(is_plain) {
         return value.to_owned();
     }
     let mut text = String::from("\"");
-    for octet in value.bytes() {
-        match octet {
-            b'"' | b'\\' => text.extend(['\\', char::from(octet)]),
+    for byte in value.bytes() {
+        match byte {
+            b'"' | b'\\' => text.extend(['\\', char::from(byte)]),
             b' ' => text.push(' '),
             plain if is_plain(plain) => text.push(char::from(plain)),
             other => text.push_str(&format!("\\{other:03o}")),
@@ -72,25 +72,25 @@ fn quoted(value: &str) -> String {
 fn unquoted(value: &str) -> String {
     let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
     let Some(mut rest) = inner.map(str::as_bytes) else { return value.to_owned() };
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     while let [first, more @ ..] = rest {
-        (octets, rest) = match (first, more) {
+        (bytes, rest) = match (first, more) {
             // Three octal digits are one byte of UTF-8, not one character.
             (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', more @ ..]) => {
-                octets.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
-                (octets, more)
+                bytes.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                (bytes, more)
             }
             (b'\\', [escaped, more @ ..]) => {
-                octets.push(*escaped);
-                (octets, more)
+                bytes.push(*escaped);
+                (bytes, more)
             }
             _ => {
-                octets.push(*first);
-                (octets, more)
+                bytes.push(*first);
+                (bytes, more)
             }
         };
     }
-    String::from_utf8_lossy(&octets).into_owned()
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

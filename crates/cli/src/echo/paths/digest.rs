@@ -41,11 +41,11 @@ impl Algorithm {
     }
 
     /// The hash in hexadecimal digits.
-    fn of(self, octets: &[u8]) -> String {
-        let digits = |hash: &[u8]| hash.iter().map(|octet| format!("{octet:02x}")).collect();
+    fn of(self, bytes: &[u8]) -> String {
+        let digits = |hash: &[u8]| hash.iter().map(|byte| format!("{byte:02x}")).collect();
         match (self, TLS13_AES_128_GCM_SHA256.tls13()) {
-            (Self::Sha256, Some(suite)) => digits(suite.common.hash_provider.hash(octets).as_ref()),
-            _ => digits(&Md5::digest(octets)),
+            (Self::Sha256, Some(suite)) => digits(suite.common.hash_provider.hash(bytes).as_ref()),
+            _ => digits(&Md5::digest(bytes)),
         }
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn uuid(_: &Asked<'_>) -> Result<Made, Answer> {
 /// `/base64/TEXT`, in the alphabet of URLs.
 pub(super) fn base64(asked: &Asked<'_>) -> Result<Made, Answer> {
     let text = asked.path_text("text")?;
-    let decoded = URL_SAFE.decode(text).ok().and_then(|octets| String::from_utf8(octets).ok());
+    let decoded = URL_SAFE.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let malformed = || Answer::new(Status::BAD_REQUEST).detail("it is no base64 of text; try SGVsbG8");
     Ok(Made::of(TEXT, decoded.ok_or_else(malformed)?))
 }

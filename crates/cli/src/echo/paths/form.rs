@@ -46,7 +46,7 @@ impl Form {
         for _ in 0..PARTS_MAX {
             // The last delimiter ends in two hyphens.
             let Some(part) = without_blanks(rest).strip_prefix(b"\r\n") else { break };
-            let Some(end) = find_octets(part, delimiter.as_bytes()) else { break };
+            let Some(end) = find_bytes(part, delimiter.as_bytes()) else { break };
             form.add(&part[..end]);
             rest = &part[end + delimiter.len()..];
         }
@@ -55,14 +55,14 @@ impl Form {
 
     /// Adds a part; one that is malformed or has no name is passed over.
     fn add(&mut self, part: &[u8]) {
-        let Some(end) = find_octets(part, b"\r\n\r\n") else { return };
+        let Some(end) = find_bytes(part, b"\r\n\r\n") else { return };
         let (head, content) = (String::from_utf8_lossy(&part[..end]), &part[end + 4..]);
         let disposition = field(&head, "content-disposition").unwrap_or_default();
         let parameters = parse(disposition, ';');
         let Some(name) = find(&parameters, "name") else { return };
         // A file name, even an empty one, makes a part a file, as browsers send it (RFC 7578 §4.2).
         if filename(disposition).is_some() {
-            let media_type = field(&head, "content-type").unwrap_or(super::made::OCTETS);
+            let media_type = field(&head, "content-type").unwrap_or(super::made::BYTES);
             self.files.push((name.to_owned(), media_type.to_owned(), content.to_vec()));
         } else {
             self.values.push((name.to_owned(), String::from_utf8_lossy(content).into_owned()));
@@ -85,7 +85,7 @@ fn begun<'c>(content: &'c [u8], boundary: &str) -> Option<&'c [u8]> {
         Some(rest) => Some(rest),
         None => {
             let delimiter = format!("\r\n{first}");
-            find_octets(content, delimiter.as_bytes()).map(|at| &content[at + delimiter.len()..])
+            find_bytes(content, delimiter.as_bytes()).map(|at| &content[at + delimiter.len()..])
         }
     }
 }
@@ -96,8 +96,8 @@ fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
     fields.find(|(own, _)| own.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
 }
 
-fn find_octets(octets: &[u8], wanted: &[u8]) -> Option<usize> {
-    octets.windows(wanted.len()).position(|window| window == wanted)
+fn find_bytes(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     asked::{Asked, seconds},
     form::Form,
-    made::{Cut, JSON, Made, OCTETS, Pace},
+    made::{BYTES, Cut, JSON, Made, Pace},
 };
 use crate::text::json::latin1_text;
 
@@ -63,7 +63,7 @@ pub(super) fn coded(asked: &Asked<'_>, coded: &str) -> Result<Made, Answer> {
 pub(super) fn delay(asked: &Asked<'_>) -> Result<Made, Answer> {
     let before = seconds(asked.path_number("seconds")?).unwrap_or_default();
     let made = members(asked, &DELAYED, [])?;
-    Ok(made.paced(Pace { before, cut: Cut::Octets(usize::MAX), pause: Duration::ZERO, states_length: true }))
+    Ok(made.paced(Pace { before, cut: Cut::Bytes(usize::MAX), pause: Duration::ZERO, states_length: true }))
 }
 
 /// `/stream/N`: a line of JSON for each of so many.
@@ -88,8 +88,8 @@ fn members<const N: usize>(
 ) -> Result<Made, Answer> {
     let mut described = described(asked, names);
     described.extend(others.map(|(name, value)| (name.to_owned(), value)));
-    let octets = asked.content.len() + asked.headers().octets() + asked.exchange.request().path().len();
-    Made::json(&described, octets)
+    let bytes = asked.content.len() + asked.headers().bytes() + asked.exchange.request().path().len();
+    Made::json(&described, bytes)
 }
 
 fn described(asked: &Asked<'_>, names: &[&str]) -> Map<String, Value> {
@@ -108,7 +108,7 @@ fn described(asked: &Asked<'_>, names: &[&str]) -> Map<String, Value> {
         "files" => gathered(files.take().into_iter().flatten().map(file)),
         // The content of a form is shown as such.
         "data" if is_form => "".into(),
-        "data" => text_or_data(asked.content, OCTETS).into(),
+        "data" => text_or_data(asked.content, BYTES).into(),
         "json" if is_form => Value::Null,
         "json" => serde_json::from_slice(asked.content).unwrap_or_default(),
         _ => Value::Null,
@@ -132,10 +132,10 @@ fn file((name, media_type, content): (String, String, Vec<u8>)) -> (String, Valu
 }
 
 /// Text as it is, and other bytes as a `data:` URL (RFC 2397).
-fn text_or_data(octets: &[u8], media_type: &str) -> String {
-    match std::str::from_utf8(octets) {
+fn text_or_data(bytes: &[u8], media_type: &str) -> String {
+    match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
-        Err(_) => format!("data:{media_type};base64,{}", STANDARD.encode(octets)),
+        Err(_) => format!("data:{media_type};base64,{}", STANDARD.encode(bytes)),
     }
 }
 
@@ -201,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn octets_that_are_no_text_are_a_url() {
-        assert_eq!(text_or_data("é".as_bytes(), OCTETS), "é");
+    fn bytes_that_are_no_text_are_a_url() {
+        assert_eq!(text_or_data("é".as_bytes(), BYTES), "é");
         assert_eq!(text_or_data(&[0xff, 0xfe], "image/x"), "data:image/x;base64,//4=");
     }
 }

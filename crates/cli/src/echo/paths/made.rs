@@ -12,7 +12,7 @@ use crate::text::json;
 pub(super) const JSON: &str = "application/json";
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
-pub(super) const OCTETS: &str = "application/octet-stream";
+pub(super) const BYTES: &str = "application/octet-stream";
 
 /// Bytes of JSON that are printed for each byte of the request, and beyond: indents can make much of
 /// little.
@@ -48,7 +48,7 @@ pub(super) enum Cut {
     /// A piece ends behind each newline.
     Lines,
     /// A piece ends after this many bytes, at least one.
-    Octets(usize),
+    Bytes(usize),
 }
 
 impl Made {
@@ -66,9 +66,9 @@ impl Made {
     ///
     /// # Errors
     /// 413 for what takes more than some times the bytes of the request's content.
-    pub(super) fn json(value: &impl Serialize, asked_octets: usize) -> Result<Self, Answer> {
-        let octets_max = asked_octets.saturating_mul(PRINTED_FACTOR).saturating_add(PRINTED_MORE);
-        let mut out = Bounded { out: Vec::new(), octets_max };
+    pub(super) fn json(value: &impl Serialize, asked_bytes: usize) -> Result<Self, Answer> {
+        let bytes_max = asked_bytes.saturating_mul(PRINTED_FACTOR).saturating_add(PRINTED_MORE);
+        let mut out = Bounded { out: Vec::new(), bytes_max };
         serde_json::to_writer_pretty(&mut out, value).map_err(|_| {
             Answer::new(Status::CONTENT_TOO_LARGE).detail("the content is too long when it is described")
         })?;
@@ -145,8 +145,8 @@ impl Cut {
     /// The length of the first piece of what is left.
     fn length(self, rest: &[u8]) -> usize {
         match self {
-            Self::Lines => rest.iter().position(|octet| *octet == b'\n').map_or(rest.len(), |at| at + 1),
-            Self::Octets(octets) => octets.clamp(1, rest.len()),
+            Self::Lines => rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + 1),
+            Self::Bytes(bytes) => bytes.clamp(1, rest.len()),
         }
     }
 }
@@ -154,16 +154,16 @@ impl Cut {
 /// Takes bytes up to a bound.
 struct Bounded {
     out: Vec<u8>,
-    octets_max: usize,
+    bytes_max: usize,
 }
 
 impl io::Write for Bounded {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        if self.out.len() + octets.len() > self.octets_max {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.out.len() + bytes.len() > self.bytes_max {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        self.out.extend_from_slice(octets);
-        Ok(octets.len())
+        self.out.extend_from_slice(bytes);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -5,6 +5,7 @@
 
 mod asked;
 mod auth;
+mod bytes;
 mod caching;
 mod codings;
 mod cookies;
@@ -13,7 +14,6 @@ mod documents;
 mod form;
 mod inspection;
 mod made;
-mod octets;
 mod redirects;
 mod statuses;
 mod twister;
@@ -39,7 +39,7 @@ const READ: [(&str, Make); 39] = [
     ("/basic-auth/{user}/{password}", auth::basic),
     ("/bearer", auth::bearer),
     ("/brotli", codings::brotli),
-    ("/bytes/{octets}", octets::bytes),
+    ("/bytes/{bytes}", bytes::bytes),
     ("/cache", caching::cache),
     ("/cache/{seconds}", caching::cache_for),
     ("/cookies", cookies::cookies),
@@ -48,7 +48,7 @@ const READ: [(&str, Make); 39] = [
     ("/cookies/set/{name}/{value}", cookies::set_one),
     ("/deflate", codings::deflate),
     ("/deny", documents::deny),
-    ("/drip", octets::drip),
+    ("/drip", bytes::drip),
     ("/encoding/utf8", documents::utf8),
     ("/etag/{etag}", caching::etag),
     ("/forms/post", documents::form),
@@ -63,11 +63,11 @@ const READ: [(&str, Make); 39] = [
     ("/json", documents::json),
     ("/links/{count}", documents::first_links),
     ("/links/{count}/{own}", documents::links),
-    ("/range/{octets}", octets::range),
+    ("/range/{bytes}", bytes::range),
     ("/redirect/{count}", redirects::redirect),
     ("/relative-redirect/{count}", redirects::relative),
     ("/robots.txt", documents::robots),
-    ("/stream-bytes/{octets}", octets::stream_bytes),
+    ("/stream-bytes/{bytes}", bytes::stream_bytes),
     ("/stream/{lines}", inspection::stream),
     ("/user-agent", inspection::user_agent),
     ("/uuid", documents::uuid),
@@ -92,11 +92,11 @@ const ANY: [(&str, Make); 2] =
 const SENT: [(&str, &str); 4] =
     [("/post", "POST"), ("/put", "PUT"), ("/patch", "PATCH"), ("/delete", "DELETE")];
 
-/// Adds the paths to a router. No request may have more than `octets_max` bytes of content.
-pub(super) fn add(mut router: Router, terms: Terms, octets_max: usize) -> Router {
-    let discarding = |make| Answering { terms, octets_max, make, keeps_content: false };
-    let octets_max = octets_max.min(CONTENT_MAX);
-    let keeping = |make| Answering { terms, octets_max, make, keeps_content: true };
+/// Adds the paths to a router. No request may have more than `bytes_max` bytes of content.
+pub(super) fn add(mut router: Router, terms: Terms, bytes_max: usize) -> Router {
+    let discarding = |make| Answering { terms, bytes_max, make, keeps_content: false };
+    let bytes_max = bytes_max.min(CONTENT_MAX);
+    let keeping = |make| Answering { terms, bytes_max, make, keeps_content: true };
     for (path, make) in READ {
         router = router.route(path, discarding(make).by(&["GET"]));
     }
@@ -116,7 +116,7 @@ pub(super) fn add(mut router: Router, terms: Terms, octets_max: usize) -> Router
 #[derive(Clone, Copy)]
 struct Answering {
     terms: Terms,
-    octets_max: usize,
+    bytes_max: usize,
     make: Make,
     keeps_content: bool,
 }
@@ -125,7 +125,7 @@ impl Answering {
     /// A route that has these methods, and says so.
     fn by(self, methods: &[&str]) -> Route {
         let handler = move |exchange| self.answer(exchange);
-        let route = routing::options(allowed).content_max(self.octets_max);
+        let route = routing::options(allowed).content_max(self.bytes_max);
         methods.iter().fold(route, |route, method| route.on(method, handler))
     }
 

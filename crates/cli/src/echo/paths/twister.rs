@@ -43,10 +43,10 @@ impl Twister {
     }
 
     /// The next byte, each as likely as any other: nine bits, and again where they are more than a byte.
-    pub(super) fn octet(&mut self) -> u8 {
+    pub(super) fn byte(&mut self) -> u8 {
         loop {
-            if let Ok(octet) = u8::try_from(self.word() >> 23) {
-                return octet;
+            if let Ok(byte) = u8::try_from(self.word() >> 23) {
+                return byte;
             }
         }
     }
@@ -100,17 +100,17 @@ mod tests {
 
     /// Bytes that Python 3.11 gives for `random.seed(seed)` and `random.randint(0, 255)`.
     #[test]
-    fn a_seed_stands_for_the_octets_of_python() {
+    fn a_seed_stands_for_the_bytes_of_python() {
         for (seed, expected) in [
             (1, [68, 32, 130, 60, 253, 230, 241, 194]),
             (0, [197, 215, 20, 132, 248, 207, 155, 244]),
             (-5, [130, 183, 14, 238, 127, 26, 80, 57]),
         ] {
             let mut twister = Twister::seeded(seed);
-            assert_eq!([(); 8].map(|()| twister.octet()), expected, "{seed}");
+            assert_eq!([(); 8].map(|()| twister.byte()), expected, "{seed}");
         }
         let mut twister = Twister::seeded((1 << 70) + 3);
-        let octets: Vec<u8> = (0..2000).map(|_| twister.octet()).collect();
-        assert_eq!((&octets[..4], &octets[1996..]), (&[83, 169, 125, 144][..], &[108, 121, 224, 169][..]));
+        let bytes: Vec<u8> = (0..2000).map(|_| twister.byte()).collect();
+        assert_eq!((&bytes[..4], &bytes[1996..]), (&[83, 169, 125, 144][..], &[108, 121, 224, 169][..]));
     }
 }

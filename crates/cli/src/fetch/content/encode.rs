@@ -8,8 +8,8 @@ use super::stdin::Deadline;
 use crate::failure::exit::Failure;
 
 /// Encodes bytes as in a form (`application/x-www-form-urlencoded`): a space becomes `+`.
-pub(in crate::fetch) fn encoded(octets: &[u8]) -> String {
-    byte_serialize(octets).collect()
+pub(in crate::fetch) fn encoded(bytes: &[u8]) -> String {
+    byte_serialize(bytes).collect()
 }
 
 /// `name=value`, both encoded.

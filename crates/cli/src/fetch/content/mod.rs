@@ -31,7 +31,7 @@ const JSON_FIRST: &str = "application/json, */*;q=0.5";
 
 /// The source of bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Octets {
+pub(super) enum Input {
     Text(Bytes),
     File(PathBuf),
     Stdin,
@@ -40,7 +40,7 @@ pub(super) enum Octets {
 /// The parts that content is put together from.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Source {
-    Octets(Octets),
+    Input(Input),
     /// A form, with this between its parts.
     Parts {
         parts: Vec<Part>,
@@ -82,9 +82,9 @@ impl Content {
             let meant = if is_plain { Ok(vec![Globbed::plain(file)]) } else { glob::expanded(file) };
             for Globbed { url: file, .. } in meant.map_err(|why| usage(why).curl(3))? {
                 // With curl a dot is stdin that is not waited for.
-                let octets = if file == "." { Octets::Stdin } else { Octets::named(&file) };
+                let input = if file == "." { Input::Stdin } else { Input::named(&file) };
                 places.push(place);
-                uploads.push(Self::new(octets, None));
+                uploads.push(Self::new(input, None));
             }
         }
         Ok((places, uploads))
@@ -92,25 +92,25 @@ impl Content {
 
     fn by_flags(args: &ContentArgs, deadline: Deadline) -> Result<Option<Self>, Failure> {
         if !args.json.is_empty() {
-            let octets = json(&args.json, deadline)?;
-            return Ok(Some(Self { accept: Some(JSON), ..Self::new(octets, Some(JSON)) }));
+            let bytes = json(&args.json, deadline)?;
+            return Ok(Some(Self { accept: Some(JSON), ..Self::new(bytes, Some(JSON)) }));
         }
         if !args.form_parts.is_empty() {
             let parts: Result<Vec<Part>, Failure> = args.form_parts.iter().map(Part::of).collect();
             return Ok(Some(Self::of_parts(args, parts?)));
         }
         if let Some(text) = &args.raw {
-            let octets = Octets::Text(text.clone().into());
+            let input = Input::Text(text.clone().into());
             return Ok(Some(match args.form {
-                true => Self::new(octets, Some(FORM)),
-                false => Self { accept: Some(JSON_FIRST), ..Self::new(octets, Some(JSON)) },
+                true => Self::new(input, Some(FORM)),
+                false => Self { accept: Some(JSON_FIRST), ..Self::new(input, Some(JSON)) },
             }));
         }
-        Ok(data(args, deadline)?.map(|octets| Self::new(octets, Some(FORM))))
+        Ok(data(args, deadline)?.map(|bytes| Self::new(bytes, Some(FORM))))
     }
 
-    fn new(octets: Octets, media_type: Option<&str>) -> Self {
-        Self { source: Source::Octets(octets), media_type: media_type.map(str::to_owned), accept: None }
+    fn new(input: Input, media_type: Option<&str>) -> Self {
+        Self { source: Source::Input(input), media_type: media_type.map(str::to_owned), accept: None }
     }
 
     fn of_parts(args: &ContentArgs, parts: Vec<Part>) -> Self {
@@ -144,12 +144,12 @@ impl Content {
 impl Content {
     /// Reads what comes from stdin: it may be sent more than once.
     pub(super) fn hold(&mut self, deadline: Deadline) -> Result<(), Failure> {
-        let all: Vec<&mut Octets> = match &mut self.source {
-            Source::Octets(octets) => vec![octets],
-            Source::Parts { parts, .. } => parts.iter_mut().flat_map(Part::octets_mut).collect(),
+        let all: Vec<&mut Input> = match &mut self.source {
+            Source::Input(input) => vec![input],
+            Source::Parts { parts, .. } => parts.iter_mut().flat_map(Part::inputs_mut).collect(),
         };
-        for octets in all.into_iter().filter(|octets| **octets == Octets::Stdin) {
-            *octets = Octets::Text(deadline.read_all()?.into());
+        for input in all.into_iter().filter(|input| **input == Input::Stdin) {
+            *input = Input::Text(deadline.read_all()?.into());
         }
         Ok(())
     }
@@ -164,13 +164,13 @@ impl Source {
     /// Returns true if some of it comes from stdin, which can be read once.
     pub(super) fn has_stdin(&self) -> bool {
         match self {
-            Self::Octets(octets) => *octets == Octets::Stdin,
+            Self::Input(input) => *input == Input::Stdin,
             Self::Parts { parts, .. } => parts.iter().any(Part::has_stdin),
         }
     }
 }
 
-impl Octets {
+impl Input {
     /// A file, or stdin for `-`.
     pub(super) fn named(name: &str) -> Self {
         if name == "-" { Self::Stdin } else { Self::File(name.into()) }
@@ -201,18 +201,18 @@ impl Octets {
 }
 
 /// Returns the values of `-d` and the other data options, joined; `None` if there are none.
-fn data(args: &ContentArgs, deadline: Deadline) -> Result<Option<Octets>, Failure> {
+fn data(args: &ContentArgs, deadline: Deadline) -> Result<Option<Input>, Failure> {
     match &args.pieces[..] {
         [] => Ok(None),
         // A file is not read before it is sent, however large it is. Stdin is: its length is stated.
-        [Piece::Data(file)] if file != "@-" => Ok(Some(Octets::of(file))),
-        pieces => joined(pieces, deadline).map(|text| Some(Octets::Text(text))),
+        [Piece::Data(file)] if file != "@-" => Ok(Some(Input::of(file))),
+        pieces => joined(pieces, deadline).map(|text| Some(Input::Text(text))),
     }
 }
 
 fn joined(pieces: &[Piece], deadline: Deadline) -> Result<Bytes, Failure> {
     let read = |piece: &Piece| match piece {
-        Piece::Data(text) => Octets::read(text, deadline),
+        Piece::Data(text) => Input::read(text, deadline),
         Piece::Raw(text) => Ok(text.clone().into()),
         Piece::Encoded(text) => encode::argument(text, deadline).map(Bytes::from),
     };
@@ -248,16 +248,16 @@ pub(super) fn as_query(args: &ContentArgs, deadline: Deadline) -> Result<Option<
 }
 
 /// Returns what --json gives: pieces one behind the other.
-fn json(pieces: &[String], deadline: Deadline) -> Result<Octets, Failure> {
+fn json(pieces: &[String], deadline: Deadline) -> Result<Input, Failure> {
     if let [piece] = pieces {
-        return Ok(Octets::of(piece));
+        return Ok(Input::of(piece));
     }
-    together(pieces.iter().map(|piece| Octets::read(piece, deadline)), b"").map(Octets::Text)
+    together(pieces.iter().map(|piece| Input::read(piece, deadline)), b"").map(Input::Text)
 }
 
 fn file(path: &PathBuf) -> Content {
-    let octets = path.to_str().map_or_else(|| Octets::File(path.clone()), Octets::named);
-    Content::new(octets, mime_guess::from_path(path).first_raw())
+    let input = path.to_str().map_or_else(|| Input::File(path.clone()), Input::named);
+    Content::new(input, mime_guess::from_path(path).first_raw())
 }
 
 /// The items as JSON, where their names lead; of two with one name the later counts. JSON that was given
@@ -275,8 +275,8 @@ fn object(items: &[Item]) -> Result<Content, Failure> {
         };
         document.put(name, json).map_err(usage)?;
     }
-    let octets = Octets::Text(document.into_json().into());
-    Ok(Content { accept: Some(JSON_FIRST), ..Content::new(octets, Some(JSON)) })
+    let input = Input::Text(document.into_json().into());
+    Ok(Content { accept: Some(JSON_FIRST), ..Content::new(input, Some(JSON)) })
 }
 
 fn parts(items: &[Item]) -> Result<Vec<Part>, Failure> {
@@ -303,8 +303,8 @@ fn form(items: &[Item]) -> Result<Content, Failure> {
             _ => {}
         }
     }
-    let octets = Octets::Text(pairs.join("&").into());
-    Ok(Content::new(octets, Some(FORM)))
+    let input = Input::Text(pairs.join("&").into());
+    Ok(Content::new(input, Some(FORM)))
 }
 
 impl Value {
@@ -342,7 +342,7 @@ mod tests {
 
     fn text_of(args: &ContentArgs, items: &[&str]) -> String {
         match of(args, items).unwrap().unwrap().source {
-            Source::Octets(Octets::Text(text)) => String::from_utf8(text.into()).unwrap(),
+            Source::Input(Input::Text(text)) => String::from_utf8(text.into()).unwrap(),
             other => panic!("{other:?}"),
         }
     }
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_single_file_is_left_where_it_is() {
-        let file = |path: &str| Source::Octets(Octets::File(path.into()));
+        let file = |path: &str| Source::Input(Input::File(path.into()));
         let data =
             |text: &str| ContentArgs { pieces: vec![Piece::Data(text.to_owned())], ..Default::default() };
         assert_eq!(of(&data("@a"), &[]).unwrap().unwrap().source, file("a"));
@@ -422,7 +422,7 @@ mod tests {
         let (places, uploads) = Content::uploads(&upload, false).unwrap();
         assert_eq!(places, [0, 1, 2]);
         let sources: Vec<Source> = uploads.into_iter().map(|content| content.source).collect();
-        assert_eq!(sources, [Source::Octets(Octets::Stdin), file("a"), Source::Octets(Octets::Stdin)]);
+        assert_eq!(sources, [Source::Input(Input::Stdin), file("a"), Source::Input(Input::Stdin)]);
         assert!(of(&upload, &["a=b"]).is_err());
         let whole = of(&ContentArgs::default(), &["@a.png"]).unwrap().unwrap();
         assert_eq!((whole.source, whole.media_type.as_deref()), (file("a.png"), Some("image/png")));

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::{Octets, part_encoder::PartEncoder};
+use super::{Input, part_encoder::PartEncoder};
 use crate::{
     args::FormPart,
     failure::exit::{Exit, Failure},
@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) struct Part {
     pub(in crate::fetch) name: String,
-    pub(in crate::fetch) octets: Octets,
+    pub(in crate::fetch) input: Input,
     pub(in crate::fetch) file_name: Option<String>,
     pub(in crate::fetch) media_type: Option<String>,
     /// Further lines of its head.
@@ -24,14 +24,14 @@ pub(in crate::fetch) struct Part {
 
 impl Part {
     pub(in crate::fetch) fn text(name: &str, text: &[u8]) -> Self {
-        let octets = Octets::Text(text.to_vec().into());
-        Self::new(name, octets)
+        let input = Input::Text(text.to_vec().into());
+        Self::new(name, input)
     }
 
-    fn new(name: &str, octets: Octets) -> Self {
+    fn new(name: &str, input: Input) -> Self {
         Self {
             name: name.to_owned(),
-            octets,
+            input,
             file_name: None,
             media_type: None,
             fields: Vec::new(),
@@ -42,27 +42,27 @@ impl Part {
 
     /// The media type follows from the file's name unless it is given.
     pub(in crate::fetch) fn file(name: &str, path: &str, media_type: Option<String>) -> Self {
-        let octets = Octets::named(path);
-        let file_name = match octets {
-            Octets::Stdin => "-".to_owned(),
+        let input = Input::named(path);
+        let file_name = match input {
+            Input::Stdin => "-".to_owned(),
             _ => Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned(),
         };
         let guessed = || mime_guess::from_path(path).first_or_octet_stream().to_string();
         // Stdin may be anything.
-        let guessed = || (octets != Octets::Stdin).then(guessed);
+        let guessed = || (input != Input::Stdin).then(guessed);
         let media_type = media_type.or_else(guessed);
-        Self { file_name: Some(file_name), media_type, ..Self::new(name, octets) }
+        Self { file_name: Some(file_name), media_type, ..Self::new(name, input) }
     }
 
     /// The bytes of the part, or of each of its files.
-    pub(in crate::fetch) fn octets_mut(&mut self) -> Vec<&mut Octets> {
-        let Self { octets, files, .. } = self;
-        std::iter::once(octets).chain(files.iter_mut().map(|file| &mut file.octets)).collect()
+    pub(in crate::fetch) fn inputs_mut(&mut self) -> Vec<&mut Input> {
+        let Self { input, files, .. } = self;
+        std::iter::once(input).chain(files.iter_mut().map(|file| &mut file.input)).collect()
     }
 
     /// Returns true if some of it comes from stdin.
     pub(in crate::fetch) fn has_stdin(&self) -> bool {
-        self.octets == Octets::Stdin || self.files.iter().any(Self::has_stdin)
+        self.input == Input::Stdin || self.files.iter().any(Self::has_stdin)
     }
 
     /// Takes what `-F` or `--form-string` is given.
@@ -273,6 +273,6 @@ mod tests {
             assert!(Part::read(wrong).is_err(), "{wrong}");
         }
         let manifest = Part::read(concat!("a=<", env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
-        assert!(matches!(manifest.octets, Octets::Text(text) if text.starts_with(b"[package]")));
+        assert!(matches!(manifest.input, Input::Text(text) if text.starts_with(b"[package]")));
     }
 }

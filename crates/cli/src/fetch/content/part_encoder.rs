@@ -34,13 +34,13 @@ impl PartEncoder {
     }
 
     /// The bytes as they are sent; nothing if they cannot be.
-    pub(in crate::fetch) fn encode(self, octets: Vec<u8>) -> Option<Vec<u8>> {
+    pub(in crate::fetch) fn encode(self, bytes: Vec<u8>) -> Option<Vec<u8>> {
         match self {
-            Self::SevenBit if !octets.is_ascii() => None,
-            Self::Binary | Self::EightBit | Self::SevenBit => Some(octets),
-            Self::QuotedPrintable => Some(quoted_printable(&octets)),
+            Self::SevenBit if !bytes.is_ascii() => None,
+            Self::Binary | Self::EightBit | Self::SevenBit => Some(bytes),
+            Self::QuotedPrintable => Some(quoted_printable(&bytes)),
             Self::Base64 => {
-                let text = STANDARD.encode(octets);
+                let text = STANDARD.encode(bytes);
                 let lines: Vec<&[u8]> = text.as_bytes().chunks(LINE_MAX).collect();
                 Some(lines.join(&b"\r\n"[..]))
             }
@@ -50,18 +50,18 @@ impl PartEncoder {
 
 /// Lines end where CR LF stand; all else that is not printed is escaped, and white space at the end of a
 /// line.
-fn quoted_printable(octets: &[u8]) -> Vec<u8> {
+fn quoted_printable(bytes: &[u8]) -> Vec<u8> {
     let (mut encoded, mut column, mut at) = (Vec::new(), 0, 0);
-    let ends_line = |at: usize| at >= octets.len() || octets[at..].starts_with(b"\r\n");
-    while let Some(octet) = octets.get(at) {
-        if octets[at..].starts_with(b"\r\n") {
+    let ends_line = |at: usize| at >= bytes.len() || bytes[at..].starts_with(b"\r\n");
+    while let Some(byte) = bytes.get(at) {
+        if bytes[at..].starts_with(b"\r\n") {
             encoded.extend(b"\r\n");
             (column, at) = (0, at + 2);
             continue;
         }
-        let word = match octet {
-            b' ' | b'\t' if !ends_line(at + 1) => vec![*octet],
-            b'!'..=b'<' | b'>'..=b'~' => vec![*octet],
+        let word = match byte {
+            b' ' | b'\t' if !ends_line(at + 1) => vec![*byte],
+            b'!'..=b'<' | b'>'..=b'~' => vec![*byte],
             other => format!("={other:02X}").into_bytes(),
         };
         let end = column + word.len();
@@ -81,10 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_are_encoded_as_the_rfc_says() {
+    fn bytes_are_encoded_as_the_rfc_says() {
         let long = "a".repeat(80);
         let soft = format!("{}=\r\n{}", "a".repeat(75), "a".repeat(5));
-        for (name, octets, expected) in [
+        for (name, bytes, expected) in [
             ("base64", "hello", Some("aGVsbG8=")),
             ("BASE64", "", Some("")),
             ("quoted-printable", "a=\u{e4} b \r\nc\t", Some("a=3D=C3=A4 b=20\r\nc=09")),
@@ -95,8 +95,8 @@ mod tests {
             ("8bit", "\u{e4}", Some("\u{e4}")),
             ("binary", "\u{e4}", Some("\u{e4}")),
         ] {
-            let encoded = PartEncoder::find(name).unwrap().encode(octets.as_bytes().to_vec());
-            assert_eq!(encoded.as_deref(), expected.map(str::as_bytes), "{name} {octets:?}");
+            let encoded = PartEncoder::find(name).unwrap().encode(bytes.as_bytes().to_vec());
+            assert_eq!(encoded.as_deref(), expected.map(str::as_bytes), "{name} {bytes:?}");
         }
         let lines = PartEncoder::Base64.encode(vec![0; 60]).unwrap();
         assert_eq!(lines, [&[b'A'; 76][..], b"\r\nAAAA"].concat());

@@ -9,7 +9,7 @@ use std::{
 use alula::{Bytes, Content, Multipart, Part};
 use tokio::io::AsyncReadExt as _;
 
-use super::{Octets, Source, multipart, stdin::Deadline};
+use super::{Input, Source, multipart, stdin::Deadline};
 use crate::failure::exit::{Exit, Failure};
 
 /// The way in which stdin is read for content.
@@ -27,8 +27,8 @@ pub(in crate::fetch) enum Stdin {
 /// before.
 pub(in crate::fetch) fn open(source: &Source, stdin: Stdin, deadline: Deadline) -> Result<Content, Failure> {
     match source {
-        Source::Octets(octets) => Ok(match Opened::of(octets, stdin, deadline)? {
-            Opened::Octets(octets) => Content::shared(octets),
+        Source::Input(input) => Ok(match Opened::of(input, stdin, deadline)? {
+            Opened::Bytes(bytes) => Content::shared(bytes),
             Opened::File(path) => Content::file(path),
             Opened::Device(device) => Content::reader(device),
             Opened::Stdin => Content::reader(tokio::io::stdin()),
@@ -47,9 +47,9 @@ pub(in crate::fetch) fn open(source: &Source, stdin: Stdin, deadline: Deadline) 
 
 /// The same in chunks, which can be sent once. A form is sent as it is.
 pub(in crate::fetch) fn open_in_chunks(source: &Source) -> Result<Content, Failure> {
-    let Source::Octets(octets) = source else { return open(source, Stdin::Streamed, Deadline::default()) };
-    Ok(match Opened::of(octets, Stdin::Streamed, Deadline::default())? {
-        Opened::Octets(octets) => Content::reader(io::Cursor::new(octets)),
+    let Source::Input(input) = source else { return open(source, Stdin::Streamed, Deadline::default()) };
+    Ok(match Opened::of(input, Stdin::Streamed, Deadline::default())? {
+        Opened::Bytes(bytes) => Content::reader(io::Cursor::new(bytes)),
         Opened::File(path) => {
             let file = File::open(path).map_err(|error| Failure::unread(path.display(), &error))?;
             Content::reader(tokio::fs::File::from(file))
@@ -62,8 +62,8 @@ pub(in crate::fetch) fn open_in_chunks(source: &Source) -> Result<Content, Failu
 
 fn open_part(part: &multipart::Part, stdin: Stdin, deadline: Deadline) -> Result<Part, Failure> {
     let opened = match (&part.files[..], part.encoder) {
-        ([], None) => match Opened::of(&part.octets, stdin, deadline)? {
-            Opened::Octets(octets) => Part::shared(octets),
+        ([], None) => match Opened::of(&part.input, stdin, deadline)? {
+            Opened::Bytes(bytes) => Part::shared(bytes),
             Opened::File(path) => Part::file(path),
             Opened::Device(device) => Part::reader(device, None),
             Opened::Stdin => Part::reader(tokio::io::stdin(), None),
@@ -71,7 +71,7 @@ fn open_part(part: &multipart::Part, stdin: Stdin, deadline: Deadline) -> Result
             Opened::LongStdin(first) => Part::reader(io::Cursor::new(first).chain(tokio::io::stdin()), None),
         },
         ([], Some(encoder)) => {
-            let encoded = encoder.encode(part.octets.all(deadline)?.into()).ok_or_else(|| unencoded(part))?;
+            let encoded = encoder.encode(part.input.all(deadline)?.into()).ok_or_else(|| unencoded(part))?;
             Part::bytes(encoded)
         }
         (files, _) => {
@@ -90,23 +90,23 @@ fn open_part(part: &multipart::Part, stdin: Stdin, deadline: Deadline) -> Result
 
 /// The failure of bytes that the encoder cannot write.
 fn unencoded(part: &multipart::Part) -> Failure {
-    Failure::new(Exit::Local, format!("the part {:?} has octets that 7bit cannot have", part.name)).curl(26)
+    Failure::new(Exit::Local, format!("the part {:?} has bytes that 7bit cannot have", part.name)).curl(26)
 }
 
 /// The number of bytes that are sent, if that is known before.
 pub(in crate::fetch) fn length_of(source: &Source) -> Option<u64> {
     match source {
-        Source::Octets(Octets::Text(text)) => Some(text.len() as u64),
-        Source::Octets(Octets::File(path)) => {
+        Source::Input(Input::Text(text)) => Some(text.len() as u64),
+        Source::Input(Input::File(path)) => {
             path.metadata().ok().filter(Metadata::is_file).map(|file| file.len())
         }
-        Source::Octets(Octets::Stdin) | Source::Parts { .. } => None,
+        Source::Input(Input::Stdin) | Source::Parts { .. } => None,
     }
 }
 
 /// Bytes that are known to be there.
 enum Opened<'a> {
-    Octets(Bytes),
+    Bytes(Bytes),
     /// A file, which knows its length.
     File(&'a Path),
     /// A pipe or a device, which does not, and may be read once.
@@ -128,7 +128,7 @@ fn measured<'a>(deadline: Deadline) -> Result<Opened<'a>, Failure> {
         return Ok(Opened::SizedStdin(bytes));
     }
     let (first, is_all) = deadline.read_within(MEASURED_BYTES_MAX)?;
-    Ok(if is_all { Opened::Octets(first.into()) } else { Opened::LongStdin(first) })
+    Ok(if is_all { Opened::Bytes(first.into()) } else { Opened::LongStdin(first) })
 }
 
 /// Returns the number of bytes from the place where stdin is, if it is a file.
@@ -143,12 +143,12 @@ fn bytes_of_file() -> Option<u64> {
 }
 
 impl<'a> Opened<'a> {
-    fn of(octets: &'a Octets, stdin: Stdin, deadline: Deadline) -> Result<Self, Failure> {
-        match octets {
-            Octets::Text(text) => Ok(Self::Octets(text.clone())),
-            Octets::File(path) => Self::named(path),
-            Octets::Stdin => match stdin {
-                Stdin::Held => deadline.read_all().map(|all| Self::Octets(all.into())),
+    fn of(input: &'a Input, stdin: Stdin, deadline: Deadline) -> Result<Self, Failure> {
+        match input {
+            Input::Text(text) => Ok(Self::Bytes(text.clone())),
+            Input::File(path) => Self::named(path),
+            Input::Stdin => match stdin {
+                Stdin::Held => deadline.read_all().map(|all| Self::Bytes(all.into())),
                 Stdin::Measured => measured(deadline),
                 Stdin::Streamed => Ok(Self::Stdin),
             },
@@ -173,9 +173,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told_by_its_name() {
-        let open = |path: &str| {
-            open(&Source::Octets(Octets::File(path.into())), Stdin::Streamed, Deadline::default())
-        };
+        let open =
+            |path: &str| open(&Source::Input(Input::File(path.into())), Stdin::Streamed, Deadline::default());
         assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).is_ok());
         for wrong in ["no such file", "."] {
             let failure = open(wrong).err().unwrap();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 /// The longest name on most file systems, in bytes.
-const OCTETS_MAX: usize = 255;
+const BYTES_MAX: usize = 255;
 
 /// Names of devices on Windows, whatever extension they have.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
@@ -27,7 +27,7 @@ pub(in crate::fetch) fn is_harmless(name: &str) -> bool {
     // A file named `-rf` would be a flag in a later `rm *`, and `.bashrc` a configuration.
     let is_flag_or_hidden = name.starts_with(['-', '.']);
     is_one(name)
-        && name.len() <= OCTETS_MAX
+        && name.len() <= BYTES_MAX
         && is_trimmed
         && !is_flag_or_hidden
         && !name.contains(is_misleading)
@@ -73,12 +73,12 @@ mod tests {
 
     #[test]
     fn a_name_of_somebody_else_is_harmless() {
-        let long = "x".repeat(OCTETS_MAX);
+        let long = "x".repeat(BYTES_MAX);
         for right in ["a", "a b.tar.gz", "ö€.txt", "console", "com", "com10", "lpt", "null.txt", "🦀", &long]
         {
             assert!(is_harmless(right), "{right:?}");
         }
-        let longer = "ö".repeat(OCTETS_MAX / 2 + 1);
+        let longer = "ö".repeat(BYTES_MAX / 2 + 1);
         for wrong in [
             "",
             ".",

@@ -68,8 +68,8 @@ impl Output {
             _ => options(named_by, there).open(path).map(|file| (file, path.clone())),
         }
         .map_err(failed)?;
-        if let There::IsContinued(octets) = there {
-            check_length(&file, &path, octets)?;
+        if let There::IsContinued(bytes) = there {
+            check_length(&file, &path, bytes)?;
         }
         Ok(Self { to: To::File(file, path), escaper: None })
     }
@@ -89,13 +89,13 @@ impl Output {
     }
 
     /// Writes text or bytes from anywhere.
-    pub(super) fn write(&mut self, octets: &[u8]) -> Outcome {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Outcome {
         match &mut self.escaper {
             Some(escaper) => {
-                let shown = escaper.next(octets);
+                let shown = escaper.next(bytes);
                 self.put(&shown)
             }
-            None => self.put(octets),
+            None => self.put(bytes),
         }
     }
 
@@ -109,19 +109,19 @@ impl Output {
 
     /// Writes what was made for this place.
     pub(super) fn show(&mut self, painted: Painted) -> Outcome {
-        self.put(&painted.into_octets())
+        self.put(&painted.into_bytes())
     }
 
     /// Writes, so that a reader sees it at once.
-    fn put(&mut self, octets: &[u8]) -> Outcome {
+    fn put(&mut self, bytes: &[u8]) -> Outcome {
         match &mut self.to {
             To::Stdout(stdout) => {
                 let mut stdout = stdout.lock();
-                let written = stdout.write_all(octets).and_then(|()| stdout.flush());
+                let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
                 written.map_err(|error| Failure::local("stdout", &error))
             }
             To::File(file, path) => {
-                file.write_all(octets).map_err(|error| Failure::local(path.display(), &error))
+                file.write_all(bytes).map_err(|error| Failure::local(path.display(), &error))
             }
         }
     }
@@ -191,12 +191,12 @@ fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
 }
 
 /// The rest is asked for before the file is opened; another program may have written to it meanwhile.
-fn check_length(file: &File, path: &Path, octets: u64) -> Outcome {
+fn check_length(file: &File, path: &Path, bytes: u64) -> Outcome {
     let length = file.metadata().map_err(|error| Failure::local(path.display(), &error))?.len();
-    if length == octets {
+    if length == bytes {
         return Ok(());
     }
     let sentence =
-        format_args!("{} had {octets} octets and has {length} now: nothing was added", path.display());
+        format_args!("{} had {bytes} bytes and has {length} now: nothing was added", path.display());
     Err(Failure::new(Exit::Resume, sentence))
 }

@@ -18,12 +18,12 @@ pub(in crate::fetch) fn offset(from: Option<From>, to: &Destination) -> Result<O
     match (from, to.path()) {
         (None, _) => Ok(None),
         (Some(From::EndOfFile), None) => usage("-C - goes on with a file: -o or -O names it".to_owned()),
-        (Some(From::EndOfFile), Some(_)) => Ok(there.filter(|octets| *octets > 0)),
-        (Some(From::Octet(octet)), Some(path)) if octet != there.unwrap_or(0) => {
+        (Some(From::EndOfFile), Some(_)) => Ok(there.filter(|bytes| *bytes > 0)),
+        (Some(From::Byte(byte)), Some(path)) if byte != there.unwrap_or(0) => {
             let length = there.unwrap_or(0);
-            usage(format!("{} has {length} octets, so -C {octet} would not go on with it", path.display()))
+            usage(format!("{} has {length} bytes, so -C {byte} would not go on with it", path.display()))
         }
-        (Some(From::Octet(octet)), _) => Ok(Some(octet).filter(|octet| *octet > 0)),
+        (Some(From::Byte(byte)), _) => Ok(Some(byte).filter(|byte| *byte > 0)),
     }
 }
 
@@ -54,7 +54,7 @@ fn rest(status: u16, text: Option<&str>, length: Option<u64>, offset: u64) -> Re
             match length {
                 // One of the two numbers is wrong, and the file would end up with a gap or an overlap.
                 Some(length) if length != named => {
-                    Err(format!("the server sends {length} octets, and says {}", text.unwrap_or_default()))
+                    Err(format!("the server sends {length} bytes, and says {}", text.unwrap_or_default()))
                 }
                 _ => Ok(Rest::Follows),
             }
@@ -62,13 +62,13 @@ fn rest(status: u16, text: Option<&str>, length: Option<u64>, offset: u64) -> Re
         (206, _) => {
             let range = text.unwrap_or("nothing");
             Err(format!(
-                "the server sent another part than was asked for: octet {offset} on, and it says {range}"
+                "the server sent another part than was asked for: byte {offset} on, and it says {range}"
             ))
         }
         (416, Some(Range { part: None, whole: Some(whole) })) if whole == offset => Ok(Rest::IsNothing),
-        (416, Some(Range { part: None, whole: Some(whole) })) => Err(format!(
-            "what is there has {offset} octets and the resource {whole}: it is not its beginning"
-        )),
+        (416, Some(Range { part: None, whole: Some(whole) })) => {
+            Err(format!("what is there has {offset} bytes and the resource {whole}: it is not its beginning"))
+        }
         // The server ignored the range, as it may (RFC 9110 §14.2): its content starts over.
         (200, _) => {
             Err("the server sends all of it again, and nothing was added (leave -C out to start over)"
@@ -99,7 +99,7 @@ impl Coming {
             return Ok(());
         }
         let sentence =
-            format_args!("{}: the server sends more than the {named} octets that it says", masked_url(url));
+            format_args!("{}: the server sends more than the {named} bytes that it says", masked_url(url));
         Err(Failure::new(Exit::Resume, sentence))
     }
 
@@ -112,7 +112,7 @@ impl Coming {
             return Ok(());
         }
         let sentence = format_args!(
-            "{url}: the server sent {end} octets of {whole} and no more (-C - goes on with them)"
+            "{url}: the server sent {end} bytes of {whole} and no more (-C - goes on with them)"
         );
         Err(Failure::new(Exit::CutOff, sentence))
     }

@@ -2,7 +2,7 @@
 
 use super::{Plan, target::Target};
 use crate::args::Options;
-use crate::fetch::content::{Octets, Source, multipart::Part};
+use crate::fetch::content::{Input, Source, multipart::Part};
 
 /// The line for one target. Fields are all there, so that curl adds none of its own.
 pub(in crate::fetch) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
@@ -37,21 +37,21 @@ pub(in crate::fetch) fn line(plan: &Plan, target: &Target, options: &Options) ->
         }
     }
     if let Some(content) = content
-        && let Source::Octets(octets) = &content.source
+        && let Source::Input(input) = &content.source
     {
         // curl would add the type of a form to any data, unless the field is removed.
         words.extend(content.media_type.is_none().then(|| "-H 'content-type:'".to_owned()));
-        words.push(data(octets));
+        words.push(data(input));
     }
     words.extend(parts.iter().map(part));
     words.join(" ")
 }
 
-fn data(octets: &Octets) -> String {
-    match octets {
-        Octets::Text(text) => format!("--data-raw {}", quoted(&String::from_utf8_lossy(text))),
-        Octets::File(path) => format!("--data-binary {}", quoted(&format!("@{}", path.display()))),
-        Octets::Stdin => "--data-binary @-".to_owned(),
+fn data(input: &Input) -> String {
+    match input {
+        Input::Text(text) => format!("--data-raw {}", quoted(&String::from_utf8_lossy(text))),
+        Input::File(path) => format!("--data-binary {}", quoted(&format!("@{}", path.display()))),
+        Input::Stdin => "--data-binary @-".to_owned(),
     }
 }
 
@@ -70,10 +70,10 @@ fn part(part: &Part) -> String {
 
 /// The value of a part, with what is said of it.
 fn described(part: &Part) -> String {
-    let mut word = match &part.octets {
-        Octets::Text(text) => String::from_utf8_lossy(text).into_owned(),
-        Octets::File(path) => format!("@{}", path.display()),
-        Octets::Stdin => "@-".to_owned(),
+    let mut word = match &part.input {
+        Input::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        Input::File(path) => format!("@{}", path.display()),
+        Input::Stdin => "@-".to_owned(),
     };
     for (parameter, value) in [("type", &part.media_type), ("filename", &part.file_name)] {
         word.extend(value.as_ref().map(|value| format!(";{parameter}={value}")));
@@ -85,7 +85,7 @@ fn described(part: &Part) -> String {
 
 /// Quotes a word for a shell, only where that is needed.
 fn quoted(word: &str) -> String {
-    let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&octet);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&byte);
     match !word.is_empty() && word.bytes().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),

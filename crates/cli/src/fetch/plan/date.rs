@@ -56,7 +56,7 @@ pub(in crate::fetch) fn read(text: &str) -> Option<SystemTime> {
 fn iso(text: &str) -> Option<String> {
     let (date, rest) = text.split_at_checked(10)?;
     let parts: Vec<&str> = date.split('-').collect();
-    let are_digits = parts.iter().all(|part| part.bytes().all(|octet| octet.is_ascii_digit()));
+    let are_digits = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
     let is_iso = are_digits && parts.iter().map(|part| part.len()).eq([4, 2, 2]);
     is_iso.then(|| format!("{} {}", parts.concat(), rest.strip_prefix('t').unwrap_or(rest)))
 }

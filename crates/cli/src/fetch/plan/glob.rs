@@ -117,7 +117,7 @@ fn range(inner: &str) -> Result<Option<Vec<String>>, String> {
         let letters = (*from..=*to).step_by(step.max(1)).map(|letter| char::from(letter).to_string());
         return if is_right { Ok(Some(letters.collect())) } else { Err(wrong()) };
     }
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(first) || !is_number(last) {
         return Ok(None);
     }

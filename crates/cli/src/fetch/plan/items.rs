@@ -241,7 +241,7 @@ fn has_path(text: &str) -> bool {
 
 fn is_domain(text: &str) -> bool {
     let is_label = |label: &str| {
-        !label.is_empty() && label.bytes().all(|octet| octet.is_ascii_alphanumeric() || octet == b'-')
+        !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     text.contains('.') && text.split('.').all(is_label)
 }

@@ -348,7 +348,7 @@ impl Word {
         let Self { start, text, has_escapes } = self;
         let is_number = |text: &str| {
             let digits = text.strip_prefix('-').unwrap_or(text);
-            !digits.is_empty() && digits.bytes().all(|octet| octet.is_ascii_digit())
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
         };
         let kind = match text.strip_prefix('\\').filter(|rest| !has_escapes && is_number(rest)) {
             Some(key) => TokenKind::Text(key.to_owned()),

@@ -26,10 +26,10 @@ use crate::{
 };
 
 /// The bytes that may lie between client and server.
-const PIPE_OCTETS: usize = 64 * 1024;
+const PIPE_BYTES: usize = 64 * 1024;
 
 /// Heads that are shown are no attack.
-const HEAD_OCTETS_MAX: u32 = 16 * 1024 * 1024;
+const HEAD_BYTES_MAX: u32 = 16 * 1024 * 1024;
 
 /// Prints the request to each target in turn.
 pub(in crate::fetch) fn run(plan: &Plan, options: &Options) -> Outcome {
@@ -37,11 +37,11 @@ pub(in crate::fetch) fn run(plan: &Plan, options: &Options) -> Outcome {
     let runtime = runtime.map_err(|error| Failure::local("the runtime", &error))?;
     let outcome = runtime.block_on(async {
         for target in &plan.targets {
-            let octets = written(plan, target, options).await?;
+            let bytes = written(plan, target, options).await?;
             let to = Destination::of(&options.output, target)?;
             let show = Show::of_request(&options.output, &to);
             let mut output = Output::open(&to, There::IsReplaced, options.output.create_dirs)?;
-            output.show(show::request(&octets, &show))?;
+            output.show(show::request(&bytes, &show))?;
         }
         let jar = exchange::jar(plan, options, true)?;
         plan.session.as_ref().map_or(Ok(()), |session| session.keep(jar.as_ref()))
@@ -55,7 +55,7 @@ async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<
     let kept = Kept::default();
     let (server, record) = (server(), kept.clone());
     let connector = move |_: &alula::Destination| {
-        let (near, far) = tokio::io::duplex(PIPE_OCTETS);
+        let (near, far) = tokio::io::duplex(PIPE_BYTES);
         server.spawn_connection(far, TransportFacts::new().version(Version::Http1));
         let recorder: Box<dyn Transport> = Box::new(Recorder { near, kept: record.clone() });
         async move { Ok(recorder) }
@@ -92,7 +92,7 @@ fn server() -> ConnectionServer {
         while exchange.body().chunk().await?.is_some() {}
         exchange.respond(Status::OK).send(&[]).await
     };
-    let limits = Limits { head_bytes: HEAD_OCTETS_MAX, target_bytes: HEAD_OCTETS_MAX, ..Limits::default() };
+    let limits = Limits { head_bytes: HEAD_BYTES_MAX, target_bytes: HEAD_BYTES_MAX, ..Limits::default() };
     Server::builder().limits(limits).build(read)
 }
 
@@ -145,10 +145,10 @@ impl AsyncRead for Recorder {
 }
 
 impl AsyncWrite for Recorder {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.near).poll_write(cx, octets);
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.near).poll_write(cx, bytes);
         if let Poll::Ready(Ok(count)) = written {
-            self.kept.lock().extend_from_slice(&octets[..count]);
+            self.kept.lock().extend_from_slice(&bytes[..count]);
         }
         written
     }

@@ -307,7 +307,7 @@ fn configuration() -> Option<PathBuf> {
 
 fn read(path: &Path) -> Result<Option<Map<String, Value>>, Failure> {
     match fs::read(path) {
-        Ok(octets) => match serde_json::from_slice(&octets) {
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
             Ok(Value::Object(members)) => Ok(Some(members)),
             Ok(_) => Err(no_session(path, "it is no JSON object")),
             Err(error) => Err(no_session(path, &error.to_string())),
@@ -332,13 +332,13 @@ fn make_folder(path: &Path) -> io::Result<()> {
 
 /// Formats JSON with an indent of four spaces, as HTTPie does.
 fn pretty(members: &Map<String, Value>) -> Result<String, Failure> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let format = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-    let mut serializer = serde_json::Serializer::with_formatter(&mut octets, format);
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, format);
     let written = serde::Serialize::serialize(members, &mut serializer);
     written.map_err(|error| Failure::new(Exit::Local, error))?;
-    octets.push(b'\n');
-    Ok(String::from_utf8_lossy(&octets).into_owned())
+    bytes.push(b'\n');
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn usage(sentence: impl std::fmt::Display) -> Failure {

@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use url::Url;
 
 use super::zone;
-use crate::fetch::content::{Content, Octets, Source};
+use crate::fetch::content::{Content, Input, Source};
 use crate::{
     args::Scheme,
     failure::exit::{Exit, Failure},
@@ -92,7 +92,7 @@ impl Target {
     /// its name.
     pub(in crate::fetch) fn sent(&self, place: usize, content: &Content) -> Self {
         let mut target = Self { upload: Some(place), ..self.clone() };
-        if let Source::Octets(Octets::File(path)) = &content.source
+        if let Source::Input(Input::File(path)) = &content.source
             && let Some(name) = path.file_name().and_then(|name| name.to_str())
         {
             target.put_name(name);
@@ -118,7 +118,7 @@ pub(in crate::fetch) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> Stri
         Some(Scheme::Http) | None => "http",
     };
     let is_scheme =
-        |text: &str| text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(&octet));
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let one_slash = ["http:/", "https:/"].into_iter().find_map(|start| {
         let (scheme, rest) = typed.split_at_checked(start.len())?;
         let is_meant = scheme.eq_ignore_ascii_case(start) && !rest.is_empty() && !rest.starts_with('/');

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The receive window of the only stream: 64 MiB/s over a path of 32 ms.
-const WINDOW_OCTETS: u32 = 2 * 1024 * 1024;
+const WINDOW_BYTES: u32 = 2 * 1024 * 1024;
 
 /// The client for all requests of a run.
 pub(in crate::fetch) fn client(
@@ -81,7 +81,7 @@ pub(in crate::fetch) fn builder(
 fn limits(options: &Options) -> Limits {
     let bytes = options.transfer.max_header_size;
     Limits {
-        stream_window: WINDOW_OCTETS,
+        stream_window: WINDOW_BYTES,
         head_bytes: bytes,
         field_section_bytes: bytes,
         string_bytes: bytes,

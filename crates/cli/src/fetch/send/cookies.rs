@@ -39,9 +39,9 @@ pub(in crate::fetch) fn jar(args: &RequestArgs, is_quiet: bool) -> Result<Option
     for file in files {
         let jar = jar.get_or_insert_with(Jar::new);
         match fs::read(file) {
-            Ok(octets) => {
-                let octets = if args.junk_session_cookies { without_sessions(&octets) } else { octets };
-                let import = jar.add_netscape(octets);
+            Ok(bytes) => {
+                let bytes = if args.junk_session_cookies { without_sessions(&bytes) } else { bytes };
+                let import = jar.add_netscape(bytes);
                 if !is_quiet {
                     report(file, import.skipped());
                 }
@@ -55,9 +55,9 @@ pub(in crate::fetch) fn jar(args: &RequestArgs, is_quiet: bool) -> Result<Option
 
 /// The lines of a file but those of cookies that end with the session, which are empty: the numbers of the
 /// others stay.
-fn without_sessions(octets: &[u8]) -> Vec<u8> {
-    let is_of_session = |line: &[u8]| line.split(|octet| *octet == b'\t').nth(4) == Some(b"0");
-    let lines = octets.split(|octet| *octet == b'\n');
+fn without_sessions(bytes: &[u8]) -> Vec<u8> {
+    let is_of_session = |line: &[u8]| line.split(|byte| *byte == b'\t').nth(4) == Some(b"0");
+    let lines = bytes.split(|byte| *byte == b'\n');
     lines.map(|line| if is_of_session(line) { b"" } else { line }).collect::<Vec<_>>().join(&b'\n')
 }
 
@@ -142,18 +142,18 @@ fn is_device(_: FileType) -> bool {
     false
 }
 
-fn write_to_device(path: &Path, octets: &[u8]) -> io::Result<()> {
+fn write_to_device(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     // The path was checked before: a link put there since must not be followed.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
-    options.write(true).open(path)?.write_all(octets)
+    options.write(true).open(path)?.write_all(bytes)
 }
 
 /// Puts a new file in the place of the one that is there, whole or not at all.
-pub(in crate::fetch) fn replace(path: &Path, octets: &[u8]) -> io::Result<()> {
+pub(in crate::fetch) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = beside(path)?;
-    file.write_all(octets)?;
+    file.write_all(bytes)?;
     // The name must not be there before the content is, whatever happens to the machine.
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)

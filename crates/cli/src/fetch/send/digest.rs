@@ -41,8 +41,8 @@ pub(in crate::fetch) fn challenges(field: &str) -> Vec<Challenge> {
 
 /// A token (RFC 9110 §5.6.2), and what follows it.
 fn token(text: &str) -> Option<(&str, &str)> {
-    let is_of_token = |octet: u8| octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet);
-    let end = text.bytes().position(|octet| !is_of_token(octet)).unwrap_or(text.len());
+    let is_of_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let end = text.bytes().position(|byte| !is_of_token(byte)).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
@@ -77,11 +77,11 @@ enum Hash {
 impl Hash {
     /// The hash in hexadecimal digits.
     fn of(self, text: &str) -> String {
-        let octets = match self {
+        let bytes = match self {
             Self::Md5 => Md5::digest(text).to_vec(),
             Self::Sha256 => digest(&SHA256, text.as_bytes()).as_ref().to_vec(),
         };
-        octets.iter().map(|octet| format!("{octet:02x}")).collect()
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

@@ -203,11 +203,11 @@ impl<'a> Session<'a> {
 
     /// Reads and drops a response with a challenge, if that is little.
     async fn drain(&self, mut response: Response) {
-        let mut octets = 0;
-        while octets < DRAINED_OCTETS_MAX
+        let mut bytes = 0;
+        while bytes < DRAINED_BYTES_MAX
             && let Ok(Some(chunk)) = response.body().chunk().await
         {
-            octets += chunk.len();
+            bytes += chunk.len();
         }
         if response.body().is_ended() {
             // It breaks off as content does, of which nobody is told either.
@@ -274,7 +274,7 @@ impl<'a> Session<'a> {
         let mut fields = self.plan.fields_for(target);
         fields
             .extend(cut.as_ref().and_then(Cut::if_range).map(|tag| ("if-range".to_owned(), tag.to_owned())));
-        fields.extend(offset.map(|octets| ("range".to_owned(), format!("bytes={octets}-"))));
+        fields.extend(offset.map(|bytes| ("range".to_owned(), format!("bytes={bytes}-"))));
         let (received, asked_wait) = (Cell::default(), Cell::default());
         let broke_off = Cell::default();
         Ok(Exchange {
@@ -398,7 +398,7 @@ impl Exchange<'_> {
         };
         let content = content.counted(self.sent.clone());
         Ok(Some(match self.session.trace.clone() {
-            Some(trace) => content.observed(move |octets| trace.content(Direction::Sent, octets)),
+            Some(trace) => content.observed(move |bytes| trace.content(Direction::Sent, bytes)),
             None => content,
         }))
     }
@@ -426,7 +426,7 @@ impl Exchange<'_> {
 
     async fn download(&self, mut response: Response, report: &mut Report) -> Outcome {
         report.begins(&response);
-        report.octets_received = 0;
+        report.bytes_received = 0;
         let options = self.session.options;
         let args = &options.output;
         self.refuse(&response)?;
@@ -487,26 +487,26 @@ impl Exchange<'_> {
         loop {
             match response.body().chunk().await {
                 Ok(Some(chunk)) => {
-                    report.octets_received += chunk.len() as u64;
-                    self.received.set(report.octets_received);
-                    self.check_size(report.octets_received)?;
-                    coming.as_ref().map_or(Ok(()), |coming| coming.check(report.octets_received, url))?;
+                    report.bytes_received += chunk.len() as u64;
+                    self.received.set(report.bytes_received);
+                    self.check_size(report.bytes_received)?;
+                    coming.as_ref().map_or(Ok(()), |coming| coming.check(report.bytes_received, url))?;
                     if let Some(trace) = &self.session.trace {
                         trace.content(Direction::Received, chunk);
                     }
                     sink.write(chunk)?;
                     progress.add(chunk.len());
-                    pace.keep(report.octets_received).await;
+                    pace.keep(report.bytes_received).await;
                 }
                 Ok(None) => {
                     report.timing = response.timing();
                     let trailers = self.shown_trailers(&mut response, &show).await?;
                     sink.finish(trailers, report.since.elapsed())?;
                     progress.end(to.path());
-                    let end = coming.map_or(Ok(()), |coming| coming.check_end(report.octets_received, url));
+                    let end = coming.map_or(Ok(()), |coming| coming.check_end(report.bytes_received, url));
                     return end.map_or_else(
                         |short| {
-                            self.broke_off.set(begun.map(|begun| begun.cut_after(report.octets_received)));
+                            self.broke_off.set(begun.map(|begun| begun.cut_after(report.bytes_received)));
                             Err(short)
                         },
                         |()| self.judged(&response),
@@ -516,7 +516,7 @@ impl Exchange<'_> {
                     sink.release()?;
                     // A broken rule of the protocol would be broken by the next try as well.
                     let begun = begun.take().filter(|_| error.retry() != Retry::Pointless);
-                    self.broke_off.set(begun.map(|begun| begun.cut_after(report.octets_received)));
+                    self.broke_off.set(begun.map(|begun| begun.cut_after(report.bytes_received)));
                     return Err(error.into());
                 }
             }
@@ -612,7 +612,7 @@ impl Exchange<'_> {
             && !response.is_decoded()
             && !response.body().is_ended();
         let codings = response.headers().get_all(KnownName::CONTENT_ENCODING);
-        let mut names = codings.flat_map(|list| list.split(|octet| *octet == b',')).map(<[u8]>::trim_ascii);
+        let mut names = codings.flat_map(|list| list.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
         let coding = names.find(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"));
         let is_asked = is_left && self.session.options.request.compressed;
         let Some(coding) = coding.filter(|_| is_asked) else { return Ok(()) };
@@ -625,12 +625,12 @@ impl Exchange<'_> {
     }
 
     /// Fails when content of so many bytes is too large.
-    fn check_size(&self, octets: u64) -> Outcome {
+    fn check_size(&self, bytes: u64) -> Outcome {
         match self.session.options.transfer.max_filesize {
-            Some(max) if max > 0 && octets > max => {
+            Some(max) if max > 0 && bytes > max => {
                 let url = masked_url(self.target.url.as_str());
                 let sentence =
-                    format_args!("{url}: the content has more than the {max} octets of --max-filesize");
+                    format_args!("{url}: the content has more than the {max} bytes of --max-filesize");
                 Err(Failure::new(Exit::TooLarge, sentence))
             }
             _ => Ok(()),
@@ -659,7 +659,7 @@ pub(in crate::fetch) fn jar(plan: &Plan, options: &Options, is_quiet: bool) -> R
 }
 
 /// The bytes of a response with a challenge that are read and dropped, to use its connection again.
-const DRAINED_OCTETS_MAX: usize = 64 * 1024;
+const DRAINED_BYTES_MAX: usize = 64 * 1024;
 
 /// Fails when the status says that the request did.
 fn refused(response: &Response) -> Outcome {

@@ -16,16 +16,16 @@ impl Pace {
     }
 
     /// Waits until so many bytes may have come in all.
-    pub(in crate::fetch) async fn keep(&self, octets: u64) {
+    pub(in crate::fetch) async fn keep(&self, bytes: u64) {
         if let Some((rate, since)) = self.0 {
-            sleep_until(since + rate.time_for(octets)).await;
+            sleep_until(since + rate.time_for(bytes)).await;
         }
     }
 }
 
 impl Rate {
-    fn time_for(self, octets: u64) -> Duration {
-        Duration::from_secs_f64(octets as f64 / self.0.get() as f64)
+    fn time_for(self, bytes: u64) -> Duration {
+        Duration::from_secs_f64(bytes as f64 / self.0.get() as f64)
     }
 }
 
@@ -36,12 +36,12 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn octets_take_their_time() {
+    async fn bytes_take_their_time() {
         let pace = Pace::new(NonZeroU64::new(1000).map(Rate));
         let since = Instant::now();
-        for octets in [500, 1500, 3000] {
-            pace.keep(octets).await;
-            assert!(since.elapsed() >= Duration::from_millis(octets), "{octets}");
+        for bytes in [500, 1500, 3000] {
+            pace.keep(bytes).await;
+            assert!(since.elapsed() >= Duration::from_millis(bytes), "{bytes}");
         }
         assert!(since.elapsed() < Duration::from_millis(3100));
         Pace::new(None).keep(u64::MAX).await;

@@ -17,18 +17,18 @@ const SECOND: Duration = Duration::from_secs(1);
 /// The speed that a transfer has to have, and the time for which it may be slower.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) struct SpeedLimit {
-    octets: u64,
+    bytes: u64,
     time: Duration,
 }
 
 impl SpeedLimit {
     /// Returns `None` if neither flag is given, or one is 0.
     pub(in crate::fetch) fn of(args: &TransferArgs) -> Option<Self> {
-        let (octets, seconds) = match (args.speed_limit, args.speed_time) {
+        let (bytes, seconds) = match (args.speed_limit, args.speed_time) {
             (None, None) => return None,
-            (octets, seconds) => (octets.unwrap_or(1), seconds.unwrap_or(30)),
+            (bytes, seconds) => (bytes.unwrap_or(1), seconds.unwrap_or(30)),
         };
-        (octets > 0 && seconds > 0).then_some(Self { octets, time: Duration::from_secs(seconds.into()) })
+        (bytes > 0 && seconds > 0).then_some(Self { bytes, time: Duration::from_secs(seconds.into()) })
     }
 
     /// Returns when the transfer was too slow for too long. `moved` says how many bytes were transferred in
@@ -41,7 +41,7 @@ impl SpeedLimit {
             if is_sent && pace.is_too_slow(moved()) {
                 let seconds = self.time.as_secs();
                 let why =
-                    format!("fewer than {} octets a second were transferred for {seconds} s", self.octets);
+                    format!("fewer than {} bytes a second were transferred for {seconds} s", self.bytes);
                 return Failure::new(Exit::Timeout, why);
             }
             // Looking up, connecting and TLS have limits of their own: the time begins with the request.
@@ -71,7 +71,7 @@ impl Pace {
         }
         let before = self.totals.front().copied().unwrap_or_default();
         let speed = total.saturating_sub(before) / (self.totals.len() as u64 - 1).max(1);
-        if speed >= self.limit.octets {
+        if speed >= self.limit.bytes {
             self.slow_since = None;
             return false;
         }
@@ -85,7 +85,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_transfer_may_be_slow_for_a_while() {
-        let limit = SpeedLimit { octets: 100, time: Duration::from_secs(3) };
+        let limit = SpeedLimit { bytes: 100, time: Duration::from_secs(3) };
         for (moved, ends_after) in [
             (&[0, 0, 0, 0][..], Some(3)),
             (&[100, 200, 300, 400, 500, 600], None),

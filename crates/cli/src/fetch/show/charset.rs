@@ -30,12 +30,11 @@ impl Charset {
     }
 
     /// The text of the next piece; with `is_last` nothing more comes.
-    pub(super) fn text<'o>(&mut self, octets: &'o [u8], is_last: bool) -> Cow<'o, [u8]> {
-        let Some(decoder) = &mut self.0 else { return Cow::Borrowed(octets) };
-        let mut text =
-            String::with_capacity(decoder.max_utf8_buffer_length(octets.len()).unwrap_or_default());
+    pub(super) fn text<'o>(&mut self, bytes: &'o [u8], is_last: bool) -> Cow<'o, [u8]> {
+        let Some(decoder) = &mut self.0 else { return Cow::Borrowed(bytes) };
+        let mut text = String::with_capacity(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or_default());
         // There is room for all of it.
-        let _ = decoder.decode_to_string(octets, &mut text, is_last);
+        let _ = decoder.decode_to_string(bytes, &mut text, is_last);
         Cow::Owned(text.into_bytes())
     }
 }

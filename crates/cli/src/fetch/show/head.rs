@@ -91,12 +91,12 @@ pub(crate) fn request_head(
 }
 
 /// The lines of a head over HTTP/1.1, without the line ends behind it, then an empty line.
-pub(super) fn lines(octets: &[u8], show: &Show, head: &mut Painted) {
-    let mut lines = octets.split(|octet| *octet == b'\n').map(|line| line.trim_ascii_end());
+pub(super) fn lines(bytes: &[u8], show: &Show, head: &mut Painted) {
+    let mut lines = bytes.split(|byte| *byte == b'\n').map(|line| line.trim_ascii_end());
     head.paint(show.palette.first.bold(), lines.next().unwrap_or_default());
     head.own("\n");
     for line in lines {
-        let (name, value) = line.split_at(line.iter().position(|octet| *octet == b':').unwrap_or(line.len()));
+        let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':').unwrap_or(line.len()));
         field(show, head, name, value.strip_prefix(b":").unwrap_or(value).trim_ascii());
     }
     head.own("\n");
@@ -118,7 +118,7 @@ mod tests {
         let mut head = Painted::new(is_seen, is_coloured);
         let fields = [("x".to_owned(), value.to_owned())];
         request_head("GET", &Url::parse("http://a/b").unwrap(), &fields, &Show::default(), &mut head);
-        String::from_utf8(head.into_octets()).unwrap()
+        String::from_utf8(head.into_bytes()).unwrap()
     }
 
     #[test]

@@ -43,8 +43,8 @@ impl Writer {
             let length = match first {
                 b'"' => string_length(rest),
                 b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
-                first if is_space(first) => rest.iter().take_while(|octet| is_space(**octet)).count(),
-                _ => rest.iter().take_while(|octet| is_in_word(**octet)).count(),
+                first if is_space(first) => rest.iter().take_while(|byte| is_space(**byte)).count(),
+                _ => rest.iter().take_while(|byte| is_in_word(**byte)).count(),
             };
             // Valid JSON has nothing else; a step of nothing would never end.
             let (token, after) = rest.split_at(length.max(1));
@@ -111,20 +111,20 @@ fn style_of(token: &[u8], after: &[u8], palette: &Palette) -> Style {
 /// Returns the length of the string at the beginning of `text`, with both quotes.
 fn string_length(text: &[u8]) -> usize {
     let mut is_escaped = false;
-    let end = text.iter().skip(1).position(|octet| {
-        let ends = *octet == b'"' && !is_escaped;
-        is_escaped = *octet == b'\\' && !is_escaped;
+    let end = text.iter().skip(1).position(|byte| {
+        let ends = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
         ends
     });
     end.map_or(text.len(), |end| end + 2)
 }
 
-const fn is_space(octet: u8) -> bool {
-    matches!(octet, b' ' | b'\t' | b'\n' | b'\r')
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-const fn is_in_word(octet: u8) -> bool {
-    !is_space(octet) && !matches!(octet, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
+const fn is_in_word(byte: u8) -> bool {
+    !is_space(byte) && !matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
 
     /// Returns the output as text.
     fn text(json: &[u8], show: &Show) -> Option<String> {
-        shown(json, show).map(|painted| String::from_utf8(painted.into_octets()).unwrap())
+        shown(json, show).map(|painted| String::from_utf8(painted.into_bytes()).unwrap())
     }
 
     fn laid_out(json: &str) -> Option<String> {

@@ -153,8 +153,8 @@ impl Show {
     }
 
     /// JSON for the eye, if it is JSON.
-    pub(super) fn json(&self, octets: &[u8]) -> Option<Painted> {
-        json::shown(octets, self)
+    pub(super) fn json(&self, bytes: &[u8]) -> Option<Painted> {
+        json::shown(bytes, self)
     }
 
     /// An empty text for where this is shown.
@@ -165,7 +165,7 @@ impl Show {
 
 /// `application/json`, `text/json` or `…+json`, whatever its parameters are.
 pub(super) fn is_json(media_type: &[u8]) -> bool {
-    let essence = media_type.split(|octet| *octet == b';').next().unwrap_or_default().trim_ascii();
+    let essence = media_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
     let essence = essence.to_ascii_lowercase();
     essence == b"application/json" || essence == b"text/json" || essence.ends_with(b"+json")
 }

@@ -6,9 +6,9 @@ use crate::terminal::Painted;
 const END: &[u8] = b"\r\n\r\n";
 
 /// The parts of a request that are shown: byte by byte, or its head in lines and its JSON laid out.
-pub(crate) fn request(octets: &[u8], show: &Show) -> Painted {
-    let end = octets.windows(END.len()).position(|window| window == END);
-    let (head, content) = end.map_or((octets, &b""[..]), |at| (&octets[..at], &octets[at + END.len()..]));
+pub(crate) fn request(bytes: &[u8], show: &Show) -> Painted {
+    let end = bytes.windows(END.len()).position(|window| window == END);
+    let (head, content) = end.map_or((bytes, &b""[..]), |at| (&bytes[..at], &bytes[at + END.len()..]));
     let mut shown = show.painted();
     let is_for_the_eye = show.is_on_terminal || show.is_laid_out || show.is_coloured;
     if show.request_head {

@@ -21,20 +21,20 @@ pub(crate) struct Sink {
     held: Vec<u8>,
     charset: Charset,
     /// Bytes of content that are written.
-    octets: u64,
+    bytes: u64,
     last: u8,
 }
 
 impl Sink {
     pub(crate) fn new(output: Output, show: Show, holding: Holding, charset: Charset) -> Self {
-        Self { output, show, holding, held: Vec::new(), charset, octets: 0, last: b'\n' }
+        Self { output, show, holding, held: Vec::new(), charset, bytes: 0, last: b'\n' }
     }
 
-    pub(crate) fn write(&mut self, octets: &[u8]) -> Outcome {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Outcome {
         if !self.show.content {
             return Ok(());
         }
-        let text = self.charset.text(octets, false);
+        let text = self.charset.text(bytes, false);
         self.take(&text)
     }
 
@@ -56,9 +56,9 @@ impl Sink {
 
     /// Writes the lines that are whole.
     fn pass_lines(&mut self) -> Outcome {
-        let whole = self.held.iter().rposition(|octet| *octet == b'\n').map_or(0, |at| at + 1);
+        let whole = self.held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines: Vec<u8> = self.held.drain(..whole).collect();
-        lines.split_inclusive(|octet| *octet == b'\n').try_for_each(|line| self.pass_shown(line))
+        lines.split_inclusive(|byte| *byte == b'\n').try_for_each(|line| self.pass_shown(line))
     }
 
     /// Writes JSON laid out and coloured, and anything else as it is.
@@ -116,26 +116,26 @@ impl Sink {
     }
 
     /// Writes text. On a terminal it ends at the first byte that no text has.
-    fn pass(&mut self, octets: &[u8]) -> Outcome {
+    fn pass(&mut self, bytes: &[u8]) -> Outcome {
         let text = match self.show.is_seen {
-            true => octets.split(|octet| *octet == BINARY).next().unwrap_or_default(),
-            false => octets,
+            true => bytes.split(|byte| *byte == BINARY).next().unwrap_or_default(),
+            false => bytes,
         };
         // An image has a few letters before its first NUL: they are nothing that anybody wants to see.
-        let text = if self.octets == 0 && text.len() < octets.len() { b"" } else { text };
+        let text = if self.bytes == 0 && text.len() < bytes.len() { b"" } else { text };
         if let Some(last) = text.last() {
             self.last = *last;
             self.output.write(text)?;
         }
-        self.octets += text.len() as u64;
-        if text.len() < octets.len() { Err(self.stop()) } else { Ok(()) }
+        self.bytes += text.len() as u64;
+        if text.len() < bytes.len() { Err(self.stop()) } else { Ok(()) }
     }
 
     /// Says that the rest is not shown.
     fn stop(&mut self) -> Failure {
-        let shown = match self.octets {
+        let shown = match self.bytes {
             0 => "the content is binary, and is not shown".to_owned(),
-            octets => format!("the content is binary from octet {octets} on, and is shown no further"),
+            bytes => format!("the content is binary from byte {bytes} on, and is shown no further"),
         };
         let why = format!("{shown}: -o FILE keeps it, and -o - writes it still");
         self.end().err().unwrap_or_else(|| Failure::new(Exit::Local, why))
@@ -238,11 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_text_up_to_the_first_binary_octet() {
+    fn a_terminal_gets_text_up_to_the_first_binary_byte() {
         let seen = Show { content: true, is_on_terminal: true, is_seen: true, ..Show::default() };
         for (holding, pieces, expected, place) in [
             (Holding::Nothing, &[&b"a\0b"[..], b"c"][..], &b""[..], "binary, and is not shown"),
-            (Holding::Nothing, &[b"ab", b"c\n", b"\0"], b"abc\n", "octet 4 on"),
+            (Holding::Nothing, &[b"ab", b"c\n", b"\0"], b"abc\n", "byte 4 on"),
             (Holding::Nothing, &[b"\0"], b"", "binary, and is not shown"),
             (Holding::Whole, &[b"[1,", b"\0]"], b"", "binary, and is not shown"),
         ] {

@@ -105,9 +105,9 @@ impl Progress {
     }
 
     /// Adds bytes that have come.
-    pub(crate) fn add(&mut self, octets: usize) {
+    pub(crate) fn add(&mut self, bytes: usize) {
         if let Some(shown) = &mut self.0 {
-            shown.advance(shown.position() + octets as u64);
+            shown.advance(shown.position() + bytes as u64);
         }
     }
 
@@ -191,17 +191,17 @@ impl Bar {
 
     /// Bytes, time and rate of what has come since the bar began.
     fn summary(&self, took: Duration) -> String {
-        let octets = self.bar.position().saturating_sub(self.offset);
-        let rate = octets as f64 / took.as_secs_f64().max(1e-6);
+        let bytes = self.bar.position().saturating_sub(self.offset);
+        let rate = bytes as f64 / took.as_secs_f64().max(1e-6);
         let all = match self.offset {
             0 => String::new(),
-            offset => format!(" more, {} in all", HumanBytes(octets + offset)),
+            offset => format!(" more, {} in all", HumanBytes(bytes + offset)),
         };
         let took = match took.as_secs_f64() {
             seconds if seconds < 1.0 => format!("{:.0} ms", seconds * 1e3),
             seconds => format!("{seconds:.1} s"),
         };
-        format!("{}{all} in {took}, {}/s", HumanBytes(octets), HumanBytes(rate as u64))
+        format!("{}{all} in {took}, {}/s", HumanBytes(bytes), HumanBytes(rate as u64))
     }
 }
 

@@ -26,8 +26,8 @@ pub(in crate::fetch) struct Report {
     pub(in crate::fetch) place: usize,
     pub(in crate::fetch) head: Option<Head>,
     pub(in crate::fetch) file: Option<String>,
-    pub(in crate::fetch) octets_received: u64,
-    pub(in crate::fetch) octets_sent: u64,
+    pub(in crate::fetch) bytes_received: u64,
+    pub(in crate::fetch) bytes_sent: u64,
     pub(in crate::fetch) since: Instant,
     pub(in crate::fetch) timing: Option<Timing>,
     pub(in crate::fetch) until_head: Duration,
@@ -56,8 +56,8 @@ impl Report {
             place,
             head: None,
             file: None,
-            octets_received: 0,
-            octets_sent: 0,
+            bytes_received: 0,
+            bytes_sent: 0,
             since: Instant::now(),
             timing: None,
             until_head: Duration::ZERO,
@@ -73,7 +73,7 @@ impl Report {
         self.redirects = response.redirects();
         self.remote = response.remote_address();
         self.timing = response.timing();
-        let name = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let fields = response.received_headers().iter();
         let fields = fields.map(|field| (name(field.name_bytes()), field.value().to_vec()));
         self.head = Some(Head {
@@ -90,9 +90,9 @@ impl Report {
         }
     }
 
-    pub(in crate::fetch) fn ends(&mut self, outcome: &Outcome, octets_sent: u64) {
+    pub(in crate::fetch) fn ends(&mut self, outcome: &Outcome, bytes_sent: u64) {
         self.until_end = self.since.elapsed();
-        self.octets_sent = octets_sent;
+        self.bytes_sent = bytes_sent;
         if let Err(failure) = outcome {
             self.exit = failure.code();
             self.error = failure.sentence().to_owned();

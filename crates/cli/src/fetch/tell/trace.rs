@@ -49,14 +49,14 @@ impl Trace {
         steps(event, &self.verbose.roots).iter().for_each(|line| self.info(line));
         if let Some((direction, lines)) = self.verbose.head(event) {
             let head: Vec<u8> = lines.iter().flat_map(|line| [&line[..], b"\r\n"].concat()).collect();
-            self.octets(direction, "header", &[&head[..], b"\r\n"].concat());
+            self.bytes(direction, "header", &[&head[..], b"\r\n"].concat());
         }
     }
 
     /// Writes the fields that came behind the content.
     pub(in crate::fetch) fn trailers(&self, version: Version, trailers: &FieldSection) {
         let lines = self.verbose.fields(version, trailers).map(|line| [&line[..], b"\r\n"].concat());
-        self.octets(Direction::Received, "header", &lines.flatten().collect::<Vec<u8>>());
+        self.bytes(Direction::Received, "header", &lines.flatten().collect::<Vec<u8>>());
     }
 
     /// Writes where a redirect leads.
@@ -70,21 +70,21 @@ impl Trace {
     }
 
     /// Writes content.
-    pub(in crate::fetch) fn content(&self, direction: Direction, octets: &[u8]) {
-        self.octets(direction, "data", octets);
+    pub(in crate::fetch) fn content(&self, direction: Direction, bytes: &[u8]) {
+        self.bytes(direction, "data", bytes);
     }
 
     fn info(&self, line: &str) {
         self.write(&format!("{}== Info: {}\n", self.time(), printable(line.as_bytes())));
     }
 
-    fn octets(&self, direction: Direction, what: &str, octets: &[u8]) {
-        let length = octets.len();
+    fn bytes(&self, direction: Direction, what: &str, bytes: &[u8]) {
+        let length = bytes.len();
         let way = match direction {
             Direction::Sent => "=> Send",
             Direction::Received => "<= Recv",
         };
-        let lines = if self.has_digits { in_digits(octets) } else { in_text(octets) };
+        let lines = if self.has_digits { in_digits(bytes) } else { in_text(bytes) };
         self.write(&format!("{}{way} {what}, {length} bytes ({length:#x})\n{lines}", self.time()));
     }
 
@@ -118,19 +118,19 @@ fn open(path: &Path, goes_on: bool) -> io::Result<Box<dyn Write + Send>> {
 }
 
 /// Lines of offset, digits and characters.
-fn in_digits(octets: &[u8]) -> String {
-    let line = |(at, octets): (usize, &[u8])| {
-        let digits: String = octets.iter().map(|octet| format!("{octet:02x} ")).collect();
-        format!("{:04x}: {digits:<48}{}\n", at * IN_DIGITS, printable(octets))
+fn in_digits(bytes: &[u8]) -> String {
+    let line = |(at, bytes): (usize, &[u8])| {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
+        format!("{:04x}: {digits:<48}{}\n", at * IN_DIGITS, printable(bytes))
     };
-    octets.chunks(IN_DIGITS).enumerate().map(line).collect()
+    bytes.chunks(IN_DIGITS).enumerate().map(line).collect()
 }
 
 /// Lines of offset and characters; one of the text ends a line of these, too.
-fn in_text(octets: &[u8]) -> String {
+fn in_text(bytes: &[u8]) -> String {
     let (mut lines, mut at) = (String::new(), 0);
-    while at < octets.len() {
-        let rest = &octets[at..octets.len().min(at + IN_TEXT)];
+    while at < bytes.len() {
+        let rest = &bytes[at..bytes.len().min(at + IN_TEXT)];
         let end = rest.windows(2).position(|two| two == b"\r\n");
         let (text, taken) = end.map_or((rest, rest.len()), |end| (&rest[..end], end + 2));
         lines += &format!("{at:04x}: {}\n", printable(text));
@@ -140,9 +140,9 @@ fn in_text(octets: &[u8]) -> String {
 }
 
 /// Characters of ASCII, and dots in place of all others.
-fn printable(octets: &[u8]) -> String {
-    let shown = |octet: &u8| if matches!(octet, b' '..=b'~') { char::from(*octet) } else { '.' };
-    octets.iter().map(shown).collect()
+fn printable(bytes: &[u8]) -> String {
+    let shown = |byte: &u8| if matches!(byte, b' '..=b'~') { char::from(*byte) } else { '.' };
+    bytes.iter().map(shown).collect()
 }
 
 #[cfg(test)]
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_are_laid_out_as_curl_does_it() {
+    fn bytes_are_laid_out_as_curl_does_it() {
         assert_eq!(
             in_digits(b"GET / HTTP/1.1\r\nab"),
             "0000: 47 45 54 20 2f 20 48 54 54 50 2f 31 2e 31 0d 0a GET / HTTP/1.1..\n\

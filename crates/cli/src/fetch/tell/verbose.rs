@@ -207,7 +207,7 @@ fn secured(tls: &TlsFacts, roots: &Roots, lines: &mut Vec<String>) {
 
 fn masked_line(line: &[u8]) -> Vec<u8> {
     // The colon that a pseudo-field begins with is a part of its name.
-    let Some(colon) = line.iter().skip(1).position(|octet| *octet == b':') else { return line.to_vec() };
+    let Some(colon) = line.iter().skip(1).position(|byte| *byte == b':') else { return line.to_vec() };
     let (name, value) = line.split_at(colon + 1);
     let value = value.strip_prefix(b": ").unwrap_or(value);
     [name, b": ", &masked(name, value)].concat()
@@ -215,7 +215,7 @@ fn masked_line(line: &[u8]) -> Vec<u8> {
 
 /// Method, target and version: the target is what HTTP/2 has in `:path`.
 fn masked_request_line(line: &[u8]) -> Vec<u8> {
-    let mut parts = line.splitn(3, |octet| *octet == b' ');
+    let mut parts = line.splitn(3, |byte| *byte == b' ');
     let (Some(method), Some(target), Some(version)) = (parts.next(), parts.next(), parts.next()) else {
         return line.to_vec();
     };

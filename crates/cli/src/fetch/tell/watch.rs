@@ -108,13 +108,13 @@ pub(in crate::fetch) struct Seen {
     retried: u64,
     /// Heads of requests that were sent, and their bytes as HTTP/1.1 writes them.
     pub(in crate::fetch) requests: u32,
-    pub(in crate::fetch) request_octets: u64,
+    pub(in crate::fetch) request_bytes: u64,
     /// The value of `referer` in the last one.
     pub(in crate::fetch) referer: Vec<u8>,
     /// The URL of a redirect that --proto or --proto-redir forbids.
     pub(in crate::fetch) forbidden: Option<String>,
     /// Bytes of the heads that came, over HTTP/2 as curl would write them.
-    pub(in crate::fetch) head_octets: u64,
+    pub(in crate::fetch) head_bytes: u64,
     /// The time at which the last redirect was followed.
     pub(in crate::fetch) redirected: Option<Instant>,
     /// The time at which the request was last sent again.
@@ -263,20 +263,20 @@ impl Seen {
                 self.sent_again = Some(Instant::now() + *wait);
                 if !wait.is_zero() {
                     // As with curl what is counted is that of the last try.
-                    (self.head_octets, self.request_octets) = (0, 0);
+                    (self.head_bytes, self.request_bytes) = (0, 0);
                 }
             }
             ExchangeEvent::Request(head) => {
                 self.requests += 1;
                 self.is_proxied |= head.lines().next().is_some_and(is_for_proxy);
                 let lines = head.lines().map(|line| line.len() as u64 + 2);
-                self.request_octets += lines.sum::<u64>() + 2;
+                self.request_bytes += lines.sum::<u64>() + 2;
                 self.referer = head.lines().find_map(referer).unwrap_or_default().to_vec();
             }
             ExchangeEvent::Interim(head) | ExchangeEvent::Response(head) => {
                 let (version, status, fields) = (head.version(), head.status(), head.fields());
-                let as_written = || octets_of(version.to_string().len(), fields);
-                self.head_octets += head.bytes().map_or_else(as_written, u64::from);
+                let as_written = || bytes_of(version.to_string().len(), fields);
+                self.head_bytes += head.bytes().map_or_else(as_written, u64::from);
                 self.last = Some(Head { version, status, fields: fields.clone(), trailers: None });
             }
             ExchangeEvent::Trailers(_, trailers) => self.note_trailers(trailers),
@@ -287,7 +287,7 @@ impl Seen {
     /// Adds trailers to the head before them, which is that of a redirect once it was followed. As with curl
     /// their lines count as those of heads do.
     fn note_trailers(&mut self, trailers: &FieldSection) {
-        self.head_octets += octets_of_fields(trailers);
+        self.head_bytes += bytes_of_fields(trailers);
         if let Some(head) = self.last.as_mut().or(self.hops.last_mut()) {
             head.trailers = Some(trailers.clone());
         }
@@ -342,7 +342,7 @@ fn numbered(local: Option<SocketAddr>, is_reused: bool, is_tunnelled: bool) -> (
 /// Returns true for the first line of a request that a proxy sends on: its target has a scheme (RFC 9112
 /// §3.2.2).
 fn is_for_proxy(line: &[u8]) -> bool {
-    let target = line.split(|octet| *octet == b' ').nth(1).unwrap_or_default();
+    let target = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
     target.starts_with(b"http://")
 }
 
@@ -354,13 +354,13 @@ fn referer(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// A status line with a version of so many bytes, lines of fields, and an empty line.
-fn octets_of(version: usize, fields: &FieldSection) -> u64 {
+fn bytes_of(version: usize, fields: &FieldSection) -> u64 {
     const BESIDE_VERSION: usize = " 200 \r\n\r\n".len();
-    (version + BESIDE_VERSION) as u64 + octets_of_fields(fields)
+    (version + BESIDE_VERSION) as u64 + bytes_of_fields(fields)
 }
 
 /// The bytes of fields in lines as HTTP/1.1 writes them.
-fn octets_of_fields(fields: &FieldSection) -> u64 {
+fn bytes_of_fields(fields: &FieldSection) -> u64 {
     fields.iter().map(|field| (field.name_bytes().len() + field.value().len() + 4) as u64).sum()
 }
 
@@ -390,7 +390,7 @@ mod tests {
         let mut fields = FieldSection::new();
         fields.append("content-length", "0").unwrap();
         assert_eq!(
-            octets_of("HTTP/2".len(), &fields),
+            bytes_of("HTTP/2".len(), &fields),
             "HTTP/2 200 \r\ncontent-length: 0\r\n\r\n".len() as u64
         );
     }

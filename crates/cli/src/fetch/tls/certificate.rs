@@ -44,7 +44,7 @@ const MONTHS: [&str; 12] =
 impl Certificate {
     /// Reads it in DER; nothing when it cannot be read.
     pub(crate) fn of(der: &[u8]) -> Option<Self> {
-        let mut certificate = Octets(der).take(SEQUENCE)?;
+        let mut certificate = Der(der).take(SEQUENCE)?;
         let mut signed = certificate.take(SEQUENCE)?;
         // Certificates of version 1 leave the version out (RFC 5280 §4.1.2.1).
         let _ = signed.take(VERSION);
@@ -61,9 +61,9 @@ impl Certificate {
 
 /// Bytes that are still to be read.
 #[derive(Clone, Copy)]
-struct Octets<'a>(&'a [u8]);
+struct Der<'a>(&'a [u8]);
 
-impl<'a> Octets<'a> {
+impl<'a> Der<'a> {
     /// The content of the next value if it has this tag; else nothing is read.
     fn take(&mut self, tag: u8) -> Option<Self> {
         let mut rest = *self;
@@ -94,10 +94,10 @@ impl<'a> Octets<'a> {
 }
 
 /// `C=SE; O=Example; CN=a.example`, in the order of the certificate.
-fn name(mut octets: Octets<'_>) -> Option<String> {
+fn name(mut bytes: Der<'_>) -> Option<String> {
     let mut parts = Vec::new();
-    while !octets.0.is_empty() {
-        let mut set = octets.take(SET)?;
+    while !bytes.0.is_empty() {
+        let mut set = bytes.take(SET)?;
         while !set.0.is_empty() {
             parts.push(attribute(set.take(SEQUENCE)?)?);
         }
@@ -105,9 +105,9 @@ fn name(mut octets: Octets<'_>) -> Option<String> {
     Some(parts.join("; "))
 }
 
-fn attribute(mut octets: Octets<'_>) -> Option<String> {
-    let kind = octets.take(OBJECT_IDENTIFIER)?.0;
-    let (tag, value) = octets.next()?;
+fn attribute(mut bytes: Der<'_>) -> Option<String> {
+    let kind = bytes.take(OBJECT_IDENTIFIER)?.0;
+    let (tag, value) = bytes.next()?;
     let known = ATTRIBUTES.iter().find(|(identifier, _)| *identifier == kind);
     let value = text(tag, value.0);
     Some(match known {
@@ -116,11 +116,11 @@ fn attribute(mut octets: Octets<'_>) -> Option<String> {
     })
 }
 
-fn text(tag: u8, octets: &[u8]) -> String {
+fn text(tag: u8, bytes: &[u8]) -> String {
     if tag != BMP_STRING {
-        return String::from_utf8_lossy(octets).into_owned();
+        return String::from_utf8_lossy(bytes).into_owned();
     }
-    let units: Vec<u16> = octets.chunks_exact(2).map(|unit| u16::from_be_bytes([unit[0], unit[1]])).collect();
+    let units: Vec<u16> = bytes.chunks_exact(2).map(|unit| u16::from_be_bytes([unit[0], unit[1]])).collect();
     String::from_utf16_lossy(&units)
 }
 
@@ -128,9 +128,9 @@ fn text(tag: u8, octets: &[u8]) -> String {
 fn dotted(identifier: &[u8]) -> String {
     let mut numbers = Vec::new();
     let mut number = 0_u64;
-    for octet in identifier {
-        number = number << 7 | u64::from(octet & 0x7f);
-        if octet & 0x80 == 0 {
+    for byte in identifier {
+        number = number << 7 | u64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
             numbers.push(std::mem::take(&mut number));
         }
     }
@@ -141,8 +141,8 @@ fn dotted(identifier: &[u8]) -> String {
 }
 
 /// `Nov 23 03:00:00 2026 GMT` (RFC 5280 §4.1.2.5).
-fn time(octets: &mut Octets<'_>) -> Option<String> {
-    let (tag, Octets(text)) = octets.next()?;
+fn time(bytes: &mut Der<'_>) -> Option<String> {
+    let (tag, Der(text)) = bytes.next()?;
     let text = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;
     let (year, rest) = match tag {
         UTC_TIME => {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_that_are_none_have_no_words() {
+    fn bytes_that_are_none_have_no_words() {
         let whole = certificate();
         for length in 0..whole.len() {
             assert_eq!(Certificate::of(&whole[..length]), None, "{length}");
@@ -244,7 +244,7 @@ mod tests {
             (b"490203040506", None),
         ] {
             let der = [&[UTC_TIME, digits.len() as u8], digits].concat();
-            assert_eq!(time(&mut Octets(&der)).as_deref(), expected);
+            assert_eq!(time(&mut Der(&der)).as_deref(), expected);
         }
     }
 }

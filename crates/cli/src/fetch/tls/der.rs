@@ -37,9 +37,9 @@ impl<'a> Der<'a> {
 
     /// A number that is not negative.
     pub(in crate::fetch) fn number(&mut self) -> Option<u32> {
-        let octets = self.take(INTEGER)?.0;
-        let is_plausible = (1..=4).contains(&octets.len()) && octets[0] < 0x80;
-        is_plausible.then(|| octets.iter().fold(0, |number, octet| number << 8 | u32::from(*octet)))
+        let bytes = self.take(INTEGER)?.0;
+        let is_plausible = (1..=4).contains(&bytes.len()) && bytes[0] < 0x80;
+        is_plausible.then(|| bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
     }
 }
 

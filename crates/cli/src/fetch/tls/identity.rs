@@ -110,7 +110,7 @@ fn read_key(path: &Path, kind: CertType, password: Option<&str>) -> Result<Vec<u
     if kind == CertType::Der {
         return Ok(pem(PRIVATE_KEY, &file).into_bytes());
     }
-    if file.windows(ENCRYPTED_BEFORE.len()).any(|octets| octets == ENCRYPTED_BEFORE) {
+    if file.windows(ENCRYPTED_BEFORE.len()).any(|bytes| bytes == ENCRYPTED_BEFORE) {
         let why = "its private key is encrypted as before PKCS #8: openssl pkcs8 -topk8 writes it anew";
         return Err(failed(path, why));
     }
@@ -127,10 +127,9 @@ fn read_key(path: &Path, kind: CertType, password: Option<&str>) -> Result<Vec<u
 }
 
 /// A key in `EncryptedPrivateKeyInfo` (RFC 5958 §3).
-fn shrouded(octets: &[u8], password: &str) -> Result<Vec<u8>, Undecrypted> {
-    let parts = Der(octets)
-        .take(SEQUENCE)
-        .and_then(|mut info| Some((info.take(SEQUENCE)?, info.take(OCTET_STRING)?)));
+fn shrouded(bytes: &[u8], password: &str) -> Result<Vec<u8>, Undecrypted> {
+    let parts =
+        Der(bytes).take(SEQUENCE).and_then(|mut info| Some((info.take(SEQUENCE)?, info.take(OCTET_STRING)?)));
     let (algorithm, key) = parts.ok_or(Undecrypted::Unknown)?;
     let key = decrypt(algorithm, key.0, password)?;
     // Wrong passwords may leave padding that seems right.
@@ -146,8 +145,8 @@ fn section(text: &[u8], label: &str) -> Option<Vec<u8>> {
     STANDARD.decode(inner.split_ascii_whitespace().collect::<String>()).ok()
 }
 
-fn pem(label: &str, octets: &[u8]) -> String {
-    let text = STANDARD.encode(octets);
+fn pem(label: &str, bytes: &[u8]) -> String {
+    let text = STANDARD.encode(bytes);
     let lines: Vec<&str> = (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
@@ -162,9 +161,9 @@ struct Contents {
 impl Contents {
     /// The certificates and the key of the file. Its own proof that it is whole is not checked: the key has
     /// to be that of the certificate.
-    fn of_file(octets: &[u8], password: &str) -> Result<Identity, Undecrypted> {
+    fn of_file(bytes: &[u8], password: &str) -> Result<Identity, Undecrypted> {
         let mut found = Self::default();
-        let safes = safes(octets).ok_or(Undecrypted::Unknown)?;
+        let safes = safes(bytes).ok_or(Undecrypted::Unknown)?;
         found.take_safes(safes, password)?;
         match found.key {
             Some(key) if !found.chain.is_empty() => {
@@ -203,8 +202,8 @@ impl Contents {
 }
 
 /// The safes of the file (RFC 7292 §4).
-fn safes(octets: &[u8]) -> Option<Der<'_>> {
-    let mut file = Der(octets).take(SEQUENCE)?;
+fn safes(bytes: &[u8]) -> Option<Der<'_>> {
+    let mut file = Der(bytes).take(SEQUENCE)?;
     file.take(INTEGER)?;
     let mut info = file.take(SEQUENCE)?;
     info.take(OBJECT_IDENTIFIER).filter(|kind| kind.0 == DATA)?;
@@ -218,8 +217,8 @@ fn contents_of(mut safe: Der<'_>, password: &str) -> Result<Vec<u8>, Undecrypted
     match kind.0 {
         DATA => content.take(OCTET_STRING).map(|bags| bags.0.to_vec()).ok_or(Undecrypted::Unknown),
         ENCRYPTED_DATA => {
-            let (algorithm, octets) = encrypted(content).ok_or(Undecrypted::Unknown)?;
-            decrypt(algorithm, octets, password)
+            let (algorithm, bytes) = encrypted(content).ok_or(Undecrypted::Unknown)?;
+            decrypt(algorithm, bytes, password)
         }
         _ => Err(Undecrypted::Unknown),
     }

@@ -36,24 +36,24 @@ struct Scheme<'a> {
     iterations: NonZeroU32,
     hash: pbkdf2::Algorithm,
     cipher: &'static cipher::Algorithm,
-    key_octets: usize,
+    key_bytes: usize,
     start: &'a [u8],
 }
 
 /// Decrypts bytes, the way of which this content of an `AlgorithmIdentifier` says.
 pub(in crate::fetch) fn decrypt(
     algorithm: Der<'_>,
-    octets: &[u8],
+    bytes: &[u8],
     password: &str,
 ) -> Result<Vec<u8>, Undecrypted> {
     let scheme = scheme(algorithm).ok_or(Undecrypted::Unknown)?;
-    let mut key = vec![0; scheme.key_octets];
+    let mut key = vec![0; scheme.key_bytes];
     pbkdf2::derive(scheme.hash, scheme.iterations, scheme.salt, password.as_bytes(), &mut key);
     let start = FixedLength::try_from(scheme.start).map_err(|_| Undecrypted::Unknown)?;
     let key = UnboundCipherKey::new(scheme.cipher, &key).and_then(PaddedBlockDecryptingKey::cbc_pkcs7);
-    let mut octets = octets.to_vec();
+    let mut bytes = bytes.to_vec();
     let decrypted =
-        key.and_then(|key| Ok(key.decrypt(&mut octets, DecryptionContext::Iv128(start))?.to_vec()));
+        key.and_then(|key| Ok(key.decrypt(&mut bytes, DecryptionContext::Iv128(start))?.to_vec()));
     decrypted.map_err(|_| Undecrypted::Wrong)
 }
 
@@ -79,12 +79,12 @@ fn scheme(mut algorithm: Der<'_>) -> Option<Scheme<'_>> {
         [11] => PBKDF2_HMAC_SHA512,
         _ => return None,
     };
-    let (cipher, key_octets) = match encryption.take(OBJECT_IDENTIFIER)?.0.strip_prefix(AES)? {
+    let (cipher, key_bytes) = match encryption.take(OBJECT_IDENTIFIER)?.0.strip_prefix(AES)? {
         [2] => (&AES_128, 16),
         [22] => (&AES_192, 24),
         [42] => (&AES_256, 32),
         _ => return None,
     };
     let start = encryption.take(OCTET_STRING)?.0;
-    Some(Scheme { salt, iterations: NonZeroU32::new(iterations)?, hash, cipher, key_octets, start })
+    Some(Scheme { salt, iterations: NonZeroU32::new(iterations)?, hash, cipher, key_bytes, start })
 }

@@ -157,8 +157,8 @@ fn fields(report: &Report) -> String {
     format!("{{{}\n}}", members.join(",\n"))
 }
 
-fn json_string(octets: &[u8]) -> String {
-    serde_json::Value::String(String::from_utf8_lossy(octets).into_owned()).to_string()
+fn json_string(bytes: &[u8]) -> String {
+    serde_json::Value::String(String::from_utf8_lossy(bytes).into_owned()).to_string()
 }
 
 #[cfg(test)]
@@ -215,7 +215,7 @@ mod tests {
             ("X".to_owned(), b"2".to_vec()),
         ];
         report.head = Some(Head { status: 204, version: Version::Http2, fields });
-        report.octets_received = 10;
+        report.bytes_received = 10;
         report.until_end = Duration::from_millis(2500);
         let all = "%{response_code} %{http_version} %{content_type} %header{Content-Type} %{size_download} %{time_total} %{speed_download}";
         assert_eq!(printed(all, &report), "204 2 text/x text/x 10 2.500000 4");

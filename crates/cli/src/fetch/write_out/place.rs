@@ -48,17 +48,17 @@ impl WriteTarget {
                 Ok(())
             }
             Self::File { path, is_appended } => {
-                let written = write(path, *is_appended, &painted.into_octets());
+                let written = write(path, *is_appended, &painted.into_bytes());
                 written.map_err(|error| Failure::local(path.display(), &error))
             }
         }
     }
 }
 
-fn write(path: &Path, is_appended: bool, octets: &[u8]) -> std::io::Result<()> {
+fn write(path: &Path, is_appended: bool, bytes: &[u8]) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.create(true).write(true).append(is_appended).truncate(!is_appended);
-    options.open(path)?.write_all(octets)
+    options.open(path)?.write_all(bytes)
 }
 
 /// Gathers what goes to one place, and prints it when another one's turn comes.
@@ -107,6 +107,6 @@ impl Printer {
 
     #[cfg(test)]
     pub(super) fn tried_text(self) -> String {
-        String::from_utf8(self.painted.into_octets()).unwrap()
+        String::from_utf8(self.painted.into_bytes()).unwrap()
     }
 }

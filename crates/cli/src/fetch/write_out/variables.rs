@@ -28,7 +28,7 @@ pub(super) type Variable = fn(&Report) -> Known;
 const VARIABLES: [(&str, &str, Variable); 47] = [
     ("certs", "the certificates of the server, in PEM", |report| text(certificates(report))),
     ("conn_id", "the number of the connection, from 0, or -1", |report| Known::Id(report.seen.connection)),
-    ("content_type", "the media type of the content", |report| octets(report.header("content-type"))),
+    ("content_type", "the media type of the content", |report| bytes(report.header("content-type"))),
     ("errormsg", "the sentence of the failure", |report| some(&report.error)),
     ("exitcode", "the exit code", |report| Known::Number(report.exit.into())),
     ("filename_effective", "the file that the content was written to", |report| {
@@ -66,7 +66,7 @@ const VARIABLES: [(&str, &str, Variable); 47] = [
     ("proxy_ssl_verify_result", "0: a proxy that is not trusted is not used", |_| Known::Number(0)),
     ("proxy_used", "1 if a proxy was used, else 0", |report| Known::Number(report.seen.is_proxied.into())),
     ("redirect_url", "the URL of a redirect that was not followed", |report| some(&report.redirect_url())),
-    ("referer", "the value of the field referer", |report| octets(&report.seen.referer)),
+    ("referer", "the value of the field referer", |report| bytes(&report.seen.referer)),
     ("remote_ip", "the address of the other end", |report| {
         text(report.remote().map(|remote| remote.ip().to_string()).unwrap_or_default())
     }),
@@ -77,17 +77,15 @@ const VARIABLES: [(&str, &str, Variable); 47] = [
     ("scheme", "the scheme of the URL that answered", |report| {
         some(report.url_effective().split(':').next().unwrap_or_default())
     }),
-    ("size_download", "octets of content that came", |report| Known::Number(report.octets_received)),
-    ("size_header", "bytes of heads and trailers that came", |report| Known::Number(report.seen.head_octets)),
-    ("size_request", "octets of the heads that were sent", |report| {
-        Known::Number(report.seen.request_octets)
+    ("size_download", "bytes of content that came", |report| Known::Number(report.bytes_received)),
+    ("size_header", "bytes of heads and trailers that came", |report| Known::Number(report.seen.head_bytes)),
+    ("size_request", "bytes of the heads that were sent", |report| Known::Number(report.seen.request_bytes)),
+    ("size_upload", "bytes of content that were sent", |report| Known::Number(report.bytes_sent)),
+    ("speed_download", "bytes of content that came, per second", |report| {
+        per_second(report.bytes_received, report.until_end)
     }),
-    ("size_upload", "octets of content that were sent", |report| Known::Number(report.octets_sent)),
-    ("speed_download", "octets of content that came, per second", |report| {
-        per_second(report.octets_received, report.until_end)
-    }),
-    ("speed_upload", "octets of content that were sent, per second", |report| {
-        per_second(report.octets_sent, report.until_end)
+    ("speed_upload", "bytes of content that were sent, per second", |report| {
+        per_second(report.bytes_sent, report.until_end)
     }),
     ("ssl_verify_result", "the result of checking the certificate, 0 if fine", |report| {
         Known::Number(report.verify_result.into())
@@ -211,11 +209,11 @@ fn text(text: String) -> Known {
 
 /// Returns a text that is unknown if empty.
 fn some(text: &str) -> Known {
-    octets(text.as_bytes())
+    bytes(text.as_bytes())
 }
 
-fn octets(octets: &[u8]) -> Known {
-    Known::Text(Some(octets.to_vec()).filter(|octets| !octets.is_empty()))
+fn bytes(bytes: &[u8]) -> Known {
+    Known::Text(Some(bytes.to_vec()).filter(|bytes| !bytes.is_empty()))
 }
 
 fn status(report: &Report) -> Known {
@@ -244,8 +242,8 @@ fn numbered(id: Option<usize>) -> String {
     id.map_or("-1".to_owned(), |id| id.to_string())
 }
 
-fn per_second(octets: u64, time: Duration) -> Known {
-    Known::Number((octets as f64 / time.as_secs_f64().max(1e-6)) as u64)
+fn per_second(bytes: u64, time: Duration) -> Known {
+    Known::Number((bytes as f64 / time.as_secs_f64().max(1e-6)) as u64)
 }
 
 /// The certificates in PEM (RFC 7468 §5), the server's own first.
@@ -254,7 +252,7 @@ fn certificates(report: &Report) -> String {
     for certificate in &report.seen.certificates {
         all.push_str("-----BEGIN CERTIFICATE-----\n");
         for line in STANDARD.encode(certificate).as_bytes().chunks(64) {
-            all.extend(line.iter().map(|octet| char::from(*octet)));
+            all.extend(line.iter().map(|byte| char::from(*byte)));
             all.push('\n');
         }
         all.push_str("-----END CERTIFICATE-----\n");

@@ -10,7 +10,7 @@ use std::{
 
 use socket2::SockRef;
 
-/// Octets of content that come compressed: `packed` in gzip.
+/// Bytes of content that come compressed: `packed` in gzip.
 const GZIP: &[u8] =
     &[31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 43, 72, 76, 206, 78, 77, 1, 0, 16, 180, 246, 33, 6, 0, 0, 0];
 
@@ -109,9 +109,9 @@ fn read(reader: &mut BufReader<&TcpStream>, mut socket: &TcpStream) -> Option<Re
 }
 
 fn line(reader: &mut BufReader<&TcpStream>) -> Option<String> {
-    let mut octets = Vec::new();
-    reader.read_until(b'\n', &mut octets).ok().filter(|read| *read > 0)?;
-    Some(String::from_utf8_lossy(&octets).trim_end_matches(['\r', '\n']).to_owned())
+    let mut bytes = Vec::new();
+    reader.read_until(b'\n', &mut bytes).ok().filter(|read| *read > 0)?;
+    Some(String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned())
 }
 
 impl Request {
@@ -198,9 +198,9 @@ fn answer(mut socket: &TcpStream, request: &Request, number: usize) -> io::Resul
             let _ = socket.read(&mut [0])?;
             return Ok(None);
         }
-        ["large", octets] => {
-            let octets = octets.parse().unwrap_or(0);
-            reply("200", &[], &vec![b'x'; octets])
+        ["large", bytes] => {
+            let bytes = bytes.parse().unwrap_or(0);
+            reply("200", &[], &vec![b'x'; bytes])
         }
         ["json"] => reply("200", &[("Content-Type", "application/json")], b"{\"a\":[1,2]}"),
         ["cut"] => {
@@ -257,18 +257,18 @@ fn reply(status: &str, fields: &[(&str, &str)], content: &[u8]) -> Vec<u8> {
         "404" => "Not Found",
         _ => "Reason",
     };
-    let mut octets = format!("HTTP/1.1 {status} {reason}\r\n");
+    let mut bytes = format!("HTTP/1.1 {status} {reason}\r\n");
     for (name, value) in fields {
-        octets += &format!("{name}: {value}\r\n");
+        bytes += &format!("{name}: {value}\r\n");
     }
     let has_content = !matches!(status, "204" | "304");
     if has_content {
-        octets += &format!("Content-Length: {}\r\n", content.len());
+        bytes += &format!("Content-Length: {}\r\n", content.len());
     }
-    octets += "\r\n";
-    let mut octets = octets.into_bytes();
-    octets.extend(if has_content { content } else { b"" });
-    octets
+    bytes += "\r\n";
+    let mut bytes = bytes.into_bytes();
+    bytes.extend(if has_content { content } else { b"" });
+    bytes
 }
 
 fn end_of_head(reply: &[u8]) -> usize {

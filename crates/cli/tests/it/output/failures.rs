@@ -416,7 +416,7 @@ fn begin_answer(socket: &mut TcpStream) {
 /// Stays until the client has gone.
 fn linger(socket: &mut TcpStream) {
     let mut rest = [0; 1024];
-    while socket.read(&mut rest).is_ok_and(|octets| octets > 0) {}
+    while socket.read(&mut rest).is_ok_and(|bytes| bytes > 0) {}
 }
 
 #[test]

@@ -49,21 +49,21 @@ fn the_first_failure_counts_and_stops_nothing() {
 #[test]
 fn what_is_missing_is_appended_and_nothing_else() {
     let (site, folder) = (Folder::new("resume-site"), Folder::new("resume"));
-    let octets = noise(300_000);
-    site.write("large", &octets);
+    let bytes = noise(300_000);
+    site.write("large", &bytes);
     let server = Echo::serving(&site, &[]);
     let url = format!("{}/large", server.http);
-    let out = folder.write("large", &octets[..100_000]);
+    let out = folder.write("large", &bytes[..100_000]);
     let ended = run(&["get", "-C", "-", "-o", &out, &url, "-w", "%{http_code} %{size_download}"]).expect(0);
     assert_eq!(ended.text(), "206 200000");
-    assert!(folder.read("large") == octets, "the file is whole");
+    assert!(folder.read("large") == bytes, "the file is whole");
     let again = run(&["get", "-C", "-", "-o", &out, &url, "-f", "-w", "%{http_code}"]).expect(0);
     assert_eq!(again.text(), "416", "nothing is missing");
-    assert!(folder.read("large") == octets);
+    assert!(folder.read("large") == bytes);
 
     let new = folder.path("new");
     run(&["get", "-C", "-", "-o", &new, &url]).expect(0);
-    assert!(folder.read("new") == octets, "begun");
+    assert!(folder.read("new") == bytes, "begun");
     run(&["get", "-C", "5", "-o", &new, &url]).expect(2);
 
     folder.write("longer", noise(300_001));
@@ -73,7 +73,7 @@ fn what_is_missing_is_appended_and_nothing_else() {
         let ended = run(&["get", "-C", "-", "-o", &out, &format!("{}/{path}", server.http)]).expect(10);
         assert!(folder.read(file) == before, "{}", ended.stderr);
     }
-    assert_eq!(run(&["get", "-C", "299990", &url]).expect(0).stdout, octets[299_990..]);
+    assert_eq!(run(&["get", "-C", "299990", &url]).expect(0).stdout, bytes[299_990..]);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_file_that_has_changed_meanwhile_is_not_appended_to() {
     });
     let ended = run(&["get", "-C", "-", "-o", &out, &url]).expect(10);
     server.join().unwrap();
-    assert!(ended.stderr.contains("had 5 octets and has 6 now"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("had 5 bytes and has 6 now"), "{}", ended.stderr);
     assert_eq!(folder.read("out"), b"123456");
 }
 

@@ -1,4 +1,4 @@
-//! The program ends as soon as its last octets are written, and these are not lost: GOAWAY, the end of TLS,
+//! The program ends as soon as its last bytes are written, and these are not lost: GOAWAY, the end of TLS,
 //! FIN.
 
 use std::{
@@ -46,9 +46,9 @@ fn serve(wire: &mut dyn Wire, http2: bool) -> io::Result<Vec<u8>> {
         false => head.ends_with(b"\r\n\r\n"),
     };
     while !is_whole(&head) {
-        let mut octets = [0; 1024];
-        let read = wire.read(&mut octets)?;
-        head.extend_from_slice(&octets[..read]);
+        let mut bytes = [0; 1024];
+        let read = wire.read(&mut bytes)?;
+        head.extend_from_slice(&bytes[..read]);
     }
     wire.write_all(if http2 { &HTTP2_ANSWER } else { HTTP1_ANSWER })?;
     wire.flush()?;

@@ -24,9 +24,9 @@ fn a_password_is_asked_for_and_not_shown() {
     let mut said = Vec::new();
     let mut stderr = child.stderr.take().expect("stderr is piped");
     while !said.ends_with(b": ") {
-        let mut octet = [0];
-        stderr.read_exact(&mut octet).expect("it asks");
-        said.extend(octet);
+        let mut byte = [0];
+        stderr.read_exact(&mut byte).expect("it asks");
+        said.extend(byte);
     }
     assert_eq!(String::from_utf8(said).unwrap(), "Enter password for user 'n': ");
     assert!(!shows());

@@ -70,7 +70,7 @@ fn answer_with(socket: &mut TcpStream, answer: &[u8], stays: bool) {
     if !stays {
         socket.shutdown(Shutdown::Write).unwrap();
     }
-    while socket.read(&mut [0; 1024]).is_ok_and(|octets| octets > 0) {}
+    while socket.read(&mut [0; 1024]).is_ok_and(|bytes| bytes > 0) {}
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn tls_peer(made: &rcgen::CertifiedKey<rcgen::KeyPair>, clients: Option<RootCert
         let mut session = ServerConnection::new(config.clone()).unwrap();
         while session.complete_io(&mut socket).is_ok_and(|(read, written)| read + written > 0) {}
         socket.shutdown(Shutdown::Write).unwrap();
-        while socket.read(&mut [0; 1024]).is_ok_and(|octets| octets > 0) {}
+        while socket.read(&mut [0; 1024]).is_ok_and(|bytes| bytes > 0) {}
     });
     format!("https://{address}/")
 }

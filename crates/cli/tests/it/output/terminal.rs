@@ -17,7 +17,7 @@ use nix::{
     sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr},
 };
 
-/// Orders to a terminal: a colour and a title by ESC, the same by C1 in UTF-8 and in single octets, and a
+/// Orders to a terminal: a colour and a title by ESC, the same by C1 in UTF-8 and in single bytes, and a
 /// carriage return that would hide what stands before it.
 const ORDERS: &[u8] = b"\x1b[31m\x1b]0;t\x07\xc2\x9b31m\xc2\x9d0;t\xc2\x9c\x9b31m\x9d0;t\x9c\x08\x7f\x0e\rx";
 const SHOWN: &str = r"\x1b[31m\x1b]0;t\x07\u{9b}31m\u{9d}0;t\u{9c}\x9b31m\x9d0;t\x9c\x08\x7f\x0e\x0dx";
@@ -68,8 +68,8 @@ impl Running {
         let (send, shown) = mpsc::channel();
         thread::spawn(move || {
             let (mut master, mut piece) = (File::from(master), [0; 4096]);
-            while let Ok(octets @ 1..) = master.read(&mut piece) {
-                let _ = send.send(piece[..octets].to_vec());
+            while let Ok(bytes @ 1..) = master.read(&mut piece) {
+                let _ = send.send(piece[..bytes].to_vec());
             }
         });
         Self { child, shown, before: Vec::new() }
@@ -105,7 +105,7 @@ fn without_styles(shown: &str) -> String {
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.split_once('m') {
-            Some((digits, rest)) if digits.bytes().all(|octet| octet.is_ascii_digit() || octet == b';') => {
+            Some((digits, rest)) if digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b';') => {
                 text.push_str(rest);
             }
             _ => panic!("an order: {part:?}"),
@@ -212,14 +212,14 @@ fn orders_that_are_cut_are_none_and_text_comes_at_once() {
 }
 
 #[test]
-fn at_the_first_binary_octet_the_display_stops_and_says_so() {
+fn at_the_first_binary_byte_the_display_stops_and_says_so() {
     let (url, go_on) = in_pieces([b"text\n", b"more\0\x1b[31mrest"]);
     let mut running = Running::start(&["get", "-p", "b", &url], On::Both);
     running.until("text\n");
     let _ = go_on.send(());
     let (seen, ended) = running.end();
     ended.expect(1);
-    let says = "alula: the content is binary from octet 9 on, and is shown no further: \
+    let says = "alula: the content is binary from byte 9 on, and is shown no further: \
                 -o FILE keeps it, and -o - writes it still\n";
     assert_eq!(seen, format!("text\nmore\n{says}"));
     let image = b"\x89PNG\r\n\x1a\n\0\0\0\x0d";
@@ -236,9 +236,9 @@ fn at_the_first_binary_octet_the_display_stops_and_says_so() {
 #[test]
 fn what_is_asked_for_outright_comes_as_it_is() {
     let running = Running::start(&["get", "-o", "-", "-p", "b", &text(b"\0\x1b[31mx")], On::Stdout);
-    let octets: Vec<u8> = running.shown.iter().flatten().collect();
+    let bytes: Vec<u8> = running.shown.iter().flatten().collect();
     wait(running.child).expect(0);
-    assert_eq!(octets, b"\0\x1b[31mx\n");
+    assert_eq!(bytes, b"\0\x1b[31mx\n");
 }
 
 #[test]
@@ -266,8 +266,8 @@ fn fields_are_escaped_wherever_they_are_shown() {
     let (seen, _) = shown(&["get", "-o", &out, "-c", "-", &url()], On::Stdout, 0);
     assert!(seen.ends_with("\ta\t\\u{9b}31m\n"), "{seen:?}");
 
-    // Pipes and files get every octet.
-    let is_whole = |octets: &[u8]| octets.windows(IN_FIELDS.len()).any(|part| part == IN_FIELDS);
+    // Pipes and files get every byte.
+    let is_whole = |bytes: &[u8]| bytes.windows(IN_FIELDS.len()).any(|part| part == IN_FIELDS);
     assert!(is_whole(&run(&["get", "-i", &url()]).expect(0).stdout));
     assert!(is_whole(&run(&["get", "-o", &out, &url(), "-w", "%header{x-odd}"]).expect(0).stdout));
     run(&["get", "-o", &out, "-D", &folder.path("head"), &url()]).expect(0);
@@ -330,7 +330,7 @@ fn what_clients_ask_a_server_is_logged_without_orders() {
 #[test]
 fn header_blocks_are_decoded_without_orders() {
     let folder = Folder::new("terminal-hpack");
-    // A literal field `x` with DEL and a C1 octet for a value.
+    // A literal field `x` with DEL and a C1 byte for a value.
     let story = folder.write("story.json", r#"{"cases":[{"wire":"000178027f9b"}]}"#);
     let (seen, _) = shown(&["hpack", "decode", &story], On::Stdout, 0);
     assert!(seen.contains(r#""x": "\u007f\u009b""#), "{seen:?}");
@@ -340,12 +340,12 @@ fn header_blocks_are_decoded_without_orders() {
 fn a_download_that_somebody_watches_is_summed_up() {
     let folder = Folder::new("summary");
     let file = folder.path("page");
-    let (seen, _) = shown(&["get", "-o", &file, &text(b"twelve octets")], On::Both, 0);
+    let (seen, _) = shown(&["get", "-o", &file, &text(b"twelve bytes")], On::Both, 0);
     let (name, rest) = seen.trim_end().split_once(": ").expect("a summary");
     assert_eq!(name, file);
     assert!(rest.starts_with("13 B in ") && rest.ends_with("/s") && !rest.contains('\n'), "{rest}");
-    assert_eq!(shown(&["get", "-o", "/dev/null", &text(b"twelve octets")], On::Both, 0).0, "");
-    let ended = run(&["get", "-s", "-o", &file, &text(b"twelve octets")]).expect(0);
+    assert_eq!(shown(&["get", "-o", "/dev/null", &text(b"twelve bytes")], On::Both, 0).0, "");
+    let ended = run(&["get", "-s", "-o", &file, &text(b"twelve bytes")]).expect(0);
     assert_eq!(ended.stderr, "");
 }
 

@@ -215,7 +215,7 @@ fn a_trace_is_begun_by_the_first_request_that_can_be_made() {
 }
 
 #[test]
-fn a_trace_has_the_octets_in_the_form_of_curl() {
+fn a_trace_has_the_bytes_in_the_form_of_curl() {
     let folder = Folder::new("trace");
     let file = folder.path("trace");
     let answer = "HTTP/1.1 200 OK\r\nset-cookie: a=s3cret\r\ncontent-length: 5\r\n\r\nhello";

@@ -15,8 +15,8 @@ struct Request {
 }
 
 impl Request {
-    fn of(octets: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(octets).into_owned();
+    fn of(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes).into_owned();
         let (head, content) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text}"));
         let mut lines = head.lines();
         let line = lines.next().unwrap().to_owned();
@@ -213,14 +213,13 @@ fn names_lead_into_json_as_they_do_there() {
 #[test]
 fn requests_are_printed_and_not_sent() {
     let folder = Folder::new("offline");
-    let octets = crate::support::noise(300_000);
-    let file = folder.write("a.bin", &octets);
+    let bytes = crate::support::noise(300_000);
+    let file = folder.write("a.bin", &bytes);
     // Nobody listens there.
     let url = "https://127.0.0.1:1/x";
     let sent = run(&["--offline", "--http2-prior-knowledge", "PUT", url, "-T", &file]).expect(0);
     assert!(
-        sent.stdout.starts_with(b"PUT /x HTTP/1.1\r\nHost: 127.0.0.1:1\r\n")
-            && sent.stdout.ends_with(&octets)
+        sent.stdout.starts_with(b"PUT /x HTTP/1.1\r\nHost: 127.0.0.1:1\r\n") && sent.stdout.ends_with(&bytes)
     );
     let head = run(&["--offline", url, "a=b", "-p", "H"]).expect(0);
     assert!(head.text().ends_with("\r\n\r\n") && !head.text().contains('{'), "{}", head.text());

@@ -129,7 +129,7 @@ fn a_file_is_put_under_its_name() {
     let empty = folder.write("a b.txt", "");
     let about = described(&echo, "put", "/folder/", &["-T", &empty]);
     assert_eq!((&about["method"], &about["target"]), (&json!("PUT"), &json!("/folder/a%20b.txt")));
-    assert_eq!(echo.ask("put", "/", &["-T", &folder.write("c", "octets")]).expect(0).text(), "octets");
+    assert_eq!(echo.ask("put", "/", &["-T", &folder.write("c", "bytes")]).expect(0).text(), "bytes");
     let url = format!("{}/", echo.http);
     assert_eq!(run_with(&["request", &url, "-T", "-"], b"piped").expect(0).text(), "piped");
 }
@@ -137,14 +137,14 @@ fn a_file_is_put_under_its_name() {
 #[test]
 fn parts_have_names_files_and_types() {
     let (echo, folder) = (Echo::start(&[]), Folder::new("parts"));
-    let octets = crate::support::noise(200_000);
-    let file = folder.write("a.bin", &octets);
+    let bytes = crate::support::noise(200_000);
+    let file = folder.write("a.bin", &bytes);
     let text = folder.write("b.txt", "text");
     let expected = [
         &b"--B\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\ny z\r\n\
            --B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.bin\"\r\n\
            Content-Type: application/octet-stream\r\n\r\n"[..],
-        &octets,
+        &bytes,
         b"\r\n--B\r\nContent-Disposition: form-data; name=\"g\"; filename=\"b.txt\"\r\n\
           Content-Type: text/x\r\n\r\ntext\r\n--B--\r\n",
     ];
@@ -155,13 +155,13 @@ fn parts_have_names_files_and_types() {
         &["--form", "x=y z", &format!("f@{file}"), &format!("g@{text};type=text/x")],
     ] {
         let ended = crate::support::run(&[&["post", &url, "-i"], args].concat()).expect(0);
-        let end = ended.stdout.windows(2).position(|octets| octets == b"\n\n").unwrap() + 2;
+        let end = ended.stdout.windows(2).position(|bytes| bytes == b"\n\n").unwrap() + 2;
         let (head, content) = ended.stdout.split_at(end);
         let head = String::from_utf8_lossy(head);
         let boundary = head.split_once("Content-Type: multipart/form-data; boundary=").unwrap().1;
         let boundary = boundary.lines().next().unwrap();
         let wanted = replaced(&expected, boundary);
-        assert!(content == wanted, "{args:?}: {} octets, not {}", content.len(), wanted.len());
+        assert!(content == wanted, "{args:?}: {} bytes, not {}", content.len(), wanted.len());
         assert!(head.contains(&format!("Content-Length: {}\n", wanted.len())), "{head}");
     }
     let piped = run_with(&["post", &url, "-F", "p=@-;filename=q"], b"piped").expect(0);
@@ -172,10 +172,10 @@ fn parts_have_names_files_and_types() {
 }
 
 /// With this boundary where `--B` begins a line.
-fn replaced(octets: &[u8], boundary: &str) -> Vec<u8> {
-    let mut rest = octets;
+fn replaced(bytes: &[u8], boundary: &str) -> Vec<u8> {
+    let mut rest = bytes;
     let mut all = Vec::new();
-    while let Some(at) = rest.windows(3).position(|octets| octets == b"--B") {
+    while let Some(at) = rest.windows(3).position(|bytes| bytes == b"--B") {
         all.extend_from_slice(&rest[..at]);
         all.extend_from_slice(format!("--{boundary}").as_bytes());
         rest = &rest[at + 3..];

@@ -42,7 +42,7 @@ fn a_request_without_content_is_described() {
     assert_eq!(about["scheme"], "http");
     assert_eq!(format!("http://{}", about["authority"].as_str().unwrap()), echo.http);
     assert!(about["peer"].as_str().unwrap().starts_with("127.0.0.1:"));
-    // The octets of é, one character each.
+    // The bytes of é, one character each.
     let fields = json!([
         ["user-agent", concat!("alula/", env!("CARGO_PKG_VERSION"))],
         ["x-odd", "a\"b\\c \u{c3}\u{a9}"],
@@ -82,20 +82,17 @@ fn head_prints_the_head_and_include_both() {
 #[test]
 fn content_comes_back_from_a_text_a_file_and_stdin() {
     let (echo, folder) = (Echo::start(&[]), Folder::new("content"));
-    let octets = noise(3 * 1024 * 1024 + 7);
-    let file = format!("@{}", folder.write("data", &octets));
+    let bytes = noise(3 * 1024 * 1024 + 7);
+    let file = format!("@{}", folder.write("data", &bytes));
     for method in ["post", "put", "delete"] {
         assert_eq!(echo.ask(method, "/", &["-d", "a text"]).expect(0).text(), "a text");
     }
-    assert!(
-        echo.ask("put", "/", &["--data", &file]).expect(0).stdout == octets,
-        "the file's octets come back"
-    );
+    assert!(echo.ask("put", "/", &["--data", &file]).expect(0).stdout == bytes, "the file's bytes come back");
     let url = format!("{}/", echo.http);
     let args = ["post", "--http2-prior-knowledge", &url, "-d", "@-", "-H", "content-type: x/y", "-i"];
-    let ended = run_with(&args, &octets).expect(0);
+    let ended = run_with(&args, &bytes).expect(0);
     assert!(
-        ended.stdout.ends_with(&octets) && ended.stdout.starts_with(b"HTTP/2 200 OK\ncontent-type: x/y\n")
+        ended.stdout.ends_with(&bytes) && ended.stdout.starts_with(b"HTTP/2 200 OK\ncontent-type: x/y\n")
     );
     let empty = folder.write("empty", "");
     let about = described(&echo.ask("post", "/", &["-d", &format!("@{empty}")]).expect(0).stdout);
@@ -105,12 +102,12 @@ fn content_comes_back_from_a_text_a_file_and_stdin() {
 #[test]
 fn content_goes_to_a_file_that_is_made_when_the_response_begins() {
     let (echo, folder) = (Echo::start(&[]), Folder::new("output"));
-    let octets = noise(1024 * 1024);
-    let file = format!("@{}", folder.write("data", &octets));
+    let bytes = noise(1024 * 1024);
+    let file = format!("@{}", folder.write("data", &bytes));
     let out = folder.path("out");
     let ended = echo.ask("post", "/", &["-d", &file, "-o", &out]).expect(0);
     assert!(ended.stdout.is_empty() && ended.stderr.is_empty());
-    assert!(folder.read("out") == octets);
+    assert!(folder.read("out") == bytes);
     echo.ask("head", "/", &["-o", &out]).expect(0);
     assert!(folder.read("out").starts_with(b"HTTP/2 200 OK\n"), "made anew");
     assert!(!echo.ask("get", "/", &["-o", "-"]).expect(0).stdout.is_empty());
@@ -141,11 +138,11 @@ fn over_tls_a_certificate_from_a_file_is_trusted() {
     let cert = folder.write("cert.pem", made.cert.pem());
     let key = folder.write("key.pem", made.signing_key.serialize_pem());
     let echo = Echo::start(&["--cert", &cert, "--key", &key]);
-    let octets = noise(1024 * 1024 + 1);
-    let file = format!("@{}", folder.write("data", &octets));
+    let bytes = noise(1024 * 1024 + 1);
+    let file = format!("@{}", folder.write("data", &bytes));
     let url = echo.https.as_deref().unwrap();
     let ended = run(&["post", "--cacert", &cert, "-d", &file, url]).expect(0);
-    assert!(ended.stdout == octets);
+    assert!(ended.stdout == bytes);
     run(&["get", "--cacert", &cert, &url.replace("127.0.0.1", "localhost")]).expect(0);
     run(&["get", "--cacert", &key, url]).expect(2);
     run(&["get", "--cacert", "/no such file", url]).expect(1);
@@ -181,7 +178,7 @@ fn any_status_is_a_whole_response() {
     let args = ["post", "--http2-prior-knowledge", "-i", &url, "-T", "-"];
     let found_out = run_with(&args, &noise(1024 * 1024)).expect(0);
     assert!(found_out.text().starts_with("HTTP/2 413 "), "{}", found_out.text());
-    assert_eq!(echo.ask("post", "/", &["-d", "ten octets"]).expect(0).text(), "ten octets");
+    assert_eq!(echo.ask("post", "/", &["-d", "ten bytes"]).expect(0).text(), "ten bytes");
 }
 
 #[test]
@@ -210,7 +207,7 @@ fn content_is_written_as_it_comes() {
     while !line.starts_with("send DATA stream=1 length=5") {
         line.clear();
         let read = std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
-        assert!(read > 0, "the first octets leave before the last are there");
+        assert!(read > 0, "the first bytes leave before the last are there");
     }
     stdin.write_all(b" last").unwrap();
     drop(stdin);

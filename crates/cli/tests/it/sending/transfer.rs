@@ -134,7 +134,7 @@ fn slow() -> String {
         let (mut socket, _) = listener.accept().unwrap();
         let _ = socket.read(&mut [0; 4096]);
         let _ = socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nsome");
-        while socket.read(&mut [0; 4096]).is_ok_and(|octets| octets > 0) {}
+        while socket.read(&mut [0; 4096]).is_ok_and(|bytes| bytes > 0) {}
     });
     url
 }
@@ -146,7 +146,7 @@ fn what_is_too_slow_for_too_long_is_given_up() {
     }
     run(&["get", "-Y", "0", "-y", "1", "-m", "3", &slow()]).expect(6);
     let ended = run(&["get", "-Y", "1k", "-y", "1", &slow()]).expect(6);
-    assert!(ended.stderr.contains("fewer than 1024 octets a second"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("fewer than 1024 bytes a second"), "{}", ended.stderr);
 }
 
 #[test]

@@ -32,10 +32,10 @@ fn redirects_are_followed_when_asked_to_and_secrets_stay() {
 #[test]
 fn content_goes_along_where_the_redirect_says_so() {
     let (echo, folder) = (Echo::start(&[]), Folder::new("along"));
-    let file = format!("@{}", folder.write("data", "octets of a file"));
+    let file = format!("@{}", folder.write("data", "bytes of a file"));
     for data in ["text", &file] {
         let ended = run(&["post", "-L", &redirect(307, &echo.http), "-d", data]).expect(0);
-        assert_eq!(ended.text(), if data == "text" { "text" } else { "octets of a file" });
+        assert_eq!(ended.text(), if data == "text" { "text" } else { "bytes of a file" });
     }
     let ended = run(&["post", "-L", &redirect(303, &echo.http), "-d", "text"]).expect(0);
     assert!(ended.text().contains("\"method\":\"GET\""), "{}", ended.text());

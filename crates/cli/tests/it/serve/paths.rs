@@ -162,16 +162,16 @@ fn codings_are_those_that_decoders_read() {
 }
 
 #[test]
-fn octets_come_in_numbers() {
+fn bytes_come_in_numbers() {
     let server = echo();
-    let octets = |path: &str| server.ask("get", path, &[]).expect(0).stdout;
-    // The octets of httpbin, whose seed is Python's.
-    assert_eq!(octets("/bytes/8?seed=1"), [68, 32, 130, 60, 253, 230, 241, 194]);
-    assert_eq!(octets("/stream-bytes/8?SEED=1&chunk_size=3"), [68, 32, 130, 60, 253, 230, 241, 194]);
-    assert_ne!(octets("/bytes/64"), octets("/bytes/64"));
-    assert_eq!(octets("/bytes/99999999").len(), 100 * 1024);
-    assert_eq!(octets("/bytes/0"), b"");
-    assert_eq!(octets("/range/30"), b"abcdefghijklmnopqrstuvwxyzabcd");
+    let bytes = |path: &str| server.ask("get", path, &[]).expect(0).stdout;
+    // The bytes of httpbin, whose seed is Python's.
+    assert_eq!(bytes("/bytes/8?seed=1"), [68, 32, 130, 60, 253, 230, 241, 194]);
+    assert_eq!(bytes("/stream-bytes/8?SEED=1&chunk_size=3"), [68, 32, 130, 60, 253, 230, 241, 194]);
+    assert_ne!(bytes("/bytes/64"), bytes("/bytes/64"));
+    assert_eq!(bytes("/bytes/99999999").len(), 100 * 1024);
+    assert_eq!(bytes("/bytes/0"), b"");
+    assert_eq!(bytes("/range/30"), b"abcdefghijklmnopqrstuvwxyzabcd");
     let (head, content) = server.expect("GET", "/range/26", &["range: bytes=3-5"], 206);
     assert_eq!((field(&head, "content-range"), &*content), (Some("bytes 3-5/26"), "def"));
     let (head, _) = server.expect("GET", "/range/26", &["range: bytes=26-"], 416);
@@ -185,9 +185,9 @@ fn octets_come_in_numbers() {
     {
         server.expect("GET", path, &[], 400);
     }
-    let lines = octets("/stream/3?a=b");
+    let lines = bytes("/stream/3?a=b");
     let lines: Vec<Value> = lines
-        .split_inclusive(|octet| *octet == b'\n')
+        .split_inclusive(|byte| *byte == b'\n')
         .map(|line| serde_json::from_slice(line).unwrap())
         .collect();
     let of = |member: &dyn Fn(&Value) -> Value| lines.iter().map(member).collect::<Vec<_>>();
@@ -195,7 +195,7 @@ fn octets_come_in_numbers() {
         (of(&|line| line["id"].clone()), of(&|line| line["args"]["a"].clone())),
         (vec![json!(0), json!(1), json!(2)], vec![json!("b"); 3])
     );
-    assert_eq!(octets("/stream/5000").iter().filter(|octet| **octet == b'\n').count(), 100);
+    assert_eq!(bytes("/stream/5000").iter().filter(|byte| **byte == b'\n').count(), 100);
     let (head, _) = server.expect("GET", "/stream/1", &[], 200);
     assert_eq!(field(&head, "transfer-encoding"), Some("chunked"));
 }

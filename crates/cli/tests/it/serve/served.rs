@@ -14,10 +14,10 @@ use crate::support::{Echo, Folder, PATIENCE};
 /// which file it was.
 #[test]
 fn a_file_that_shrinks_while_it_is_sent_is_told_with_its_name() {
-    const OCTETS: u64 = 300 << 20;
+    const BYTES: u64 = 300 << 20;
     let folder = Folder::new("shrinks");
     let path = folder.write("large", "");
-    File::options().write(true).open(&path).unwrap().set_len(OCTETS).unwrap();
+    File::options().write(true).open(&path).unwrap().set_len(BYTES).unwrap();
     let mut server = Echo::serving(&folder, &[]);
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
     socket.write_all(b"GET /large?token=secret HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
@@ -26,7 +26,7 @@ fn a_file_that_shrinks_while_it_is_sent_is_told_with_its_name() {
     let mut read = Vec::new();
     // It may be reset as well.
     let _ = socket.read_to_end(&mut read);
-    assert!((read.len() as u64) < OCTETS, "the answer is broken off");
+    assert!((read.len() as u64) < BYTES, "the answer is broken off");
     // The line was written before the answer was broken off.
     server.child.kill().unwrap();
     let mut line = String::new();
@@ -35,11 +35,11 @@ fn a_file_that_shrinks_while_it_is_sent_is_told_with_its_name() {
     assert!(line.contains("over HTTP/1.1: large: "), "{line:?}");
 }
 
-/// Sends what `printf | nc -N` does: octets, and the end of this side. Returns all that is answered.
-fn ask_and_close(server: &Echo, octets: &str) -> Vec<u8> {
+/// Sends what `printf | nc -N` does: bytes, and the end of this side. Returns all that is answered.
+fn ask_and_close(server: &Echo, bytes: &str) -> Vec<u8> {
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    socket.write_all(octets.as_bytes()).unwrap();
+    socket.write_all(bytes.as_bytes()).unwrap();
     socket.shutdown(Shutdown::Write).unwrap();
     let mut read = Vec::new();
     socket.read_to_end(&mut read).unwrap();
@@ -51,12 +51,12 @@ fn ask_and_close(server: &Echo, octets: &str) -> Vec<u8> {
 #[test]
 fn a_client_that_closes_its_side_gets_files_all_the_same() {
     let folder = Folder::new("half-closed");
-    for (name, octets) in [("small", 100), ("middle", 1 << 20), ("large", 100 << 20)] {
+    for (name, bytes) in [("small", 100), ("middle", 1 << 20), ("large", 100 << 20)] {
         let path = folder.write(name, "");
-        File::options().write(true).open(&path).unwrap().set_len(octets).unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(bytes).unwrap();
     }
     let server = Echo::serving(&folder, &["--upload"]);
-    for (method, path, fields, status, octets) in [
+    for (method, path, fields, status, bytes) in [
         ("GET", "/small", "", "200", 100),
         ("GET", "/middle", "", "200", 1 << 20),
         ("GET", "/large", "", "200", 100 << 20),
@@ -71,13 +71,13 @@ fn a_client_that_closes_its_side_gets_files_all_the_same() {
                 &server,
                 &format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n{fields}\r\n"),
             );
-            let at = read.windows(4).position(|octets| octets == b"\r\n\r\n");
+            let at = read.windows(4).position(|bytes| bytes == b"\r\n\r\n");
             let row =
                 format!("{method} {path} {fields}: {}", String::from_utf8_lossy(&read[..at.unwrap_or(0)]));
             let at = at.unwrap_or_else(|| panic!("no answer: {row}"));
             let is_second_put = method == "PUT" && read.starts_with(b"HTTP/1.1 409 ");
             assert!(read.starts_with(format!("HTTP/1.1 {status} ").as_bytes()) || is_second_put, "{row}");
-            assert!(read.len() - at - 4 == octets || is_second_put, "{row}: {} octets", read.len() - at - 4);
+            assert!(read.len() - at - 4 == bytes || is_second_put, "{row}: {} bytes", read.len() - at - 4);
         }
     }
     let listing = ask_and_close(&server, "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");

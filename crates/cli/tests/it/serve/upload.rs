@@ -145,7 +145,7 @@ fn uploads_are_bounded_and_leave_nothing_when_they_fail() {
     let server = Echo::serving(&folder, &["--upload", "--max-body", "10"]);
     server.expect("PUT", "/a", &["content-length: 11"], 413);
     assert_eq!(send(&server, "put", "/a", &["-T", &sources.write("eleven", "eleven char")]), "413");
-    assert_eq!(send(&server, "put", "/a", &["-d", "ten octets"]), "201");
+    assert_eq!(send(&server, "put", "/a", &["-d", "ten bytes"]), "201");
     // In chunks nobody knows the length before.
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -347,7 +347,7 @@ fn a_server_of_uploads_on_loopback_answers_to_local_names_alone() {
 }
 
 /// A request that begins to store a file, from this address of the machine.
-fn begin_upload(server: &Echo, from: [u8; 4], path: &str, octets: usize) -> TcpStream {
+fn begin_upload(server: &Echo, from: [u8; 4], path: &str, bytes: usize) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from((from, 0)).into()).unwrap();
     socket
@@ -362,7 +362,7 @@ fn begin_upload(server: &Echo, from: [u8; 4], path: &str, octets: usize) -> TcpS
         )
         .unwrap();
     let mut stream = TcpStream::from(socket);
-    let fields = format!("connection: close\r\nexpect: 100-continue\r\ncontent-length: {octets}\r\n");
+    let fields = format!("connection: close\r\nexpect: 100-continue\r\ncontent-length: {bytes}\r\n");
     let head = format!("PUT {path} HTTP/1.1\r\nhost: localhost\r\n{fields}\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -370,8 +370,8 @@ fn begin_upload(server: &Echo, from: [u8; 4], path: &str, octets: usize) -> TcpS
 }
 
 /// The same with its first byte, once the server has asked for it: the upload has a place then.
-fn take_place(server: &Echo, from: [u8; 4], path: &str, octets: usize) -> TcpStream {
-    let mut stream = begin_upload(server, from, path, octets);
+fn take_place(server: &Echo, from: [u8; 4], path: &str, bytes: usize) -> TcpStream {
+    let mut stream = begin_upload(server, from, path, bytes);
     let mut interim = [0; 25];
     stream.read_exact(&mut interim).unwrap();
     assert_eq!(interim, *b"HTTP/1.1 100 Continue\r\n\r\n");

@@ -166,7 +166,7 @@ fn no_peer_writes_a_line_of_its_own() {
             server.ask_raw("GET", target, &["user-agent: \u{9b}31m\" - -\\", "referer: http://\"\u{2028}"]);
         }
         let (stderr, _) = server.stop();
-        assert!(stderr.bytes().all(|octet| octet == b'\n' || (b' '..=b'~').contains(&octet)), "{stderr:?}");
+        assert!(stderr.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)), "{stderr:?}");
         let is_line =
             |line: &&str| line.starts_with("127.0.0.1 - - [") || serde_json::from_str::<Value>(line).is_ok();
         assert_eq!(stderr.lines().filter(is_line).count(), stderr.lines().count(), "{stderr}");
@@ -457,12 +457,12 @@ fn an_echo_has_the_other_flags_too() {
     );
 }
 
-/// Sends octets on a connection of their own, and reads until it is closed.
-fn send(server: &Echo, octets: &[u8]) {
+/// Sends bytes on a connection of their own, and reads until it is closed.
+fn send(server: &Echo, bytes: &[u8]) {
     let mut socket = TcpStream::connect(server.http.trim_start_matches("http://")).expect("it accepts");
     socket.set_read_timeout(Some(PATIENCE)).expect("a socket takes the option");
     // It may close before it has read all.
-    let _ = socket.write_all(octets);
+    let _ = socket.write_all(bytes);
     let _ = socket.read_to_end(&mut Vec::new());
 }
 

@@ -16,9 +16,9 @@ use alula::{Client, KnownName, Status};
 const MEMORY: &str = "--engine=memory";
 const TEXT: &str = "content-type: text/plain";
 
-/// The path of a key whose octets are all percent-encoded.
-fn long_key(octets: usize) -> String {
-    format!("/buckets/b/keys/{}", "%2F".repeat(octets))
+/// The path of a key whose bytes are all percent-encoded.
+fn long_key(bytes: usize) -> String {
+    format!("/buckets/b/keys/{}", "%2F".repeat(bytes))
 }
 
 /// A client that speaks this version to the server in clear text.
@@ -61,7 +61,7 @@ async fn long_keys_and_heads_with_many_fields_pass() {
     let server = Echo::storing(&[MEMORY]);
     for is_http2 in [false, true] {
         let client = client(is_http2);
-        let url = |octets| format!("{}{}", server.http, long_key(octets));
+        let url = |bytes| format!("{}{}", server.http, long_key(bytes));
         let longest = url(65_536);
         let mut put = client.put(&longest).header(KnownName::CONTENT_TYPE, "text/plain").body("content");
         // 300 links, in fields of at most 8 kB, and as many index entries as fields.
@@ -82,7 +82,7 @@ async fn long_keys_and_heads_with_many_fields_pass() {
         assert_eq!(put.send().await.unwrap().status(), Status::NO_CONTENT, "{is_http2}");
         let delete = client.delete(&longest).send().await.unwrap();
         assert_eq!(delete.status(), Status::NO_CONTENT, "{is_http2}");
-        // A key of one octet more is a mistake; a target beyond the limit of HTTP/1.1 is not read.
+        // A key of one byte more is a mistake; a target beyond the limit of HTTP/1.1 is not read.
         assert_eq!(client.get(&url(65_537)).send().await.unwrap().status(), Status::BAD_REQUEST);
         let beyond = client.get(&url(300_000)).send().await.unwrap().status().as_u16();
         assert_eq!(beyond, if is_http2 { 400 } else { 414 });
@@ -357,8 +357,8 @@ fn properties_that_do_nothing_are_refused_or_told_of() {
 #[test]
 fn what_is_kept_in_memory_is_bounded() {
     let server = Echo::storing(&[MEMORY, "--engine-max=10k", "--ready"]);
-    let put = |path: &str, octets| {
-        let content = "x".repeat(octets);
+    let put = |path: &str, bytes| {
+        let content = "x".repeat(bytes);
         let args = ["-H", TEXT, "-d", &content, "-o", "/dev/null", "-w", "%{response_code}"];
         server.ask("put", path, &args).text().to_owned()
     };

@@ -77,10 +77,10 @@ impl Opening {
     fn ask(socket: &mut TcpStream, method: &str, path: &str) -> (u16, String) {
         write!(socket, "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n").unwrap();
         let mut answer = Vec::new();
-        let mut octet = [0; 1];
+        let mut byte = [0; 1];
         while !answer.ends_with(b"\r\n\r\n") {
-            socket.read_exact(&mut octet).unwrap();
-            answer.extend(octet);
+            socket.read_exact(&mut byte).unwrap();
+            answer.extend(byte);
         }
         let mut answer = String::from_utf8(answer).unwrap().to_ascii_lowercase();
         let length = answer.split_once("content-length: ").unwrap().1.split_once('\r').unwrap().0;

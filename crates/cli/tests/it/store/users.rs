@@ -69,7 +69,7 @@ fn a_password_becomes_a_hash_that_lets_in() {
 
 #[test]
 fn passwords_are_refused_that_are_none() {
-    for (input, expected) in [("\n", "1 to 1024 octets"), (&*"a".repeat(1025), "1 to 1024 octets")] {
+    for (input, expected) in [("\n", "1 to 1024 bytes"), (&*"a".repeat(1025), "1 to 1024 bytes")] {
         let ended = run_with(&["store", "--hash-password"], input.as_bytes()).expect(2);
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     }

@@ -51,12 +51,12 @@ where
 
 /// A head, in lower case but for its first line, and the content whose length it states.
 fn request(socket: &mut impl std::io::Read) -> String {
-    let mut octets = Vec::new();
-    let mut octet = [0];
-    while !octets.ends_with(b"\r\n\r\n") && socket.read_exact(&mut octet).is_ok() {
-        octets.extend(octet);
+    let mut bytes = Vec::new();
+    let mut byte = [0];
+    while !bytes.ends_with(b"\r\n\r\n") && socket.read_exact(&mut byte).is_ok() {
+        bytes.extend(byte);
     }
-    let head = String::from_utf8_lossy(&octets).into_owned();
+    let head = String::from_utf8_lossy(&bytes).into_owned();
     let (line, fields) = head.split_once("\r\n").unwrap_or((&head, ""));
     let fields = fields.to_ascii_lowercase();
     let length = fields.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());

@@ -283,8 +283,8 @@ impl Folder {
     }
 
     /// Writes a file and gives its path.
-    pub(crate) fn write(&self, name: &str, octets: impl AsRef<[u8]>) -> String {
-        fs::write(self.0.join(name), octets).expect("a file of the test");
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        fs::write(self.0.join(name), bytes).expect("a file of the test");
         self.path(name)
     }
 
@@ -299,8 +299,8 @@ impl Drop for Folder {
     }
 }
 
-/// Octets without a pattern a codec or a window could hide behind.
-pub(crate) fn noise(octets: usize) -> Vec<u8> {
+/// Bytes without a pattern a codec or a window could hide behind.
+pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let words = std::iter::repeat_with(|| {
         state ^= state << 13;
@@ -308,12 +308,12 @@ pub(crate) fn noise(octets: usize) -> Vec<u8> {
         state ^= state << 17;
         state.to_le_bytes()
     });
-    words.flatten().take(octets).collect()
+    words.flatten().take(bytes).collect()
 }
 
-/// Reads what is there until `octets` have come.
-pub(crate) fn read_some(child: &mut Child, octets: usize) -> Vec<u8> {
-    let mut some = vec![0; octets];
+/// Reads what is there until `bytes` have come.
+pub(crate) fn read_some(child: &mut Child, bytes: usize) -> Vec<u8> {
+    let mut some = vec![0; bytes];
     child.stdout.as_mut().expect("stdout is piped").read_exact(&mut some).expect("that much output");
     some
 }

@@ -163,10 +163,10 @@ fn wanting(site: &Site) -> String {
         let mut session = rustls::ServerConnection::new(config).unwrap();
         let mut stream = rustls::Stream::new(&mut session, &mut socket);
         let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfine";
-        // A socket that is closed with octets unread is reset.
+        // A socket that is closed with bytes unread is reset.
         let _ =
             stream.read(&mut [0; 4096]).and_then(|_| stream.write_all(answer)).and_then(|()| stream.flush());
-        while stream.sock.read(&mut [0; 4096]).is_ok_and(|octets| octets > 0) {}
+        while stream.sock.read(&mut [0; 4096]).is_ok_and(|bytes| bytes > 0) {}
     });
     url
 }

@@ -18,13 +18,13 @@ fn pipe(commands: &[Value]) -> Vec<Value> {
     pipe_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// The string of these octets, as Latin-1.
-fn latin1(octets: impl IntoIterator<Item = u8>) -> String {
-    octets.into_iter().map(char::from).collect()
+/// The string of these bytes, as Latin-1.
+fn latin1(bytes: impl IntoIterator<Item = u8>) -> String {
+    bytes.into_iter().map(char::from).collect()
 }
 
 #[test]
-fn the_examples_of_the_rfc_come_out_octet_by_octet() {
+fn the_examples_of_the_rfc_come_out_byte_by_byte() {
     // RFC 7541 §C.4 (with Huffman coding) and §C.3 (without), each on one connection.
     let lists = [
         json!([[":method", "GET"], [":scheme", "http"], [":path", "/"], [":authority", "www.example.com"]]),
@@ -69,7 +69,7 @@ fn the_examples_of_the_rfc_come_out_octet_by_octet() {
 }
 
 #[test]
-fn every_octet_passes_through() {
+fn every_byte_passes_through() {
     let headers = json!([
         [latin1(0..=255), latin1((0..=255).rev())],
         ["", ""],
@@ -183,7 +183,7 @@ fn what_is_wrong_is_answered_and_the_process_lives_on() {
 }
 
 #[test]
-fn a_line_of_any_octets_is_answered() {
+fn a_line_of_any_bytes_is_answered() {
     let ended = run_with(&["hpack", "pipe"], b"\xff\xfe{\"op\":\"new\"}\n{\"op\":\"new\"}").expect(0);
     let lines: Vec<&str> = ended.text().lines().collect();
     assert!(lines[0].starts_with("{\"error\":"), "{}", lines[0]);

@@ -8,10 +8,10 @@ use std::{
 
 use crate::support::{Echo, Folder, PATIENCE, run, run_with};
 
-/// The octets of a connection, those of the client first.
+/// The bytes of a connection, those of the client first.
 type Recorded = (Vec<u8>, Vec<u8>);
 
-/// Passes octets on, and gives those of each direction once both have ended.
+/// Passes bytes on, and gives those of each direction once both have ended.
 fn record(server: &str) -> (String, thread::JoinHandle<Recorded>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -29,13 +29,13 @@ fn record(server: &str) -> (String, thread::JoinHandle<Recorded>) {
 
 fn copy(mut from: TcpStream, mut to: TcpStream) -> Vec<u8> {
     from.set_read_timeout(Some(PATIENCE)).unwrap();
-    let (mut octets, mut buffer) = (Vec::new(), [0; 4096]);
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        octets.extend_from_slice(&buffer[..count]);
+        bytes.extend_from_slice(&buffer[..count]);
         let _ = to.write_all(&buffer[..count]);
     }
     let _ = to.shutdown(Shutdown::Write);
-    octets
+    bytes
 }
 
 #[test]
@@ -88,14 +88,14 @@ fn faults_end_with_a_code_and_a_sentence() {
 fn blocks_share_a_table() {
     let ended = run(&["hpack", "explain", "--table", "4003616263016e", "82be"]).expect(0);
     let expected = "\
-block 1, 7 octets
-  abc: n  <- 40 03 61 62 63 01 6e: entered into the table, name of 3 octets, value of 1 octet
-  table: 1 entry, 36 of 4096 octets
+block 1, 7 bytes
+  abc: n  <- 40 03 61 62 63 01 6e: entered into the table, name of 3 bytes, value of 1 byte
+  table: 1 entry, 36 of 4096 bytes
     62  abc: n
-block 2, 2 octets
+block 2, 2 bytes
   :method: GET  <- 82: index 2 (static)
   abc: n  <- be: index 62 (dynamic)
-  table: 1 entry, 36 of 4096 octets
+  table: 1 entry, 36 of 4096 bytes
     62  abc: n
 ";
     assert_eq!(ended.text(), expected);

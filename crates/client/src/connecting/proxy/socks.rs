@@ -47,13 +47,13 @@ pub(crate) async fn ask(
         return Err(refused(reason(reply), Retry::Safe));
     }
     // The address from which it connects is of no interest; a port follows it.
-    let octets = match kind {
+    let bytes = match kind {
         IPV4 => 4,
         IPV6 => 16,
         NAME => usize::from(receive::<1>(proxy).await?[0]),
         _ => return Err(refused("it speaks another protocol", Retry::Pointless)),
     };
-    let mut address = vec![0; octets + 2];
+    let mut address = vec![0; bytes + 2];
     proxy.read_exact(&mut address).await.map(drop).map_err(broken)
 }
 
@@ -116,10 +116,10 @@ fn request(target: Target<'_>) -> Result<Vec<u8>, Error> {
 }
 
 fn put_counted(message: &mut Vec<u8>, text: &str) -> Result<(), Error> {
-    let octets = u8::try_from(text.len()).map_err(|_| {
-        Error::usage("a host, a name or a password for SOCKS has more than 255 octets (RFC 1928 §5)")
+    let bytes = u8::try_from(text.len()).map_err(|_| {
+        Error::usage("a host, a name or a password for SOCKS has more than 255 bytes (RFC 1928 §5)")
     })?;
-    message.push(octets);
+    message.push(bytes);
     message.extend(text.as_bytes());
     Ok(())
 }
@@ -128,8 +128,8 @@ async fn send(proxy: &mut (impl Transport + ?Sized), message: &[u8]) -> Result<(
     proxy.write_all(message).await.map_err(broken)
 }
 
-async fn receive<const OCTETS: usize>(proxy: &mut (impl Transport + ?Sized)) -> Result<[u8; OCTETS], Error> {
-    let mut message = [0; OCTETS];
+async fn receive<const BYTES: usize>(proxy: &mut (impl Transport + ?Sized)) -> Result<[u8; BYTES], Error> {
+    let mut message = [0; BYTES];
     proxy.read_exact(&mut message).await.map_err(broken)?;
     Ok(message)
 }

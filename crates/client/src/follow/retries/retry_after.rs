@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 /// Returns the time that it asks to wait: seconds, or until a date; nothing if it is neither.
 pub(crate) fn wait(value: &[u8], now: SystemTime) -> Option<Duration> {
     let text = std::str::from_utf8(value).ok()?.trim_ascii();
-    if !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit()) {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         // More than fits is for ever.
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }

@@ -53,7 +53,7 @@ pub struct Content {
 impl Content {
     /// Makes content of bytes; takes a `Vec` or a `String` as it is, and copies a slice once.
     pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
-        Self::new(vec![Piece::octets(bytes.into())])
+        Self::new(vec![Piece::bytes(bytes.into())])
     }
 
     /// Makes content of bytes that others hold as well. They are not copied, however often they are sent.
@@ -71,7 +71,7 @@ impl Content {
     /// # }
     /// ```
     pub fn shared(bytes: impl Into<Bytes>) -> Self {
-        Self::new(vec![Piece::octets(bytes)])
+        Self::new(vec![Piece::bytes(bytes)])
     }
 
     /// Text in UTF-8, of the media type `text/plain; charset=utf-8` unless another one is given.
@@ -92,8 +92,8 @@ impl Content {
 
     /// Makes content of so many bytes of a reader, which are stated; it is an error if there are fewer. It
     /// can be sent once.
-    pub fn reader_of(reader: impl AsyncRead + Send + 'static, octets: u64) -> Self {
-        Self::new(vec![Piece::reader(reader, Some(octets))])
+    pub fn reader_of(reader: impl AsyncRead + Send + 'static, bytes: u64) -> Self {
+        Self::new(vec![Piece::reader(reader, Some(bytes))])
     }
 
     /// A form of many parts.

@@ -55,7 +55,7 @@ impl Multipart {
     /// a part may have known it.
     pub fn with_boundary(boundary: impl Into<String>) -> Self {
         let (boundary, mut content) = (boundary.into(), Content::new(Vec::new()));
-        let is_known = |octet: u8| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet);
+        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if !(1..=70).contains(&boundary.len()) || !boundary.bytes().all(is_known) {
             content.mistake = Some(Error::usage(
                 "the boundary of the form must be 1 to 70 letters, digits, -, _ and . (RFC 2046 §5.1.1)",
@@ -81,9 +81,9 @@ impl Multipart {
     fn add(&mut self, part: Part, disposition: &str) {
         let head = part.head(&self.boundary, disposition);
         let pieces = &mut self.content.pieces;
-        pieces.push(Piece::octets(head.into_bytes()));
+        pieces.push(Piece::bytes(head.into_bytes()));
         pieces.extend(part.content.pieces);
-        pieces.push(Piece::octets(&b"\r\n"[..]));
+        pieces.push(Piece::bytes(&b"\r\n"[..]));
         self.content.mistake = self.content.mistake.take().or(part.content.mistake);
     }
 
@@ -98,7 +98,7 @@ impl Multipart {
 
     fn into_media_type(mut self, media_type: &str) -> Content {
         let end = format!("--{}--\r\n", self.boundary);
-        self.content.pieces.push(Piece::octets(end.into_bytes()));
+        self.content.pieces.push(Piece::bytes(end.into_bytes()));
         self.content.media_type(format!("{media_type}; boundary={}", self.boundary))
     }
 }
@@ -131,8 +131,8 @@ impl Part {
     }
 
     /// Makes a part of a reader: so many bytes, or up to its end. A form with such a part can be sent once.
-    pub fn reader(reader: impl AsyncRead + Send + 'static, octets: Option<u64>) -> Self {
-        let content = Content::new(vec![Piece::reader(reader, octets)]);
+    pub fn reader(reader: impl AsyncRead + Send + 'static, bytes: Option<u64>) -> Self {
+        let content = Content::new(vec![Piece::reader(reader, bytes)]);
         Self { content, file_name: None, fields: String::new() }
     }
 

@@ -20,10 +20,10 @@ use tokio::{
 pub(super) type Observer = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Bytes read and sent at once.
-const STEP_OCTETS: usize = 64 * 1024;
+const STEP_BYTES: usize = 64 * 1024;
 
 pub(super) enum Piece {
-    Octets(Bytes),
+    Bytes(Bytes),
     File {
         path: Arc<Path>,
         /// Present once it was opened.
@@ -47,8 +47,8 @@ pub(super) enum Failure {
 }
 
 impl Piece {
-    pub(super) fn octets(octets: impl Into<Bytes>) -> Self {
-        Self::Octets(octets.into())
+    pub(super) fn bytes(bytes: impl Into<Bytes>) -> Self {
+        Self::Bytes(bytes.into())
     }
 
     pub(super) fn file(path: PathBuf) -> Self {
@@ -61,7 +61,7 @@ impl Piece {
 
     pub(super) fn replay(&self) -> Option<Self> {
         match self {
-            Self::Octets(octets) => Some(Self::Octets(octets.clone())),
+            Self::Bytes(bytes) => Some(Self::Bytes(bytes.clone())),
             // The length that was stated first holds for every try.
             Self::File { path, length, .. } => {
                 Some(Self::File { path: path.clone(), opened: None, length: *length })
@@ -72,7 +72,7 @@ impl Piece {
 
     pub(super) fn length(&self) -> Option<u64> {
         match self {
-            Self::Octets(octets) => Some(octets.len() as u64),
+            Self::Bytes(bytes) => Some(bytes.len() as u64),
             Self::File { length, .. } | Self::Reader { length, .. } => *length,
         }
     }
@@ -95,7 +95,7 @@ impl Piece {
     /// Sends all of it.
     pub(super) async fn send(self, to: &mut Sink) -> Result<(), Failure> {
         match self {
-            Self::Octets(octets) => to.write(&octets).await,
+            Self::Bytes(bytes) => to.write(&bytes).await,
             Self::Reader { reader, length } => {
                 let reader = reader.into_inner().unwrap_or_else(PoisonError::into_inner);
                 pump(reader, length, to).await
@@ -122,26 +122,26 @@ impl Sink {
         Self { writer, sent, observer }
     }
 
-    async fn write(&mut self, octets: &[u8]) -> Result<(), Failure> {
-        self.writer.write(octets).await.map_err(|error| Failure::Stream(Some(error)))?;
-        tell(self.sent.as_ref(), self.observer.as_ref(), octets);
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.writer.write(bytes).await.map_err(|error| Failure::Stream(Some(error)))?;
+        tell(self.sent.as_ref(), self.observer.as_ref(), bytes);
         Ok(())
     }
 
     /// Sends these bytes, and with them the end.
-    pub(super) async fn finish(self, octets: &[u8]) -> Result<(), Failure> {
-        self.writer.finish_content(octets).await.map_err(|error| Failure::Stream(Some(error)))?;
-        tell(self.sent.as_ref(), self.observer.as_ref(), octets);
+    pub(super) async fn finish(self, bytes: &[u8]) -> Result<(), Failure> {
+        self.writer.finish_content(bytes).await.map_err(|error| Failure::Stream(Some(error)))?;
+        tell(self.sent.as_ref(), self.observer.as_ref(), bytes);
         Ok(())
     }
 }
 
-fn tell(sent: Option<&Arc<AtomicU64>>, observer: Option<&Observer>, octets: &[u8]) {
+fn tell(sent: Option<&Arc<AtomicU64>>, observer: Option<&Observer>, bytes: &[u8]) {
     if let Some(sent) = sent {
-        sent.fetch_add(octets.len() as u64, Relaxed);
+        sent.fetch_add(bytes.len() as u64, Relaxed);
     }
-    if let Some(observer) = observer.filter(|_| !octets.is_empty()) {
-        observer(octets);
+    if let Some(observer) = observer.filter(|_| !bytes.is_empty()) {
+        observer(bytes);
     }
 }
 
@@ -151,18 +151,18 @@ async fn pump(
     to: &mut Sink,
 ) -> Result<(), Failure> {
     let mut left = length.unwrap_or(u64::MAX);
-    let mut octets = vec![0; STEP_OCTETS.min(usize::try_from(left).unwrap_or(STEP_OCTETS))];
+    let mut bytes = vec![0; STEP_BYTES.min(usize::try_from(left).unwrap_or(STEP_BYTES))];
     while left > 0 {
         // The server has answered: the rest would be read from the source for nothing.
         if to.writer.is_answered() {
             return Err(Failure::Stream(None));
         }
-        let step = octets.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        let read = reader.read(&mut octets[..step]).await.map_err(|error| Failure::Source(source(error)))?;
+        let step = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = reader.read(&mut bytes[..step]).await.map_err(|error| Failure::Source(source(error)))?;
         if read == 0 {
             break;
         }
-        to.write(&octets[..read]).await?;
+        to.write(&bytes[..read]).await?;
         left -= read as u64;
     }
     if left > 0 && length.is_some() {

@@ -56,8 +56,8 @@ impl Call<'_> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn body(self, octets: impl Into<Vec<u8>>) -> Self {
-        self.content(Content::bytes(octets))
+    pub fn body(self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.content(Content::bytes(bytes))
     }
 
     /// Gives the request this content, which [`send`](Self::send) sends. The last content given counts.

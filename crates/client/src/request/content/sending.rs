@@ -63,7 +63,7 @@ impl Call<'_> {
         let client = self.client;
         let Given::Content(content) = &mut self.parts.rare_mut().content else {
             return Err(Error::usage(
-                "the content was sent and cannot be sent again: give octets or a file instead of a reader",
+                "the content was sent and cannot be sent again: give bytes or a file instead of a reader",
             ));
         };
         for piece in &mut content.pieces {
@@ -88,7 +88,7 @@ impl Content {
             piece.send(&mut sink).await?;
         }
         match last {
-            Some(Piece::Octets(octets)) => sink.finish(&octets).await,
+            Some(Piece::Bytes(bytes)) => sink.finish(&bytes).await,
             Some(other) => {
                 other.send(&mut sink).await?;
                 sink.finish(&[]).await

@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn utf8_needs_no_feature() {
-        let read = |octets: &[u8], content_type| text(octets.to_vec(), content_type).unwrap();
+        let read = |bytes: &[u8], content_type| text(bytes.to_vec(), content_type).unwrap();
         assert_eq!(read(b"\xef\xbb\xbfa\xc3\xa4", None), "aä");
         assert_eq!(read(b"a\xff", Some("text/plain; charset=UTF8")), "a\u{fffd}");
         let error = text(b"a".to_vec(), Some("text/plain; charset=x-klingon")).unwrap_err();
@@ -114,7 +114,7 @@ mod tests {
     #[cfg(feature = "charset")]
     #[test]
     fn other_encodings_are_known_by_their_names_and_marks() {
-        let read = |octets: &[u8], content_type| text(octets.to_vec(), content_type).unwrap();
+        let read = |bytes: &[u8], content_type| text(bytes.to_vec(), content_type).unwrap();
         assert_eq!(read(b"\xe4", Some("text/plain; charset=ISO-8859-1")), "ä");
         assert_eq!(read(b"\x82\xa0", Some("text/plain; charset=shift_jis")), "あ");
         assert_eq!(read(b"\xff\xfea\0", Some("text/plain; charset=utf-8")), "a");

@@ -27,17 +27,17 @@ impl Response {
     /// # Errors
     /// The `charset` is not known, and named; or as [`bytes`](Self::bytes).
     pub async fn text(&mut self) -> Result<String, Error> {
-        let octets_max = self.body().content_max();
-        self.text_max(octets_max).await
+        let bytes_max = self.body().content_max();
+        self.text_max(bytes_max).await
     }
 
-    /// Returns all that is left of the content as text, up to `octets_max` bytes; else as
+    /// Returns all that is left of the content as text, up to `bytes_max` bytes; else as
     /// [`text`](Self::text).
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub async fn text_max(&mut self, octets_max: usize) -> Result<String, Error> {
-        let content = gather(self.body(), octets_max).await?;
+    pub async fn text_max(&mut self, bytes_max: usize) -> Result<String, Error> {
+        let content = gather(self.body(), bytes_max).await?;
         let text = charset::text(content, self.content_type());
         text.map_err(|error| self.body().named(error))
     }

@@ -27,13 +27,13 @@ impl Response {
         self.body().bytes().await
     }
 
-    /// Returns all that is left of the content, up to `octets_max` bytes; else as [`bytes`](Self::bytes).
+    /// Returns all that is left of the content, up to `bytes_max` bytes; else as [`bytes`](Self::bytes).
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
     #[doc(alias = "read_to_end")]
-    pub async fn bytes_max(&mut self, octets_max: usize) -> Result<Bytes, Error> {
-        self.body().bytes_max(octets_max).await
+    pub async fn bytes_max(&mut self, bytes_max: usize) -> Result<Bytes, Error> {
+        self.body().bytes_max(bytes_max).await
     }
 
     /// Reads all that is left of the content as JSON (RFC 8259), up to
@@ -57,7 +57,7 @@ impl Response {
         self.body().json().await
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` bytes; else as
+    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes; else as
     /// [`json`](Self::json).
     ///
     /// # Errors
@@ -65,8 +65,8 @@ impl Response {
     #[cfg(feature = "json")]
     pub async fn json_max<T: serde_core::de::DeserializeOwned>(
         &mut self,
-        octets_max: usize,
+        bytes_max: usize,
     ) -> Result<T, Error> {
-        self.body().json_max(octets_max).await
+        self.body().json_max(bytes_max).await
     }
 }

@@ -23,7 +23,7 @@ const TRIES: usize = 8;
 pub(super) struct Curve {
     name: NamedGroup,
     algorithm: &'static Algorithm,
-    private_octets: usize,
+    private_bytes: usize,
     /// Returns true for a public key in the one form of it that TLS has.
     has_form: fn(&[u8]) -> bool,
     random: &'static dyn SecureRandom,
@@ -32,7 +32,7 @@ pub(super) struct Curve {
 pub(super) static X25519: Curve = Curve {
     name: NamedGroup::X25519,
     algorithm: &agreement::X25519,
-    private_octets: 32,
+    private_bytes: 32,
     has_form: |share| share.len() == 32,
     random: &SystemRandom,
 };
@@ -40,7 +40,7 @@ pub(super) static X25519: Curve = Curve {
 pub(super) static P256: Curve = Curve {
     name: NamedGroup::secp256r1,
     algorithm: &agreement::ECDH_P256,
-    private_octets: 32,
+    private_bytes: 32,
     has_form: is_uncompressed,
     random: &SystemRandom,
 };
@@ -48,7 +48,7 @@ pub(super) static P256: Curve = Curve {
 pub(super) static P384: Curve = Curve {
     name: NamedGroup::secp384r1,
     algorithm: &agreement::ECDH_P384,
-    private_octets: 48,
+    private_bytes: 48,
     has_form: is_uncompressed,
     random: &SystemRandom,
 };
@@ -73,11 +73,11 @@ impl Curve {
     }
 
     fn private_key(&self) -> Result<PrivateKey, Error> {
-        let mut octets = Zeroizing::new([0; PRIVATE_MAX]);
-        let octets = &mut octets[..self.private_octets];
+        let mut bytes = Zeroizing::new([0; PRIVATE_MAX]);
+        let bytes = &mut bytes[..self.private_bytes];
         for _ in 0..TRIES {
-            self.random.fill(octets)?;
-            if let Ok(key) = PrivateKey::from_private_key(self.algorithm, octets) {
+            self.random.fill(bytes)?;
+            if let Ok(key) = PrivateKey::from_private_key(self.algorithm, bytes) {
                 return Ok(key);
             }
         }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::{
     elliptic::{self, Curve},
-    ml_kem::{CIPHERTEXT_OCTETS, Secret, key_pair},
+    ml_kem::{CIPHERTEXT_BYTES, Secret, key_pair},
     random::SystemRandom,
 };
 
@@ -67,7 +67,7 @@ struct Begun {
 impl ActiveKeyExchange for Begun {
     fn complete(self: Box<Self>, share: &[u8]) -> Result<SharedSecret, Error> {
         let (ciphertext, of_curve) = share
-            .split_first_chunk::<CIPHERTEXT_OCTETS>()
+            .split_first_chunk::<CIPHERTEXT_BYTES>()
             .ok_or_else(|| Error::from(PeerMisbehaved::InvalidKeyShare))?;
         let of_curve = self.curve.agree(of_curve)?;
         let of_lattice = self.lattice.open(ciphertext)?;

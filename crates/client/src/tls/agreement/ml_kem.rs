@@ -15,7 +15,7 @@ pub(super) type Seed = [u8; 64];
 pub(super) type Share = [u8; 1184];
 
 /// The bytes of the server's share, a ciphertext.
-pub(super) const CIPHERTEXT_OCTETS: usize = 1088;
+pub(super) const CIPHERTEXT_BYTES: usize = 1088;
 
 /// The secret half of a key pair. It is used once.
 pub(super) struct Secret(DecapsulationKey);
@@ -33,7 +33,7 @@ impl Secret {
     /// Returns what the server has encapsulated.
     pub(super) fn open(
         &self,
-        ciphertext: &[u8; CIPHERTEXT_OCTETS],
+        ciphertext: &[u8; CIPHERTEXT_BYTES],
     ) -> Result<impl AsRef<[u8]> + use<>, Error> {
         let opened = self.0.decapsulate(Ciphertext::from(&ciphertext[..]));
         opened.map_err(|_| PeerMisbehaved::InvalidKeyShare.into())

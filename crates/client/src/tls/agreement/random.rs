@@ -9,7 +9,7 @@ use rustls::crypto::{GetRandomFailed, SecureRandom};
 pub(crate) struct SystemRandom;
 
 impl SecureRandom for SystemRandom {
-    fn fill(&self, octets: &mut [u8]) -> Result<(), GetRandomFailed> {
-        getrandom::fill(octets).map_err(|_| GetRandomFailed)
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
+        getrandom::fill(bytes).map_err(|_| GetRandomFailed)
     }
 }

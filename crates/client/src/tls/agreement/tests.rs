@@ -19,13 +19,13 @@ use super::{
 struct Fixed(&'static [u8]);
 
 impl SecureRandom for Fixed {
-    fn fill(&self, octets: &mut [u8]) -> Result<(), GetRandomFailed> {
-        octets.copy_from_slice(self.0.get(..octets.len()).ok_or(GetRandomFailed)?);
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
+        bytes.copy_from_slice(self.0.get(..bytes.len()).ok_or(GetRandomFailed)?);
         Ok(())
     }
 }
 
-fn octets(hex: &str) -> Vec<u8> {
+fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
     digits.chunks(2).map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
 }
@@ -61,8 +61,8 @@ fn shares_of_curves_are_those_of_their_vectors() {
                 A0241815 35A0F38E EB9FCFF3 C2C947DA E69B4C63 4573A81C",
         ),
     ] {
-        let begun = with_key(curve, octets(key)).start().unwrap();
-        assert_eq!(begun.pub_key(), octets(share), "{curve:?}");
+        let begun = with_key(curve, bytes(key)).start().unwrap();
+        assert_eq!(begun.pub_key(), bytes(share), "{curve:?}");
     }
 }
 
@@ -70,11 +70,11 @@ fn shares_of_curves_are_those_of_their_vectors() {
 #[test]
 fn the_share_of_the_hybrid_is_that_of_ml_kem_and_then_that_of_the_curve() {
     let seed: [u8; 64] = array::from_fn(|at| at as u8);
-    let curve: &'static Curve = Box::leak(Box::new(with_key(&X25519, octets(ALICE))));
+    let curve: &'static Curve = Box::leak(Box::new(with_key(&X25519, bytes(ALICE))));
     let hybrid = Hybrid::new(curve, Box::leak(Box::new(Fixed(seed.to_vec().leak()))));
     let begun = hybrid.start().unwrap();
     let (lattice, of_curve) = begun.pub_key().split_at(1184);
-    let expected = octets("0b7934c83125c788995e2ba6bd761e33046b3e40571be53e023309a29f398cc9");
+    let expected = bytes("0b7934c83125c788995e2ba6bd761e33046b3e40571be53e023309a29f398cc9");
     assert_eq!(digest(&SHA256, lattice).as_ref(), expected);
     assert_eq!(of_curve, curve.start().unwrap().pub_key());
     let component = begun.hybrid_component().map(|(group, share)| (group, share.to_vec()));
@@ -105,7 +105,7 @@ fn both_sides_have_the_same_secret() {
 
 /// Checks that the random bytes come from the system: those of aws-lc cost 25 ms the first time.
 #[test]
-fn all_random_octets_are_the_systems() {
+fn all_random_bytes_are_the_systems() {
     let provider = provider();
     assert_eq!(format!("{:?}", provider.secure_random), "SystemRandom");
     let offers =
@@ -126,7 +126,7 @@ fn no_key_is_used_twice() {
 
 #[test]
 fn shares_that_are_none_are_refused() {
-    let compressed = [&[2][..], &octets("DAD0B65394221CF9B051E1FECA5787D098DFE637FC90B9EF945D0C3772581180")];
+    let compressed = [&[2][..], &bytes("DAD0B65394221CF9B051E1FECA5787D098DFE637FC90B9EF945D0C3772581180")];
     let off_the_curve = [&[4][..], &[1; 64]];
     let cases: [(&dyn SupportedKxGroup, Vec<u8>); 9] = [
         (&X25519, vec![9; 31]),
@@ -148,7 +148,7 @@ fn shares_that_are_none_are_refused() {
 
 /// Uses a number above the order of the curve, which is no private key.
 #[test]
-fn without_random_octets_there_is_no_share() {
+fn without_random_bytes_there_is_no_share() {
     let failed = Some(Error::FailedToGetRandomBytes);
     assert_eq!(with_key(&P256, vec![0xff; 32]).start().err(), failed);
     assert_eq!(with_key(&X25519, vec![]).start().err(), failed);

@@ -77,7 +77,7 @@ pub(super) fn revocation_lists(pem: &[u8]) -> Result<Vec<CertificateRevocationLi
 
 /// Reads the first private key of a text.
 pub(super) fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, Error> {
-    let is_encrypted = |mark: &[u8]| pem.windows(mark.len()).any(|octets| octets == mark);
+    let is_encrypted = |mark: &[u8]| pem.windows(mark.len()).any(|bytes| bytes == mark);
     if is_encrypted(b"-----BEGIN ENCRYPTED PRIVATE KEY-----") || is_encrypted(b"Proc-Type: 4,ENCRYPTED") {
         return Err(Error::usage("the private key is encrypted: it has to be decrypted before"));
     }

@@ -69,15 +69,15 @@ async fn the_hybrid_is_what_a_client_offers_first() {
     }
 }
 
-/// aws-lc measures the jitter of the processor for 25 ms before it gives its first random octet. Before that,
+/// aws-lc measures the jitter of the processor for 25 ms before it gives its first random byte. Before that,
 /// it has a page of this process wiped should it fork, which tells on it. The client has a process of its
 /// own, which runs this test again.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn aws_lc_is_asked_for_no_random_octets() {
+async fn aws_lc_is_asked_for_no_random_bytes() {
     const SERVER: &str = "ALULA_TEST_ASKS_AWS_LC";
     const ROOT: &str = "ALULA_TEST_ASKS_AWS_LC_ROOT";
-    const THIS: &str = "connecting::agreement::aws_lc_is_asked_for_no_random_octets";
+    const THIS: &str = "connecting::agreement::aws_lc_is_asked_for_no_random_bytes";
     if let Ok(address) = std::env::var(SERVER) {
         ask(address.parse().unwrap(), &std::env::var(ROOT).unwrap()).await;
         return assert!(!has_asked_aws_lc());

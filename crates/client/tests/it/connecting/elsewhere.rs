@@ -74,7 +74,7 @@ async fn behave(mut socket: TcpStream, conduct: Conduct) -> Option<TcpStream> {
         Conduct::Babbles => {
             let _ = socket.write_all(b"220 welcome\r\n").await;
             // It is the other end that goes.
-            while socket.read(&mut heard).await.is_ok_and(|octets| octets > 0) {}
+            while socket.read(&mut heard).await.is_ok_and(|bytes| bytes > 0) {}
             None
         }
         Conduct::Alerts(alert) => {

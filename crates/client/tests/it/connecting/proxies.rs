@@ -134,7 +134,7 @@ async fn fields_that_frame_content_do_not_close_a_tunnel() {
 /// Content of some size, in TLS within TLS.
 #[tokio::test]
 async fn much_goes_through_a_tunnel_within_tls() {
-    const OCTETS: usize = 1_000_000;
+    const BYTES: usize = 1_000_000;
     let authority = Authority::new();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = listener.local_addr().unwrap();
@@ -142,9 +142,9 @@ async fn much_goes_through_a_tunnel_within_tls() {
     tokio::spawn(async move {
         let mut stream = acceptor.accept(listener.accept().await.unwrap().0).await.unwrap();
         head(&mut stream).await.unwrap();
-        let mut content = vec![0; OCTETS];
+        let mut content = vec![0; BYTES];
         stream.read_exact(&mut content).await.unwrap();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {OCTETS}\r\n\r\n");
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {BYTES}\r\n\r\n");
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.write_all(&content).await.unwrap();
         stream.flush().await.unwrap();
@@ -153,7 +153,7 @@ async fn much_goes_through_a_tunnel_within_tls() {
     let (at, _) = tunnels(origin, Some(authority.server("between.example"))).await;
     let builder = through("https://between.example", at);
     let client = builder.add_roots_pem(authority.pem().as_bytes()).unwrap().build().unwrap();
-    let content: Vec<u8> = (0..OCTETS).map(|at| (at / 5) as u8).collect();
+    let content: Vec<u8> = (0..BYTES).map(|at| (at / 5) as u8).collect();
     let mut response = client.post("https://a.example/").send_body(&content).await.unwrap();
     let mut received = Vec::new();
     while let Some(chunk) = response.body().chunk().await.unwrap() {
@@ -231,7 +231,7 @@ async fn a_certificate_that_is_not_the_proxys_is_the_proxys_fault() {
 
 /// A server of HTTP/2 may speak first: what it says comes with the end of the proxy's answer here.
 #[tokio::test]
-async fn octets_after_the_answer_are_the_origins() {
+async fn bytes_after_the_answer_are_the_origins() {
     const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
     const ACKNOWLEDGED: &[u8] = &[0, 0, 0, 4, 1, 0, 0, 0, 0];
     const NO_CONTENT: &[u8] = &[0, 0, 1, 1, 5, 0, 0, 0, 1, 0x89];

@@ -59,11 +59,11 @@ async fn an_address_that_the_proxy_cannot_reach_is_followed_by_the_next() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     tokio::spawn(async move {
-        for (octets, reply) in [(22, 4), (10, 0)] {
+        for (bytes, reply) in [(22, 4), (10, 0)] {
             let (mut socket, _) = listener.accept().await.unwrap();
             socket.read_exact(&mut [0; 3]).await.unwrap();
             socket.write_all(b"\x05\0").await.unwrap();
-            socket.read_exact(&mut vec![0; octets]).await.unwrap();
+            socket.read_exact(&mut vec![0; bytes]).await.unwrap();
             socket.write_all(&[5, reply, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
             if reply == 0 {
                 crate::support::peer::answer(socket, Default::default()).await;

@@ -109,10 +109,10 @@ async fn socks_target(socket: &mut TcpStream, credentials: Option<&[u8]>) -> Str
     format!("{host} {}", u16::from_be_bytes(read(socket).await))
 }
 
-async fn read<const OCTETS: usize>(socket: &mut TcpStream) -> [u8; OCTETS] {
-    let mut octets = [0; OCTETS];
-    socket.read_exact(&mut octets).await.unwrap();
-    octets
+async fn read<const BYTES: usize>(socket: &mut TcpStream) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    socket.read_exact(&mut bytes).await.unwrap();
+    bytes
 }
 
 async fn pass(client: &mut (impl AsyncRead + AsyncWrite + Unpin), to: SocketAddr) {

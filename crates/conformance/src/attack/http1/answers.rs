@@ -22,7 +22,7 @@ pub(super) fn next(from: &mut impl BufRead) -> io::Result<u16> {
 /// How long content is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Length {
-    Octets(u64),
+    Bytes(u64),
     Chunks,
 }
 
@@ -30,14 +30,14 @@ fn head(from: &mut impl BufRead) -> io::Result<(u16, Length)> {
     let first = line(from)?;
     let status = first.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)).and_then(|s| s.parse().ok());
     let status = status.ok_or_else(|| odd(&first))?;
-    let mut length = Length::Octets(0);
+    let mut length = Length::Bytes(0);
     loop {
         let field = line(from)?.to_ascii_lowercase();
         match field.split_once(": ") {
             None if field.is_empty() => return Ok((status, length)),
             None => return Err(odd(&field)),
-            Some(("content-length", octets)) => {
-                length = Length::Octets(octets.parse().map_err(|_| odd(&field))?);
+            Some(("content-length", bytes)) => {
+                length = Length::Bytes(bytes.parse().map_err(|_| odd(&field))?);
             }
             Some(("transfer-encoding", "chunked")) => length = Length::Chunks,
             Some(_) => {}
@@ -47,7 +47,7 @@ fn head(from: &mut impl BufRead) -> io::Result<(u16, Length)> {
 
 fn content(length: Length, from: &mut impl BufRead) -> io::Result<()> {
     match length {
-        Length::Octets(octets) => skip(octets, from),
+        Length::Bytes(bytes) => skip(bytes, from),
         Length::Chunks => loop {
             let size = line(from)?;
             let size = u64::from_str_radix(&size, 16).map_err(|_| odd(&size))?;
@@ -63,9 +63,9 @@ fn content(length: Length, from: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-fn skip(octets: u64, from: &mut impl BufRead) -> io::Result<()> {
-    match io::copy(&mut from.take(octets), &mut io::sink())? {
-        here if here == octets => Ok(()),
+fn skip(bytes: u64, from: &mut impl BufRead) -> io::Result<()> {
+    match io::copy(&mut from.take(bytes), &mut io::sink())? {
+        here if here == bytes => Ok(()),
         _ => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }

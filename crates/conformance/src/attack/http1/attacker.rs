@@ -1,4 +1,4 @@
-//! A client that writes octets to a server of HTTP/1.1 and reads, or does not read, what it gets.
+//! A client that writes bytes to a server of HTTP/1.1 and reads, or does not read, what it gets.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
@@ -70,26 +70,26 @@ impl Http1Attacker {
         self.patience = PATIENCE_LOST;
     }
 
-    /// Sends octets; false once the connection is gone or the server takes no more.
-    pub fn send(&mut self, octets: impl AsRef<[u8]>) -> bool {
-        self.gone = self.gone || self.socket.write_all(octets.as_ref()).is_err();
+    /// Sends bytes; false once the connection is gone or the server takes no more.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+        self.gone = self.gone || self.socket.write_all(bytes.as_ref()).is_err();
         !self.gone
     }
 
     /// Sends the same, so often or until the connection is gone.
-    pub fn flood(&mut self, times: usize, octets: impl AsRef<[u8]>) {
+    pub fn flood(&mut self, times: usize, bytes: impl AsRef<[u8]>) {
         for _ in 0..times {
-            if !self.send(octets.as_ref()) || self.got.state().has_ended {
+            if !self.send(bytes.as_ref()) || self.got.state().has_ended {
                 return;
             }
         }
     }
 
     /// Sends the same once in so long, until the connection has ended or long enough; returns how often.
-    pub fn dribble(&mut self, every: Duration, octets: impl AsRef<[u8]>) -> usize {
+    pub fn dribble(&mut self, every: Duration, bytes: impl AsRef<[u8]>) -> usize {
         let times = (self.patience.as_nanos() / every.as_nanos()) as usize;
         let is_over = |it: &mut Self| {
-            !it.send(octets.as_ref()) || it.got.wait_for(every, |state| state.has_ended).has_ended
+            !it.send(bytes.as_ref()) || it.got.wait_for(every, |state| state.has_ended).has_ended
         };
         (0..times).find(|_| is_over(self)).map_or(times, |before| before + 1)
     }

@@ -29,12 +29,12 @@ pub struct AttackOnClientOverHttp1 {
     /// the protocol.
     pub lift: Option<fn(&mut Limits)>,
     /// What the server sends once it has read a request.
-    pub octets: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// True if the server closes its side after that.
     pub closes: bool,
     /// What the caller is told, among other things; nothing when the request succeeds.
     pub error: Option<&'static str>,
-    /// The octets the client may hold for it, at any time.
+    /// The bytes the client may hold for it, at any time.
     pub memory_max: i64,
 }
 
@@ -91,17 +91,17 @@ impl AttackOnClientOverHttp1 {
         socket.set_write_timeout(Some(PATIENCE))?;
         let mut request = Vec::new();
         while !request.ends_with(b"\r\n\r\n") {
-            let mut octet = [0];
-            socket.read_exact(&mut octet)?;
-            request.push(octet[0]);
+            let mut byte = [0];
+            socket.read_exact(&mut byte)?;
+            request.push(byte[0]);
         }
         // The client may be gone at any point of it.
-        let _ = socket.write_all(&self.octets);
+        let _ = socket.write_all(&self.bytes);
         if self.closes {
             let _ = socket.shutdown(Shutdown::Write);
         }
         Ok(match socket.read(&mut [0]) {
-            Ok(octets) => octets == 0,
+            Ok(bytes) => bytes == 0,
             Err(error) => !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut),
         })
     }

@@ -166,17 +166,17 @@ async fn wait(mut pen: Pen, released: Arc<Notify>) {
     let _ = pen.send_data(rest.into()).await;
 }
 
-fn add_fields(headers: &mut HeaderMap, count: usize, octets: usize) {
+fn add_fields(headers: &mut HeaderMap, count: usize, bytes: usize) {
     for field in 0..count {
         let name = HeaderName::try_from(format!("x-field-{field}")).expect("a valid name");
-        headers.insert(name, HeaderValue::try_from("v".repeat(octets)).expect("a valid value"));
+        headers.insert(name, HeaderValue::try_from("v".repeat(bytes)).expect("a valid value"));
     }
 }
 
 fn sent_fields(headers: &HeaderMap) -> String {
     let sent = headers.iter().filter(|(name, _)| name.as_str().starts_with("x-sent-"));
-    let (count, octets) = sent.fold((0, 0), |(count, octets), (_, value)| (count + 1, octets + value.len()));
+    let (count, bytes) = sent.fold((0, 0), |(count, bytes), (_, value)| (count + 1, bytes + value.len()));
     let mut text = String::new();
-    writeln!(text, "{count} fields, {octets} octets").expect("a String takes any text");
+    writeln!(text, "{count} fields, {bytes} bytes").expect("a String takes any text");
     text
 }

@@ -11,7 +11,7 @@ use flate2::{Compression, write::GzEncoder};
 use super::site::{Answer, Site, block_on, clients, send};
 
 /// What the bombs unpack to.
-const BOMB_OCTETS: usize = 16 << 20;
+const BOMB_BYTES: usize = 16 << 20;
 /// So much of a bomb is seen before it is known for one, and a step of the decoder.
 const SEEN_MAX: u64 = (1 << 20) + (64 << 10);
 /// What a client may hold while it reads a bomb piece by piece: its buffers and the decoder. The memory of
@@ -58,37 +58,37 @@ fn site(codings: &'static str, content: Vec<u8>) -> Site {
 /// Reads all content piece by piece, and keeps nothing of it: nor the client, since what that frees later
 /// would count as freed by whoever is watched then.
 async fn read(client: Client, site: &Site) -> (Result<Response, Error>, u64) {
-    let mut octets = 0;
+    let mut bytes = 0;
     let mut response = match send(client.get(&site.url("/"))).await {
         Ok(response) => response,
-        Err(error) => return (Err(error), octets),
+        Err(error) => return (Err(error), bytes),
     };
     loop {
         match response.body().chunk().await {
-            Ok(Some(chunk)) => octets += chunk.len() as u64,
-            Ok(None) => return (Ok(response), octets),
-            Err(error) => return (Err(error), octets),
+            Ok(Some(chunk)) => bytes += chunk.len() as u64,
+            Ok(None) => return (Ok(response), bytes),
+            Err(error) => return (Err(error), bytes),
         }
     }
 }
 
 fn bomb(attack: &str, codings: &'static str, packed: Vec<u8>, memory_max: i64) {
-    assert!(packed.len() * 200 < BOMB_OCTETS, "{} octets are no bomb", packed.len());
+    assert!(packed.len() * 200 < BOMB_BYTES, "{} bytes are no bomb", packed.len());
     let site = site(codings, packed);
     for client in clients(|builder| builder.decompress(true)) {
-        let ((outcome, octets), peak) = held(|| block_on(read(client, &site)));
-        println!("{attack}: {octets} octets seen, {peak} held");
-        assert!(octets <= SEEN_MAX, "{attack}: {octets} octets were handed over");
-        assert!(peak <= memory_max, "{attack}: {peak} octets were held");
+        let ((outcome, bytes), peak) = held(|| block_on(read(client, &site)));
+        println!("{attack}: {bytes} bytes seen, {peak} held");
+        assert!(bytes <= SEEN_MAX, "{attack}: {bytes} bytes were handed over");
+        assert!(peak <= memory_max, "{attack}: {peak} bytes were held");
         ByItself::check(attack, "a hundredfold, beyond 1 MiB", &told(&outcome));
     }
 }
 
 #[test]
 fn bombs() {
-    bomb("a bomb in gzip", "gzip", gzip(&vec![0; BOMB_OCTETS]), MEMORY_MAX);
-    bomb("a bomb in gzip, in gzip", "gzip, gzip", gzip(&gzip(&vec![0; BOMB_OCTETS])), MEMORY_MAX);
-    bomb("a bomb in zstd", "zstd", zstd(&vec![0; BOMB_OCTETS]), MEMORY_MAX);
+    bomb("a bomb in gzip", "gzip", gzip(&vec![0; BOMB_BYTES]), MEMORY_MAX);
+    bomb("a bomb in gzip, in gzip", "gzip, gzip", gzip(&gzip(&vec![0; BOMB_BYTES])), MEMORY_MAX);
+    bomb("a bomb in zstd", "zstd", zstd(&vec![0; BOMB_BYTES]), MEMORY_MAX);
 }
 
 #[test]
@@ -96,24 +96,24 @@ fn bomb_in_brotli() {
     if environment::no_peers() {
         return;
     }
-    bomb("a bomb in br", "br", brotli(&vec![0; BOMB_OCTETS]), BROTLI_MEMORY_MAX);
+    bomb("a bomb in br", "br", brotli(&vec![0; BOMB_BYTES]), BROTLI_MEMORY_MAX);
 }
 
 #[test]
 fn more_than_is_allowed() {
-    const OCTETS: u64 = 1 << 20;
-    let site = site("gzip", gzip(&vec![b'x'; OCTETS as usize]));
-    for max in [1, OCTETS - 1] {
+    const BYTES: u64 = 1 << 20;
+    let site = site("gzip", gzip(&vec![b'x'; BYTES as usize]));
+    for max in [1, BYTES - 1] {
         for client in clients(|builder| builder.decompress(true).decoded_max(max)) {
-            let (outcome, octets) = block_on(read(client, &site));
-            assert!(octets <= max, "{octets} of {max}");
-            let told = told(&outcome).replace(&format!(" {max} octets"), " so many octets");
+            let (outcome, bytes) = block_on(read(client, &site));
+            assert!(bytes <= max, "{bytes} of {max}");
+            let told = told(&outcome).replace(&format!(" {max} bytes"), " so many bytes");
             ByItself::check("content that grows beyond what is allowed", "`decoded_max`", &told);
         }
     }
-    for client in clients(|builder| builder.decompress(true).decoded_max(OCTETS)) {
-        let (outcome, octets) = block_on(read(client, &site));
-        assert_eq!((told(&outcome), octets), ("the response, 200".into(), OCTETS));
+    for client in clients(|builder| builder.decompress(true).decoded_max(BYTES)) {
+        let (outcome, bytes) = block_on(read(client, &site));
+        assert_eq!((told(&outcome), bytes), ("the response, 200".into(), BYTES));
     }
 }
 
@@ -135,7 +135,7 @@ fn codings_that_are_damaged() {
     let mut packed = zstd(b"content");
     packed.truncate(packed.len() - 1);
     damaged("zstd that is cut short", "–", "zstd", packed);
-    damaged("octets after zstd", "–", "zstd", [zstd(b"content"), b"garbage".to_vec()].concat());
+    damaged("bytes after zstd", "–", "zstd", [zstd(b"content"), b"garbage".to_vec()].concat());
     damaged("zstd with a window of 16 MiB", "8 MiB", "zstd", zstd_with_window(24));
     let site = site("zstd", zstd_with_window(23));
     for client in clients(|builder| builder.decompress(true)) {
@@ -144,36 +144,33 @@ fn codings_that_are_damaged() {
 }
 
 #[test]
-fn octets_after_gzip() {
+fn bytes_after_gzip() {
     let site = site("gzip", [gzip(b"content"), b"garbage".to_vec()].concat());
     for client in clients(|builder| builder.decompress(true)) {
-        let (outcome, octets) = block_on(read(client, &site));
-        assert_eq!((outcome.is_ok(), octets), (true, 7));
-        ByItself::check("octets after gzip", "–", "the content, without them");
+        let (outcome, bytes) = block_on(read(client, &site));
+        assert_eq!((outcome.is_ok(), bytes), (true, 7));
+        ByItself::check("bytes after gzip", "–", "the content, without them");
     }
 }
 
 #[test]
 fn content_without_end() {
-    const OCTETS: usize = 1 << 20;
+    const BYTES: usize = 1 << 20;
     /// The content, which grows by doubling, and the buffers.
-    const HELD_MAX: i64 = 4 * OCTETS as i64;
+    const HELD_MAX: i64 = 4 * BYTES as i64;
     let site = Site::start(|_| Answer::new(200).without_end());
     let read = async |client: Client, max: usize| {
         let mut response = send(client.get(&site.url("/"))).await?;
         response.bytes_max(max).await.map(|_| response)
     };
     for client in clients(|builder| builder) {
-        let (outcome, peak) = held(|| block_on(read(client, OCTETS)));
-        assert!(peak <= HELD_MAX, "{peak} octets were held");
+        let (outcome, peak) = held(|| block_on(read(client, BYTES)));
+        assert!(peak <= HELD_MAX, "{peak} bytes were held");
         ByItself::check("content without end", "`bytes_max(1 << 20)`", &told(&outcome));
     }
     for client in clients(|builder| builder) {
-        let (outcome, peak) = held(|| block_on(read(client, 16 * OCTETS)));
+        let (outcome, peak) = held(|| block_on(read(client, 16 * BYTES)));
         let told = told(&outcome);
-        assert!(
-            peak > HELD_MAX,
-            "only {peak} octets were held, with sixteen times as many allowed: {told:?}"
-        );
+        assert!(peak > HELD_MAX, "only {peak} bytes were held, with sixteen times as many allowed: {told:?}");
     }
 }

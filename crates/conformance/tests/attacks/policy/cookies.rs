@@ -80,7 +80,7 @@ fn refused(attack: &str, bound: &str, host: &str, kept: &str, attacks: &str) {
 fn cookies_that_are_not_kept() {
     let kept = format!("a={}", "x".repeat(4095));
     let longer = format!("b={}", "x".repeat(4096));
-    refused("a cookie of 4097 octets", "4096", "shop.example", &kept, &longer);
+    refused("a cookie of 4097 bytes", "4096", "shop.example", &kept, &longer);
     let (host, kept) = ("shop.co.uk", "a=1; Domain=shop.co.uk");
     refused("a cookie for a public suffix", "the list of them", host, kept, "b=2; Domain=co.uk");
     refused("a cookie for another domain", "–", host, kept, "b=2; Domain=other.co.uk");

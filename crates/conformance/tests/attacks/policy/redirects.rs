@@ -140,7 +140,7 @@ fn line_breaks() {
         assert_eq!(seen.len(), 2, "{seen:?}");
         assert_eq!(seen[1].path, "/here%0d%0ax-injected:%201%0d%0a%0d%0aGET%20/there");
         assert_eq!(seen[1].header("x-injected"), "");
-        let told = format!("{}; they stay octets of the path", told(&outcome));
+        let told = format!("{}; they stay bytes of the path", told(&outcome));
         ByItself::check("a redirect with line breaks in it", "–", &told);
     }
 }

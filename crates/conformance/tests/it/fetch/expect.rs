@@ -7,11 +7,11 @@ use std::time::Duration;
 use alula::Limits;
 use alula_conformance::attack::Victim;
 use alula_conformance::folder::Folder;
-use alula_conformance::site::{assert_same, octets};
+use alula_conformance::site::{assert_same, bytes};
 use alula_conformance::{alula as program, environment, outcome};
 
 /// More than curl sends unasked.
-const OCTETS: usize = 2 * 1024 * 1024;
+const BYTES: usize = 2 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn curl(version: &str, content: &Path, url: &str) -> Command {
@@ -32,7 +32,7 @@ fn alula(version: &str, content: &Path, url: &str) -> Command {
 #[test]
 fn content_is_asked_for_by_an_answer_that_has_begun() {
     let folder = Folder::new();
-    let sent = octets(5, OCTETS);
+    let sent = bytes(5, BYTES);
     let content = folder.write("content", &sent);
     let victim = Victim::start(Limits::default());
     let url = format!("http://127.0.0.1:{}/echo", victim.port());

@@ -6,7 +6,7 @@ use alula_conformance::environment;
 use alula_conformance::folder::Folder;
 use alula_conformance::outcome::Outcome;
 use alula_conformance::peers::{Origin, golang, nghttpd, nginx};
-use alula_conformance::site::{Site, assert_same, octets};
+use alula_conformance::site::{Site, assert_same, bytes};
 
 #[test]
 fn nghttpd_serves_the_site() {
@@ -85,7 +85,7 @@ fn go_streams_both_ways() {
 
         let folder = Folder::new();
         for length in [0, 1, 100_000, 5_000_000] {
-            let sent = octets(length as u64, length);
+            let sent = bytes(length as u64, length);
             let data = format!("@{}", folder.write("body", &sent).display());
             let more = ["-d", &data, "-H", "content-type: application/x-test", "-i"];
             let outcome = fetch("post", &go.url(reach, "echo"), reach, &more).expect_success();
@@ -141,14 +141,14 @@ fn large_field_sections_go_both_ways() {
         // digits do not shrink below a frame.
         let fields: Vec<String> = (0..30)
             .map(|field| {
-                let digits: String = octets(field, 500).iter().map(|octet| format!("{octet:02x}")).collect();
+                let digits: String = bytes(field, 500).iter().map(|byte| format!("{byte:02x}")).collect();
                 format!("x-sent-{field}: {digits}")
             })
             .collect();
         let more: Vec<&str> =
             ["-vv"].into_iter().chain(fields.iter().flat_map(|field| ["-H", field])).collect();
         let outcome = fetch("get", &go.url(reach, "fields"), reach, &more).expect_success();
-        assert_eq!(outcome.text(), "30 fields, 30000 octets\n");
+        assert_eq!(outcome.text(), "30 fields, 30000 bytes\n");
         assert!(outcome.stderr.contains("send CONTINUATION"), "{outcome}");
 
         let outcome = fetch("get", &go.url(reach, "fields?n=40&size=300"), reach, &["-i"]).expect_success();

@@ -1,5 +1,5 @@
-//! `alula get` by proxies that other people wrote: forward, tunnel, TLS to the proxy, SOCKS5; what arrives is compared octet
-//! by octet, and the proxy's own log says that it was gone by.
+//! `alula get` by proxies that other people wrote: forward, tunnel, TLS to the proxy, SOCKS5; what arrives is
+//! compared byte by byte, and the proxy's own log says that it was gone by.
 
 use std::cell::Cell;
 use std::process::Command;
@@ -13,7 +13,7 @@ use alula_conformance::folder::Folder;
 use alula_conformance::outcome::{self, Outcome};
 use alula_conformance::peers::proxies::{self, Account, Proxy};
 use alula_conformance::poll;
-use alula_conformance::site::{Site, assert_same, octets};
+use alula_conformance::site::{Site, assert_same, bytes};
 
 /// tinyproxy's configuration takes no other signs.
 const ACCOUNT: Account = Account { user: "ann", password: "s3cret" };
@@ -30,7 +30,7 @@ fn goes_by(server: &Server, ways: &[Way], proxy: &str) {
             let outcome = server.alula(*way, "get", file, &["-x", proxy]).expect_success();
             assert_same(&outcome.stdout, &Site::content(file), &format!("{file} by {proxy}, {way:?}"));
         }
-        let (folder, sent) = (Folder::new(), octets(3, UPLOAD_BYTES));
+        let (folder, sent) = (Folder::new(), bytes(3, UPLOAD_BYTES));
         let file = folder.write("upload", &sent);
         let options = ["-x", proxy, "-T", file.to_str().expect("a path that is text")];
         let outcome = server.alula(*way, "put", "whole", &options).expect_success();

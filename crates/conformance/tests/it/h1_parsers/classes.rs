@@ -9,7 +9,7 @@ use super::readers::{Fields, Verdict};
 pub(crate) struct Case<'h> {
     pub(crate) reader: &'static str,
     pub(crate) kind: Kind,
-    pub(crate) octets: &'h [u8],
+    pub(crate) bytes: &'h [u8],
     pub(crate) ours: Verdict,
     pub(crate) theirs: Verdict,
 }
@@ -52,7 +52,7 @@ impl Case<'_> {
     }
 
     fn has(&self, part: &[u8]) -> bool {
-        self.octets.windows(part.len()).any(|octets| octets == part)
+        self.bytes.windows(part.len()).any(|bytes| bytes == part)
     }
 
     /// The values of a field, as theirs has them.
@@ -79,7 +79,7 @@ pub(crate) const CLASSES: &[Class] = &[
         readers: BOTH,
         says: "refuses them; they take a line feed for the end of a line. What one reader takes for one line and another for \
                two smuggles requests. `Leniency::bare_lf` forgives it.",
-        holds: |case| case.refused_by(&[Violation::BARE_LF]) && has_lone_line_feed(case.octets),
+        holds: |case| case.refused_by(&[Violation::BARE_LF]) && has_lone_line_feed(case.bytes),
     },
     Class {
         name: "folded lines",
@@ -92,15 +92,15 @@ pub(crate) const CLASSES: &[Class] = &[
         readers: H11,
         says: "refuses all but tab (RFC 9110 §5.5). It takes most, for the sake of cookies that have them.",
         holds: |case| {
-            let is_odd = |octet: &u8| octet.is_ascii_control() && !b"\t\r\n\0".contains(octet);
+            let is_odd = |byte: &u8| byte.is_ascii_control() && !b"\t\r\n\0".contains(byte);
             case.refused_by(&[Violation::VALUE_INVALID, Violation::STATUS_LINE])
-                && case.octets.iter().any(is_odd)
+                && case.bytes.iter().any(is_odd)
         },
     },
     Class {
         name: "targets",
         readers: BOTH,
-        says: "asks for the form that the method needs (RFC 9112 §3.2); to them any visible octets are a target.",
+        says: "asks for the form that the method needs (RFC 9112 §3.2); to them any visible bytes are a target.",
         holds: |case| case.refused_by(&[Violation::TARGET_INVALID]) && case.kind == Kind::Request,
     },
     Class {
@@ -133,7 +133,7 @@ pub(crate) const CLASSES: &[Class] = &[
         name: "one empty line before a request",
         readers: H11,
         says: "takes one, as RFC 9112 §2.2 asks; it takes none.",
-        holds: |case| case.taken_alone() && case.kind == Kind::Request && case.octets.starts_with(b"\r\n"),
+        holds: |case| case.taken_alone() && case.kind == Kind::Request && case.bytes.starts_with(b"\r\n"),
     },
     Class {
         name: "empty lines before a message",
@@ -141,7 +141,7 @@ pub(crate) const CLASSES: &[Class] = &[
         says: "refuses a second one, and any before a response: more of them only waste time. It takes any number.",
         holds: |case| {
             case.refused_by(&[Violation::EMPTY_LINES, Violation::STATUS_LINE])
-                && case.octets.starts_with(b"\r\n")
+                && case.bytes.starts_with(b"\r\n")
         },
     },
     Class {
@@ -236,9 +236,9 @@ pub(crate) const CLASSES: &[Class] = &[
         says: "compares them as numbers, so that 5 and 05 are one length in responses; it compares them as text.",
         holds: |case| {
             let lengths = case
-                .octets
+                .bytes
                 .windows(16)
-                .filter(|octets| octets.eq_ignore_ascii_case(b"\r\ncontent-length"))
+                .filter(|bytes| bytes.eq_ignore_ascii_case(b"\r\ncontent-length"))
                 .count();
             case.taken_alone() && case.kind == Kind::Response && (lengths > 1 || case.has(b","))
         },
@@ -268,7 +268,7 @@ pub(crate) const CLASSES: &[Class] = &[
     },
 ];
 
-fn has_lone_line_feed(octets: &[u8]) -> bool {
-    let before = std::iter::once(&0).chain(octets);
-    octets.iter().zip(before).any(|(octet, before)| *octet == b'\n' && *before != b'\r')
+fn has_lone_line_feed(bytes: &[u8]) -> bool {
+    let before = std::iter::once(&0).chain(bytes);
+    bytes.iter().zip(before).any(|(byte, before)| *byte == b'\n' && *before != b'\r')
 }

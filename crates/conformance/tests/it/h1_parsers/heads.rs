@@ -115,7 +115,7 @@ const FIELDS: [&str; 48] = [
 const HOSTS: [&str; 8] =
     ["Host: a", "Host: a", "Host: a:443", "Host: A:443", "host:b", "Host:", "Host: a, b", ""];
 
-/// Octets that mean something to one reader or another.
+/// Bytes that mean something to one reader or another.
 const SPECIAL: &[u8] = b"\r\n\t :\0\x0b\x0c\x7f\x80\xff(),;/?#[]@\"<>\\^`{|}1aZ";
 
 /// One head, ended.
@@ -140,10 +140,10 @@ pub(crate) fn head(kind: Kind, rng: &mut Rng) -> Vec<u8> {
         lines.push((*rng.pick(odd)).into());
     }
     let end = if rng.one_in(25) { "\n" } else { "\r\n" };
-    let mut octets =
+    let mut bytes =
         lines.iter().filter(|line| !line.is_empty()).flat_map(|line| [line, end]).collect::<String>();
-    octets += end;
-    damage(octets.into_bytes(), rng)
+    bytes += end;
+    damage(bytes.into_bytes(), rng)
 }
 
 /// The first of them, or once in so many times any.
@@ -153,19 +153,19 @@ fn plain_or<'t>(parts: &[&'t str], times: usize, rng: &mut Rng) -> &'t str {
 }
 
 /// Up to three small changes, in half of the heads; and an end that even a broken head has.
-fn damage(mut octets: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
+fn damage(mut bytes: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
     for _ in 0..rng.below(8).saturating_sub(4) {
-        let (at, octet) = (rng.below(octets.len()), *rng.pick(SPECIAL));
+        let (at, byte) = (rng.below(bytes.len()), *rng.pick(SPECIAL));
         match rng.below(4) {
-            0 => octets[at] = octet,
-            1 => octets.insert(at, octet),
-            2 => drop(octets.remove(at)),
+            0 => bytes[at] = byte,
+            1 => bytes.insert(at, byte),
+            2 => drop(bytes.remove(at)),
             _ => {
-                let again = octets[at..].iter().copied().take(1 + rng.below(20)).collect::<Vec<_>>();
-                octets.splice(at..at, again);
+                let again = bytes[at..].iter().copied().take(1 + rng.below(20)).collect::<Vec<_>>();
+                bytes.splice(at..at, again);
             }
         }
     }
-    octets.extend_from_slice(b"\r\n\r\n");
-    octets
+    bytes.extend_from_slice(b"\r\n\r\n");
+    bytes
 }

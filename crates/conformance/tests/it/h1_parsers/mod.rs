@@ -27,7 +27,7 @@ fn generated() -> Vec<(Kind, Vec<u8>)> {
 #[test]
 fn httparse_reads_the_same_or_a_class_says_why() {
     let heads = generated();
-    let theirs = heads.iter().map(|(kind, octets)| readers::httparse(*kind, octets)).collect();
+    let theirs = heads.iter().map(|(kind, bytes)| readers::httparse(*kind, bytes)).collect();
     compare("httparse", &heads, theirs);
 }
 
@@ -45,9 +45,9 @@ fn compare(reader: &'static str, heads: &[(Kind, Vec<u8>)], theirs: Vec<Verdict>
     let (mut same, mut unexplained) = (0, Vec::new());
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut taken = 0;
-    for ((kind, octets), theirs) in heads.iter().zip(theirs) {
-        let ours = readers::alula(*kind, octets);
-        let case = Case { reader, kind: *kind, octets, ours, theirs };
+    for ((kind, bytes), theirs) in heads.iter().zip(theirs) {
+        let ours = readers::alula(*kind, bytes);
+        let case = Case { reader, kind: *kind, bytes, ours, theirs };
         taken += usize::from(matches!(case.ours, Verdict::Taken { .. }));
         if case.agrees() {
             same += 1;
@@ -57,7 +57,7 @@ fn compare(reader: &'static str, heads: &[(Kind, Vec<u8>)], theirs: Vec<Verdict>
             unexplained.push(format!(
                 "{:?} {}\n  ours {:?}\n  theirs {:?}",
                 case.kind,
-                octets.escape_ascii(),
+                bytes.escape_ascii(),
                 case.ours,
                 case.theirs
             ));

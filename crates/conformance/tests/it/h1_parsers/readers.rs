@@ -20,7 +20,7 @@ pub(crate) enum Verdict {
     Taken { begins: String, target: Option<String>, fields: Fields },
     /// The rule that is broken, if the reader is ours.
     Refused(Option<Violation>),
-    /// More octets are wanted.
+    /// More bytes are wanted.
     Waits,
 }
 
@@ -42,12 +42,12 @@ fn fields<'f>(all: impl Iterator<Item = (&'f [u8], &'f [u8])>) -> Fields {
 }
 
 /// What Alula makes of a head.
-pub(crate) fn alula(kind: Kind, octets: &[u8]) -> Verdict {
+pub(crate) fn alula(kind: Kind, bytes: &[u8]) -> Verdict {
     let mut machine = match kind {
         Kind::Request => Connection::server(Config::default()),
         Kind::Response => asking(),
     };
-    match machine.receive(octets, Time::ZERO).map(|received| received.event) {
+    match machine.receive(bytes, Time::ZERO).map(|received| received.event) {
         Err(ConnectionError::Peer(rule)) => Verdict::Refused(Some(rule)),
         Err(error) => panic!("{error}"),
         Ok(None) => Verdict::Waits,
@@ -76,17 +76,17 @@ fn asking() -> Connection {
 }
 
 /// What the crate `httparse` makes of a head.
-pub(crate) fn httparse(kind: Kind, octets: &[u8]) -> Verdict {
+pub(crate) fn httparse(kind: Kind, bytes: &[u8]) -> Verdict {
     let mut space = [httparse::EMPTY_HEADER; 64];
     let (parsed, begins, target, headers) = match kind {
         Kind::Request => {
             let mut request = httparse::Request::new(&mut space);
-            let parsed = request.parse(octets);
+            let parsed = request.parse(bytes);
             (parsed, request.method.map(String::from), request.path.map(String::from), request.headers)
         }
         Kind::Response => {
             let mut response = httparse::Response::new(&mut space);
-            let parsed = response.parse(octets);
+            let parsed = response.parse(bytes);
             (parsed, response.code.map(|code| format!("{code:03}")), None, response.headers)
         }
     };
@@ -107,7 +107,7 @@ pub(crate) fn h11(python: &Path, heads: &[(Kind, Vec<u8>)]) -> Vec<Verdict> {
     let mut child =
         command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Python can be run");
     let mut input = child.stdin.take().expect("a pipe");
-    let lines: String = heads.iter().map(|(kind, octets)| line(*kind, octets)).collect();
+    let lines: String = heads.iter().map(|(kind, bytes)| line(*kind, bytes)).collect();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || input.write_all(lines.as_bytes()).expect("h11 reads all"));
         child.wait_with_output().expect("h11 answers")
@@ -117,12 +117,9 @@ pub(crate) fn h11(python: &Path, heads: &[(Kind, Vec<u8>)]) -> Vec<Verdict> {
     answers.lines().map(|line| verdict(&serde_json::from_str(line).expect("JSON"))).collect()
 }
 
-fn line(kind: Kind, octets: &[u8]) -> String {
+fn line(kind: Kind, bytes: &[u8]) -> String {
     let kind = if kind == Kind::Request { "request " } else { "response " };
-    kind.chars()
-        .chain(octets.iter().flat_map(|octet| [octet >> 4, octet & 15]).map(hex))
-        .chain(['\n'])
-        .collect()
+    kind.chars().chain(bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(hex)).chain(['\n']).collect()
 }
 
 fn hex(digit: u8) -> char {
@@ -131,13 +128,13 @@ fn hex(digit: u8) -> char {
 
 fn verdict(answer: &Value) -> Verdict {
     let text = |value: &Value| value.as_str().map(String::from);
-    // Octets come as Latin-1.
-    let octets = |value: &Value| text(value).unwrap_or_default().chars().map(|letter| letter as u8).collect();
+    // Bytes come as Latin-1.
+    let bytes = |value: &Value| text(value).unwrap_or_default().chars().map(|letter| letter as u8).collect();
     match answer[0].as_str() {
         Some("taken") => {
             let pairs = answer[3].as_array().expect("a list").iter();
             let pairs: Vec<(Vec<u8>, Vec<u8>)> =
-                pairs.map(|pair| (octets(&pair[0]), octets(&pair[1]))).collect();
+                pairs.map(|pair| (bytes(&pair[0]), bytes(&pair[1]))).collect();
             let fields = fields(pairs.iter().map(|(name, value)| (&name[..], &value[..])));
             Verdict::Taken { begins: text(&answer[1]).unwrap_or_default(), target: text(&answer[2]), fields }
         }

@@ -9,7 +9,7 @@ use alula_conformance::certificates::Certificates;
 use alula_conformance::folder::Folder;
 use alula_conformance::frames::{self, kind};
 use alula_conformance::peers::curl;
-use alula_conformance::site::{assert_same, octets};
+use alula_conformance::site::{assert_same, bytes};
 use alula_conformance::{environment, outcome, tls, wire};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn a_request_without_content_is_described() {
             "target": "/a/b?c=d",
             "scheme": scheme,
             "authority": format!("{host}:{}", echo.port()),
-            // The octets of the UTF-8 that curl sends, as Latin-1.
+            // The bytes of the UTF-8 that curl sends, as Latin-1.
             "fields": [
                 ["user-agent", "me"],
                 ["accept", "*/*"],
@@ -47,11 +47,11 @@ fn a_request_without_content_is_described() {
 fn content_is_sent_back_with_its_type() {
     with_peers(|echo, reach| {
         let folder = Folder::new();
-        let sent = octets(3, 1024 * 1024);
+        let sent = bytes(3, 1024 * 1024);
         let data = format!("@{}", folder.write("body", &sent).display());
         let more = ["--data-binary", &data, "-H", "content-type: application/x-test", "-D", "-"];
         let outcome = curl::fetch(&echo.url(reach, ""), reach, &more).expect_success();
-        let end = outcome.stdout.windows(4).position(|octets| octets == b"\r\n\r\n").expect("a head") + 4;
+        let end = outcome.stdout.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
         let (head, body) = outcome.stdout.split_at(end);
         let head = String::from_utf8_lossy(head);
         assert!(head.starts_with("HTTP/2 200"), "{head}");
@@ -110,7 +110,7 @@ fn a_tunnel_is_refused() {
         let head = wire::read_until(&mut *wire, |frame| frame.kind == kind::HEADERS);
         let head = head.expect("whole frames").expect("an answer");
         // A status that is not in the static table stands there as a literal, too short for Huffman's code.
-        assert!(head.payload.windows(3).any(|octets| octets == b"405"), "{head:?}");
+        assert!(head.payload.windows(3).any(|bytes| bytes == b"405"), "{head:?}");
     }
 }
 

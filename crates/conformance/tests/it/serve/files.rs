@@ -13,11 +13,11 @@ use alula_conformance::frames::kind;
 use alula_conformance::load::{self, Counts, Load};
 use alula_conformance::peers::curl;
 use alula_conformance::served::{Answer, End, Place, Served, read_to_end};
-use alula_conformance::site::{BIG_BYTES, Site, assert_same, octets};
+use alula_conformance::site::{BIG_BYTES, Site, assert_same, bytes};
 use alula_conformance::{environment, poll, process};
 
 #[test]
-fn curl_gets_every_octet() {
+fn curl_gets_every_byte() {
     if environment::no_peers() {
         return;
     }
@@ -126,7 +126,7 @@ fn other_methods_are_told_what_there_is() {
 #[test]
 fn conditions_are_obeyed() {
     let place = Place::new();
-    place.write("site/big.bin", octets(1, 100_000));
+    place.write("site/big.bin", bytes(1, 100_000));
     let served = place.serve(&[]);
     for path in ["small.txt", "big.bin"] {
         let answer = served.get(path);
@@ -166,7 +166,7 @@ fn ranges_are_cut_out_of_small_and_large_files() {
     let place = Place::new();
     let served = place.serve(&[]);
     for (name, length) in [("held.bin", 10_000), ("open.bin", 1_000_000)] {
-        let content = octets(5, length);
+        let content = bytes(5, length);
         place.write(&format!("site/{name}"), &content);
         for (range, part) in [
             ("bytes=0-0", 0..1),
@@ -199,7 +199,7 @@ fn several_ranges_are_parts_of_one_answer() {
     let place = Place::new();
     let served = place.serve(&[]);
     for (name, length) in [("held.bin", 60_000), ("open.bin", 1_000_000)] {
-        let content = octets(6, length);
+        let content = bytes(6, length);
         place.write(&format!("site/{name}"), &content);
         let wanted = [length - 10..length, 0..1, 20_000..50_001];
         let field = format!("bytes=-10, 0-0,{length}-, 20000-50000");
@@ -207,13 +207,13 @@ fn several_ranges_are_parts_of_one_answer() {
         assert_eq!(answer.status, 206);
         let parts = parts(&answer);
         assert_eq!(parts.len(), wanted.len());
-        for ((head, octets), range) in parts.iter().zip(wanted) {
+        for ((head, bytes), range) in parts.iter().zip(wanted) {
             let place = format!("content-range: bytes {}-{}/{length}", range.start, range.end - 1);
             assert!(
                 head.contains(&place) && head.contains("content-type: application/octet-stream"),
                 "{head}"
             );
-            assert_same(octets, &content[range], &place);
+            assert_same(bytes, &content[range], &place);
         }
         assert_eq!(answer.header("content-length"), answer.content.len().to_string());
         assert!(!answer.fields.contains("content-range"), "{:?}", answer.fields);
@@ -246,14 +246,14 @@ fn range_of(head: &str) -> Range<usize> {
     first.parse().expect("a position")..last.parse::<usize>().expect("a position") + 1
 }
 
-fn position(octets: &[u8], wanted: &[u8]) -> Option<usize> {
-    octets.windows(wanted.len()).position(|found| found == wanted)
+fn position(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|found| found == wanted)
 }
 
 #[test]
 fn a_range_of_another_state_is_not_sent() {
     let place = Place::new();
-    let content = octets(7, 200_000);
+    let content = bytes(7, 200_000);
     place.write("site/open.bin", &content);
     let served = place.serve(&[]);
     let fresh = served.get("open.bin").header("etag");
@@ -297,9 +297,9 @@ fn a_stated_length_is_kept_or_the_stream_is_reset() {
         change();
         let end = read_to_end(&mut *wire).expect("whole frames");
         match end {
-            End::Whole(octets) => assert_eq!((octets, is_whole), (LENGTH, true), "{what}"),
-            End::Reset(octets) => {
-                assert!(octets < LENGTH && !is_whole, "{what}: {end:?}");
+            End::Whole(bytes) => assert_eq!((bytes, is_whole), (LENGTH, true), "{what}"),
+            End::Reset(bytes) => {
+                assert!(bytes < LENGTH && !is_whole, "{what}: {end:?}");
                 // Who asks again gets what is there now.
                 let content = fs::read(&path).expect("it is there");
                 assert_same(&served.get("moving.bin").content, &content, what);
@@ -333,7 +333,7 @@ fn a_file_that_is_held_and_changes_is_read_again() {
 fn what_is_given_up_leaves_nothing_open() {
     let place = Place::new();
     let names: Vec<_> = (0..20).map(|number| format!("big-{number}.bin")).collect();
-    names.iter().for_each(|name| place.write(&format!("site/{name}"), octets(9, 1_000_000)));
+    names.iter().for_each(|name| place.write(&format!("site/{name}"), bytes(9, 1_000_000)));
     let served = place.serve(&[]);
     names.iter().for_each(|name| assert_eq!(served.get(name).status, 200));
     let before = process::held(served.id()).descriptors;
@@ -409,8 +409,8 @@ fn set_modified(path: &Path, time: SystemTime) {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-fn append(path: &Path, octets: &[u8]) {
+fn append(path: &Path, bytes: &[u8]) {
     let file = OpenOptions::new().append(true).open(path);
-    file.and_then(|mut file| file.write_all(octets))
+    file.and_then(|mut file| file.write_all(bytes))
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }

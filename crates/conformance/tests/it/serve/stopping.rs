@@ -35,9 +35,9 @@ fn ask(port: u16) -> TcpStream {
 
 /// What was read by the end of the connection, and how that ended if not well.
 fn end(socket: &mut TcpStream) -> String {
-    let mut octets = Vec::new();
-    match socket.read_to_end(&mut octets) {
-        Ok(_) => String::from_utf8_lossy(&octets).into_owned(),
+    let mut bytes = Vec::new();
+    match socket.read_to_end(&mut bytes) {
+        Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => error.to_string(),
     }
 }

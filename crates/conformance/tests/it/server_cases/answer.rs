@@ -16,7 +16,7 @@ pub(crate) struct Answer {
 /// The reading side of a connection.
 pub(crate) struct Reader<R> {
     socket: R,
-    /// Octets that were read and belong to what follows.
+    /// Bytes that were read and belong to what follows.
     ahead: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ impl<R: Read> Reader<R> {
         Ok(answer)
     }
 
-    /// Returns true if the connection ends without another octet.
+    /// Returns true if the connection ends without another byte.
     pub(crate) fn is_at_end(&mut self) -> bool {
         self.ahead.is_empty() && matches!(self.socket.read(&mut [0]), Ok(0))
     }
@@ -94,11 +94,11 @@ impl<R: Read> Reader<R> {
         Ok(String::from_utf8_lossy(&line[..end]).into_owned())
     }
 
-    fn take(&mut self, octets: usize) -> Result<Vec<u8>, String> {
-        while self.ahead.len() < octets {
+    fn take(&mut self, bytes: usize) -> Result<Vec<u8>, String> {
+        while self.ahead.len() < bytes {
             self.fill("within content")?;
         }
-        Ok(self.ahead.drain(..octets).collect())
+        Ok(self.ahead.drain(..bytes).collect())
     }
 
     fn rest(&mut self) -> Result<Vec<u8>, String> {
@@ -113,18 +113,17 @@ impl<R: Read> Reader<R> {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             read => read,
         };
-        let octets = read.map_err(|error| format!("{place}: {error}"))?;
-        self.ahead.extend_from_slice(&buffer[..octets]);
+        let bytes = read.map_err(|error| format!("{place}: {error}"))?;
+        self.ahead.extend_from_slice(&buffer[..bytes]);
         Ok(())
     }
 }
 
 /// Reads a head, if it is whole, and how long it is.
-fn head(octets: &[u8]) -> Result<Option<(usize, Answer)>, String> {
+fn head(bytes: &[u8]) -> Result<Option<(usize, Answer)>, String> {
     let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut response = httparse::Response::new(&mut fields);
-    let httparse::Status::Complete(length) = response.parse(octets).map_err(|error| error.to_string())?
-    else {
+    let httparse::Status::Complete(length) = response.parse(bytes).map_err(|error| error.to_string())? else {
         return Ok(None);
     };
     if response.version != Some(1) {

@@ -1,4 +1,4 @@
-//! A case: the octets that a peer sends on one connection, and the answers that must come back.
+//! A case: the bytes that a peer sends on one connection, and the answers that must come back.
 
 /// One row of the list.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub(crate) struct Case {
 /// One step of a case.
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// Sends these octets.
+    /// Sends these bytes.
     Send(Vec<u8>),
     /// Closes the sending side.
     HalfClose,
@@ -31,9 +31,9 @@ pub(crate) enum Step {
 pub(crate) enum End {
     /// It answers one more request.
     Open,
-    /// The server has closed it without another octet, and its last answer says `connection: close`.
+    /// The server has closed it without another byte, and its last answer says `connection: close`.
     Closed,
-    /// The server has closed it without another octet.
+    /// The server has closed it without another byte.
     Silent,
 }
 
@@ -65,9 +65,9 @@ pub(crate) struct Expected {
     pub(crate) trailer: Option<(&'static str, &'static str)>,
 }
 
-/// Sends these octets, and nothing else unless another step does.
-pub(crate) fn raw(name: &'static str, section: &'static str, octets: impl AsRef<[u8]>) -> Case {
-    let steps = vec![Step::Send(octets.as_ref().to_vec())];
+/// Sends these bytes, and nothing else unless another step does.
+pub(crate) fn raw(name: &'static str, section: &'static str, bytes: impl AsRef<[u8]>) -> Case {
+    let steps = vec![Step::Send(bytes.as_ref().to_vec())];
     Case { name, section, steps, end: End::Open, ask: None }
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn ask(
     path: &'static str,
 ) -> Case {
     let ask = Ask { method, path, fields: Vec::new(), content: "" };
-    Case { name, section, steps: vec![Step::Send(ask.octets())], end: End::Open, ask: Some(ask) }
+    Case { name, section, steps: vec![Step::Send(ask.bytes())], end: End::Open, ask: Some(ask) }
 }
 
 /// Asks for a path by GET.
@@ -102,7 +102,7 @@ impl Case {
     fn change(mut self, change: impl FnOnce(&mut Ask)) -> Self {
         let ask = self.ask.as_mut().expect("a request whose parts are known");
         change(ask);
-        self.steps[0] = Step::Send(ask.octets());
+        self.steps[0] = Step::Send(ask.bytes());
         self
     }
 
@@ -112,9 +112,9 @@ impl Case {
         self
     }
 
-    /// Sends more octets, after the answers before it have come.
-    pub(crate) fn sends(mut self, octets: impl AsRef<[u8]>) -> Self {
-        self.steps.push(Step::Send(octets.as_ref().to_vec()));
+    /// Sends more bytes, after the answers before it have come.
+    pub(crate) fn sends(mut self, bytes: impl AsRef<[u8]>) -> Self {
+        self.steps.push(Step::Send(bytes.as_ref().to_vec()));
         self
     }
 
@@ -198,11 +198,11 @@ impl Case {
 
 impl Ask {
     /// The request as HTTP/1.1 has it.
-    pub(crate) fn octets(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let fields: String = self.fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let length = match self.content.len() {
             0 if matches!(self.method, "GET" | "HEAD" | "OPTIONS" | "DELETE" | "TRACE") => String::new(),
-            octets => format!("Content-Length: {octets}\r\n"),
+            bytes => format!("Content-Length: {bytes}\r\n"),
         };
         let Self { method, path, content, .. } = self;
         format!("{method} {path} HTTP/1.1\r\nHost: a\r\n{fields}{length}\r\n{content}").into_bytes()

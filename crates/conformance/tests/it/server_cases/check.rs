@@ -27,7 +27,7 @@ impl Case {
         for step in &self.steps {
             match step {
                 // A server that has closed reads no more: its answer tells.
-                Step::Send(octets) => drop(socket.write_all(octets)),
+                Step::Send(bytes) => drop(socket.write_all(bytes)),
                 Step::HalfClose => drop(socket.shutdown(Shutdown::Write)),
                 Step::Expect(expected) => {
                     last = reader.answer(expected.to_head)?;
@@ -42,7 +42,7 @@ impl Case {
             End::Closed if !says_close => {
                 Err("the last answer does not say that the connection closes".into())
             }
-            _ if !reader.is_at_end() => Err("the connection was not closed, or more octets came".into()),
+            _ if !reader.is_at_end() => Err("the connection was not closed, or more bytes came".into()),
             _ => Ok(()),
         }
     }

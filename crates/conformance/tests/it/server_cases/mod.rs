@@ -1,7 +1,8 @@
 //! Rules of RFC 9110 and RFC 9112, each tried over a real socket against a server with a router.
 //!
-//! A row names its section, the octets that are sent and what must come back. Every row is played over HTTP/1.1 in clear text; those
-//! whose request has the same meaning over HTTP/2 are asked there as well, by our client.
+//! A row names its section, the bytes that are sent and what must come back. Every row is played over
+//! HTTP/1.1 in clear text; those whose request has the same meaning over HTTP/2 are asked there as well, by
+//! our client.
 
 mod answer;
 mod app;
@@ -21,7 +22,7 @@ const CASES_MIN: usize = 150;
 /// Returns true for `9110 §9.3.1` and the like.
 fn is_section(section: &str) -> bool {
     let numbers = section.strip_prefix("9110 §").or_else(|| section.strip_prefix("9112 §"));
-    let is_number = |number: &str| !number.is_empty() && number.bytes().all(|octet| octet.is_ascii_digit());
+    let is_number = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     numbers.is_some_and(|numbers| numbers.split('.').all(is_number))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Rule: a line that is anything else is left to `field_line`, which alone says what is wrong with it.
 
-use alula_fields::{Head, KnownName, octets};
+use alula_fields::{Head, KnownName, bytes};
 
 use super::{HeadIn, trimmed};
 use crate::guard::violation::Violation;
@@ -14,7 +14,7 @@ const CRLF: &[u8] = b"\r\n";
 /// A line with a name that is one, and a value that is one.
 struct UsualLine<'i> {
     name: LineName,
-    octets: &'i [u8],
+    bytes: &'i [u8],
     value: &'i [u8],
     /// The bytes behind its end.
     rest: &'i [u8],
@@ -32,19 +32,19 @@ impl HeadIn {
         start: usize,
         head: &mut Head,
     ) -> Result<usize, Violation> {
-        let left = self.rules.head_bytes - self.octets;
+        let left = self.rules.head_bytes - self.bytes;
         let input = &input[..input.len().min(start.saturating_add(left))];
         let mut rest = &input[start..];
         while let Some(line) = UsualLine::of(rest, &self.known, self.expected) {
             if let Some(began) = self.began {
                 self.known.mark(input.len() - rest.len() - began.at, line.name, rest);
             }
-            self.store_valid(line.name.known, line.octets, line.value, head)?;
+            self.store_valid(line.name.known, line.bytes, line.value, head)?;
             rest = line.rest;
             self.expected = line.next;
         }
         let read = input.len() - start - rest.len();
-        self.octets += read;
+        self.bytes += read;
         Ok(read)
     }
 }
@@ -58,12 +58,12 @@ impl<'i> UsualLine<'i> {
             Some(found) => found,
             None => (new_name(input)?, expected),
         };
-        let (octets, rest) = input.split_at_checked(name.len as usize)?;
+        let (bytes, rest) = input.split_at_checked(name.len as usize)?;
         let value = rest.get(1..)?;
-        let end = octets::position_of_control_or_tab(value)?;
+        let end = bytes::position_of_control_or_tab(value)?;
         let (value, rest) = value.split_at_checked(end)?;
         let rest = rest.strip_prefix(CRLF)?;
-        Some(Self { name, octets, value: trimmed(value), rest, next })
+        Some(Self { name, bytes, value: trimmed(value), rest, next })
     }
 }
 
@@ -73,8 +73,8 @@ fn new_name(input: &[u8]) -> Option<LineName> {
     if *input.first()? <= b' ' {
         return None;
     }
-    let name = &input[..octets::position(input, b':')?];
+    let name = &input[..bytes::position(input, b':')?];
     let known = KnownName::lookup_folded(name);
-    let is_name = known.is_some() || octets::is_token(name);
+    let is_name = known.is_some() || bytes::is_token(name);
     is_name.then_some(LineName { len: name.len() as u32, known })
 }

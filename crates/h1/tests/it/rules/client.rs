@@ -29,8 +29,8 @@ pub(crate) const GET: &str = "GET / HTTP/1.1|Host: a.example||";
 const HEAD: &str = "HEAD / HTTP/1.1|Host: a.example||";
 pub(crate) const POST: &str = "POST / HTTP/1.1|Host: a.example|Content-Length: 4||";
 
-pub(crate) fn text(octets: &str) -> Step {
-    In(octets.as_bytes().to_vec())
+pub(crate) fn text(bytes: &str) -> Step {
+    In(bytes.as_bytes().to_vec())
 }
 
 pub(crate) fn get(response: &str) -> Vec<Step> {
@@ -295,8 +295,8 @@ fn interim() -> Vec<Row> {
     let tunnel = || Ask("CONNECT", &[], false);
     // Whatever a response that opens a tunnel says about its content is ignored.
     let opens = |stimulus: &str, head: &str, fields: &str| {
-        let octets = text(&format!("{head}\r\n\r\nhello"));
-        let steps = vec![tunnel(), octets, Say("hi", true), Eof];
+        let bytes = text(&format!("{head}\r\n\r\nhello"));
+        let steps = vec![tunnel(), bytes, Say("hi", true), Eof];
         let log = format!("{} {fields}; writable; data hello end; last", &head[9..12]);
         row(&format!("a tunnel in spite of {stimulus}"), "9110 §9.3.6", steps, &format!("{connect}hi"), &log)
     };
@@ -314,7 +314,7 @@ fn interim() -> Vec<Row> {
             "SWITCH_UNASKED",
         ),
         row(
-            "a switch, with octets that follow at once",
+            "a switch, with bytes that follow at once",
             "9110 §7.8",
             vec![
                 upgrade(),
@@ -326,7 +326,7 @@ fn interim() -> Vec<Row> {
             &format!("{asked}hi"),
             "101 upgrade=x; writable; data hello end; last",
         ),
-        row("no octets before the switch", "9110 §7.8", vec![upgrade(), Say("hi", false)], asked, ""),
+        row("no bytes before the switch", "9110 §7.8", vec![upgrade(), Say("hi", false)], asked, ""),
         row(
             "no switch",
             "9110 §7.8",
@@ -335,7 +335,7 @@ fn interim() -> Vec<Row> {
             "204 end; writable; idle",
         ),
         row(
-            "a tunnel, with octets that follow at once",
+            "a tunnel, with bytes that follow at once",
             "9110 §9.3.6",
             vec![
                 tunnel(),

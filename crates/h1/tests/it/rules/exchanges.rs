@@ -25,8 +25,8 @@ pub(crate) fn tables() -> Vec<Rows> {
     ]
 }
 
-pub(crate) fn text(octets: &str) -> Step {
-    In(octets.as_bytes().to_vec())
+pub(crate) fn text(bytes: &str) -> Step {
+    In(bytes.as_bytes().to_vec())
 }
 
 pub(crate) const LENGTH: &str = "HTTP/1.1 200 OK|Content-Length: 1|";
@@ -256,7 +256,7 @@ fn early() -> Vec<Row> {
             &log(&format!("idle; {next_log}")),
         ),
         row(
-            "one octet more",
+            "one byte more",
             "9112 §9.3",
             chunked(&format!("d\r\n0123456789012\r\n0\r\n\r\n{next}")),
             told_chunked,
@@ -314,14 +314,14 @@ fn tunnels() -> Vec<Row> {
     let open = || Open(200, &[], false);
     vec![
         row(
-            "octets at once wait for the answer",
+            "bytes at once wait for the answer",
             "9110 §9.3.6",
             vec![text(&format!("{connect}GET / HTTP/1.1\r\n\r\n")), open()],
             "HTTP/1.1 200 OK||",
             &format!("{log}; data GET / HTTP/1.1\r\n\r\n"),
         ),
         row(
-            "octets both ways, until each side ends",
+            "bytes both ways, until each side ends",
             "9110 §9.3.6",
             vec![text(connect), open(), text("ping"), Say("pong", false), Eof, Say("", true)],
             "HTTP/1.1 200 OK||pong",
@@ -349,7 +349,7 @@ fn tunnels() -> Vec<Row> {
             &format!("{log}; data ping; closed TRUNCATED"),
         ),
         row(
-            "refused, and octets that were meant for it are no request",
+            "refused, and bytes that were meant for it are no request",
             "9110 §9.3.6",
             vec![text(&format!("{connect}{next}")), Open(407, &[], true)],
             "!407",

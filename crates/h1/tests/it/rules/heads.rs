@@ -41,7 +41,7 @@ fn lines() -> Vec<Row> {
         fine("a method of its own", "9110 §9.1", "M-SEARCH / HTTP/1.1", "M-SEARCH http a / end"),
         fine("a method in lower case is another", "9110 §9.1", "get / HTTP/1.1", "get http a / end"),
         fine(
-            "every octet of tokens in a method",
+            "every byte of tokens in a method",
             "9110 §5.6.2",
             "!#$%&'*+-.^_`|~ / HTTP/1.1",
             "!#$%&'*+-.^_`|~ http a / end",
@@ -74,7 +74,7 @@ fn lines() -> Vec<Row> {
         bad("two carriage returns", "9112 §2.2", b"GET / HTTP/1.1\r\r\nHost: a\r\n\r\n", "BARE_CR"),
         bad("a line feed before the request", "9112 §2.2", b"\nGET / HTTP/1.1\r\n\r\n", "BARE_LF"),
         bad("NUL in the line", "9112 §3", b"GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n", "REQUEST_LINE"),
-        bad("the first octets of TLS", "9112 §3", b"\x16\x03\x01\x02\x00\x01", "REQUEST_LINE"),
+        bad("the first bytes of TLS", "9112 §3", b"\x16\x03\x01\x02\x00\x01", "REQUEST_LINE"),
     ]
 }
 
@@ -140,7 +140,7 @@ fn targets() -> Vec<Row> {
         line("a target that is no path", "9112 §3.2", "GET a HTTP/1.1", "TARGET_INVALID"),
         line("an asterisk for GET", "9112 §3.2", "GET * HTTP/1.1", "TARGET_INVALID"),
         line("a fragment", "9112 §3.2", "GET /#a HTTP/1.1", "TARGET_INVALID"),
-        line("octets beyond ASCII", "9112 §3.2", "GET /\u{e9} HTTP/1.1", "TARGET_INVALID"),
+        line("bytes beyond ASCII", "9112 §3.2", "GET /\u{e9} HTTP/1.1", "TARGET_INVALID"),
         line("a tab in the target", "9112 §3.2", "GET /a\tb HTTP/1.1", "TARGET_INVALID"),
         line("a scheme that is none of ours", "9112 §3.2", "GET ftp://a/ HTTP/1.1", "TARGET_INVALID"),
         line("user information", "9112 §3.2", "GET http://b@a/ HTTP/1.1", "TARGET_INVALID"),
@@ -175,7 +175,7 @@ fn hosts() -> Vec<Row> {
         bad_host("user information", "Host: b@a", "HOST_INVALID"),
         bad_host("a path", "Host: a/b", "HOST_INVALID"),
         bad_host("an address that is none", "Host: [::1", "HOST_INVALID"),
-        bad_host("octets beyond ASCII", "Host: \u{e9}", "HOST_INVALID"),
+        bad_host("bytes beyond ASCII", "Host: \u{e9}", "HOST_INVALID"),
         bad("two in HTTP/1.0", "9112 §3.2", b"GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n", "HOST_REPEATED"),
     ]
 }

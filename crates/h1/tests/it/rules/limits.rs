@@ -54,11 +54,11 @@ pub(crate) fn tables() -> Vec<Rows> {
     ]
 }
 
-/// A head of exactly so many octets.
-fn head_of(octets: usize) -> Vec<u8> {
+/// A head of exactly so many bytes.
+fn head_of(bytes: usize) -> Vec<u8> {
     let head =
         |pad: usize| format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", "x".repeat(pad)).into_bytes();
-    head(octets - head(0).len())
+    head(bytes - head(0).len())
 }
 
 fn heads() -> Vec<Row> {
@@ -231,7 +231,7 @@ fn chunks() -> Vec<Row> {
 
 fn client() -> Vec<Row> {
     let asked = "GET / HTTP/1.1|Host: a.example||";
-    let ask = |octets: String| vec![Ask("GET", &[], true), In(octets.into_bytes())];
+    let ask = |bytes: String| vec![Ask("GET", &[], true), In(bytes.into_bytes())];
     let interim = "HTTP/1.1 103 Early Hints\r\nLink: b\r\n\r\n";
     let last = "HTTP/1.1 204 x\r\n\r\n";
     let heads = "interim 103 link=b; interim 103 link=b";

@@ -1,7 +1,7 @@
 //! What the machine makes of each message a peer must not send, and of many it may: a table of stimulus, section of the RFC,
 //! what the peer is told and what the application is told. `cargo test -p alula-h1 --test it rules -- --nocapture` prints it.
 //!
-//! Each row is run whole, octet by octet and at random cuts, with the same outcome.
+//! Each row is run whole, byte by byte and at random cuts, with the same outcome.
 
 mod chunks;
 mod client;

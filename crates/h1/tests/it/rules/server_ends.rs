@@ -64,8 +64,8 @@ fn going() -> Vec<Row> {
 }
 
 fn gone() -> Vec<Row> {
-    let eof = |stimulus, section, octets: &str, told: &str, log: &str| {
-        row(stimulus, section, vec![text(octets), Eof], told, log)
+    let eof = |stimulus, section, bytes: &str, told: &str, log: &str| {
+        row(stimulus, section, vec![text(bytes), Eof], told, log)
     };
     let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     let log = "POST http a / transfer-encoding=chunked";

@@ -15,7 +15,7 @@ pub(crate) type Pairs = &'static [(&'static str, &'static str)];
 /// What happens to a machine.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// The peer sends octets.
+    /// The peer sends bytes.
     In(Vec<u8>),
     /// The peer closes its side.
     Eof,
@@ -54,21 +54,21 @@ pub(crate) struct Rows {
     pub(crate) rows: Vec<Row>,
 }
 
-/// A row whose octets are taken.
+/// A row whose bytes are taken.
 pub(crate) fn row(stimulus: &str, section: &'static str, steps: Vec<Step>, told: &str, log: &str) -> Row {
     Row { stimulus: stimulus.into(), section, steps, told: told.into(), log: log.into() }
 }
 
-/// Octets that break a rule, and the answer that says so.
-pub(crate) fn bad(stimulus: &str, section: &'static str, octets: &[u8], rule: &str) -> Row {
+/// Bytes that break a rule, and the answer that says so.
+pub(crate) fn bad(stimulus: &str, section: &'static str, bytes: &[u8], rule: &str) -> Row {
     let violation = crate::support::rule(rule).expect(rule);
     let told = format!("!{}", violation.status.as_u16());
-    row(stimulus, section, vec![In(octets.to_vec())], &told, &format!("closed {rule}"))
+    row(stimulus, section, vec![In(bytes.to_vec())], &told, &format!("closed {rule}"))
 }
 
 /// One input.
-pub(crate) fn one(octets: impl AsRef<[u8]>) -> Vec<Step> {
-    vec![In(octets.as_ref().to_vec())]
+pub(crate) fn one(bytes: impl AsRef<[u8]>) -> Vec<Step> {
+    vec![In(bytes.as_ref().to_vec())]
 }
 
 /// Runs all rows and prints a line for each; fails in the end if one did.
@@ -106,10 +106,10 @@ fn check(make: fn() -> End, row: &Row, seed: u64) -> &'static str {
         let has_section = known.is_none_or(|rule| rule.rule.contains(row.section));
         assert!(has_section, "{}: {rule} is of another section", row.stimulus);
     }
-    assert_eq!(run(&mut make(), &row.steps, byte_by_byte), heard, "{}, octet by octet", row.stimulus);
+    assert_eq!(run(&mut make(), &row.steps, byte_by_byte), heard, "{}, byte by byte", row.stimulus);
     for way in 0..4 {
         let mut rng = Rng::new(seed * 4 + way);
-        let cut = run(&mut make(), &row.steps, |octets| random_split(octets, &mut rng));
+        let cut = run(&mut make(), &row.steps, |bytes| random_split(bytes, &mut rng));
         assert_eq!(cut, heard, "{}, cut in way {way}", row.stimulus);
     }
     after(&mut end)
@@ -152,8 +152,8 @@ fn run(
     let mut told = String::new();
     for step in steps {
         let done = match step {
-            In(octets) => {
-                cut(octets).iter().for_each(|piece| end.receive(piece));
+            In(bytes) => {
+                cut(bytes).iter().for_each(|piece| end.receive(piece));
                 Ok(())
             }
             Eof => {
@@ -166,8 +166,8 @@ fn run(
             }
             other => command(end, other),
         };
-        let octets = end.transmit();
-        told += &shown(&octets);
+        let bytes = end.transmit();
+        told += &shown(&bytes);
         if let Err(error) = done {
             told += &format!("?{error:?}");
         }
@@ -198,8 +198,8 @@ fn command(end: &mut End, step: &Step) -> Result<(), alula_h1::SendError> {
 }
 
 /// Output as one line; the machine's own answers are short.
-fn shown(octets: &[u8]) -> String {
-    let text = String::from_utf8_lossy(octets).replace("\r\n", "|");
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "|");
     // One with a text is as one without: `repeats` reads it.
     let text = match text.split_once("|Content-Type: text/plain|Content-Length: ") {
         Some((status, rest)) if rest.contains("|Connection: close||") => {

@@ -72,7 +72,7 @@ impl Connection {
         let padding = u32::from(padding);
         let left = header.length - prefix_len(header);
         let fragment = left.checked_sub(padding).ok_or(Violation::PADDING_TOO_LONG)?;
-        let depends_on = priority.map(|octets| u32::from_be_bytes(octets) & MAX_31);
+        let depends_on = priority.map(|bytes| u32::from_be_bytes(bytes) & MAX_31);
         self.begin_block(header, fragment, padding, depends_on, now)?;
         Ok(Step::More)
     }
@@ -148,17 +148,17 @@ impl Connection {
         rest: &mut &[u8],
         now: Time,
     ) -> Result<Step<'static>, ConnectionError> {
-        let (octets, after) = rest.split_at(rest.len().min(left as usize));
-        if octets.is_empty() && left > 0 {
+        let (bytes, after) = rest.split_at(rest.len().min(left as usize));
+        if bytes.is_empty() && left > 0 {
             return Ok(Step::Starved);
         }
         *rest = after;
-        let left = left - octets.len() as u32;
+        let left = left - bytes.len() as u32;
         let is_end = is_last && left == 0;
         if is_end && self.block.is_fresh {
-            self.decode_whole(octets)?;
+            self.decode_whole(bytes)?;
         } else {
-            self.decode(octets, is_end)?;
+            self.decode(bytes, is_end)?;
         }
         if left > 0 {
             self.phase = Phase::Fragment { left, padding, is_last };
@@ -174,20 +174,20 @@ impl Connection {
 
     /// Decodes a block that is here in one piece, or finds it among those that are known.
     #[inline]
-    fn decode_whole(&mut self, octets: &[u8]) -> Result<(), ConnectionError> {
+    fn decode_whole(&mut self, bytes: &[u8]) -> Result<(), ConnectionError> {
         let block = &mut self.block;
         let bytes_max = self.local.newest().field_section_bytes_max.unwrap_or(u32::MAX) as usize;
-        if let Some(known) = block.memo.get(&self.decoder, octets)
+        if let Some(known) = block.memo.get(&self.decoder, bytes)
             && known.size() <= bytes_max
             && known.give(&mut block.check, block.head.get_or_insert_default())
         {
             self.counters.memo_hits = self.counters.memo_hits.wrapping_add(1);
             return Ok(());
         }
-        self.decode(octets, true)?;
+        self.decode(bytes, true)?;
         let Block { check, head, memo, .. } = &mut self.block;
         if check.is_plain() && matches!(check.section(), Section::Request | Section::Response) {
-            memo.put(&self.decoder, octets, |known| known.keep(check, head.get_or_insert_default()));
+            memo.put(&self.decoder, bytes, |known| known.keep(check, head.get_or_insert_default()));
         }
         Ok(())
     }
@@ -214,8 +214,8 @@ impl Connection {
     }
 
     #[inline]
-    fn decode(&mut self, octets: &[u8], end: bool) -> Result<(), ConnectionError> {
-        self.block.wire_bytes = self.block.wire_bytes.saturating_add(octets.len() as u32);
+    fn decode(&mut self, bytes: &[u8], end: bool) -> Result<(), ConnectionError> {
+        self.block.wire_bytes = self.block.wire_bytes.saturating_add(bytes.len() as u32);
         let limits = self.section_limits();
         let Block { check, head, cookies, is_fresh, .. } = &mut self.block;
         let head = head.get_or_insert_default();
@@ -226,7 +226,7 @@ impl Connection {
         let trims_values = self.is_client && self.config.leniency.spaced_values;
         let authority = &mut self.authority;
         let mut collect = Collect { check, head, cookies, authority, limits, trims_values };
-        let decoded = self.decoder.decode(octets, end, &mut collect);
+        let decoded = self.decoder.decode(bytes, end, &mut collect);
         if self.block.check.size > limits.bytes.saturating_mul(FAR_TOO_LARGE as usize) {
             self.note_large_section();
             return Err(Violation::FIELDS_FAR_TOO_LARGE.into());

@@ -213,7 +213,7 @@ impl Connection {
             return;
         }
         self.growth.set(State::Rest);
-        self.growth.path.measure(sample.of_connection.octets(self.window_in), span);
+        self.growth.path.measure(sample.of_connection.bytes(self.window_in), span);
         let has_grown = !span.is_long_over() && self.grow(&sample, stream_grows, connection_grows);
         if has_grown || sample.ping == Ping::Answered {
             self.growth.pause = if has_grown { 0 } else { (2 * self.growth.pause + 1).min(PAUSE_MAX) };

@@ -98,7 +98,7 @@ impl Use {
     }
 
     /// Returns the bytes that have come.
-    pub(super) fn octets(&self, window: ReceiveWindow) -> u64 {
+    pub(super) fn bytes(&self, window: ReceiveWindow) -> u64 {
         u64::try_from(self.announced - window.available()).unwrap_or(0)
     }
 

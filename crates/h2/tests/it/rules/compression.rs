@@ -14,7 +14,7 @@ const BLOCKS: [(&str, &str, &[u8]); 18] = [
     ("a large index", "7541 §2.3.3", &[0xff, 0x80, 0x01]),
     ("a name beyond the tables", "7541 §2.3.3", &[0x7e, 0x01, b'x']),
     ("an index of more than 32 bits", "7541 §5.1", &[0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]),
-    ("an index of too many octets", "7541 §5.1", &[0xff, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00]),
+    ("an index of too many bytes", "7541 §5.1", &[0xff, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00]),
     ("a block that ends inside an index", "7541 §5.1", &[0xff]),
     ("a block that ends inside a longer index", "7541 §5.1", &[0xff, 0x80]),
     ("a block that ends inside a name", "7541 §5.2", &[0x40, 0x09]),

@@ -84,7 +84,7 @@ fn uploads() -> Vec<Row> {
     let four = || -> Vec<Vec<u8>> { [1, 3, 5, 7].into_iter().flat_map(upload).collect() };
     const STREAM: &str = "RST_STREAM 1 FLOW_CONTROL_ERROR";
     vec![
-        ("just as much as the stream's window", "9113 §6.9.1", many(&upload(1)), "", "262144 octets"),
+        ("just as much as the stream's window", "9113 §6.9.1", many(&upload(1)), "", "262144 bytes"),
         (
             "more than the stream's window",
             "9113 §6.9.1",
@@ -126,7 +126,7 @@ fn downloads() -> Vec<Row> {
     };
     let nothing = || frame(PING, ACK, 0, &[0; 8]);
     vec![
-        ("just as much as the stream's window", "9113 §6.9.1", download(nothing()), "", "262144 octets"),
+        ("just as much as the stream's window", "9113 §6.9.1", download(nothing()), "", "262144 bytes"),
         (
             "more than the stream's window",
             "9113 §6.9.1",

@@ -103,7 +103,7 @@ fn frames_in() -> Vec<Row> {
             "9113 §4.2",
             many(&[headers(0, 1, &get()), data(END, 1, &big[1..])]),
             "",
-            "data 16384 octets end",
+            "data 16384 bytes end",
         ),
         (
             "DATA too large",
@@ -176,15 +176,15 @@ fn on_connection() -> Vec<Row> {
 
 /// Frames whose length is wrong for their kind, before anything was asked for.
 fn lengths() -> Vec<Row> {
-    let short = |kind: u8, octets: usize| one(frame(kind, 0, 0, &vec![0; octets]));
+    let short = |kind: u8, bytes: usize| one(frame(kind, 0, 0, &vec![0; bytes]));
     vec![
-        ("PING of 7 octets", "9113 §6.7", short(PING, 7), SIZE, "§6.7"),
-        ("PING of 9 octets", "9113 §6.7", short(PING, 9), SIZE, "§6.7"),
+        ("PING of 7 bytes", "9113 §6.7", short(PING, 7), SIZE, "§6.7"),
+        ("PING of 9 bytes", "9113 §6.7", short(PING, 9), SIZE, "§6.7"),
         ("an empty PING", "9113 §6.7", short(PING, 0), SIZE, "§6.7"),
-        ("GOAWAY of 7 octets", "9113 §6.8", short(GOAWAY, 7), SIZE, "§6.8"),
+        ("GOAWAY of 7 bytes", "9113 §6.8", short(GOAWAY, 7), SIZE, "§6.8"),
         ("an empty GOAWAY", "9113 §6.8", short(GOAWAY, 0), SIZE, "§6.8"),
-        ("SETTINGS of 5 octets", "9113 §6.5", short(SETTINGS, 5), SIZE, "§6.5"),
-        ("SETTINGS of 7 octets", "9113 §6.5", short(SETTINGS, 7), SIZE, "§6.5"),
+        ("SETTINGS of 5 bytes", "9113 §6.5", short(SETTINGS, 5), SIZE, "§6.5"),
+        ("SETTINGS of 7 bytes", "9113 §6.5", short(SETTINGS, 7), SIZE, "§6.5"),
         (
             "an acknowledgment of SETTINGS with an entry",
             "9113 §6.5",
@@ -192,17 +192,17 @@ fn lengths() -> Vec<Row> {
             SIZE,
             "§6.5",
         ),
-        ("WINDOW_UPDATE of 3 octets", "9113 §6.9", short(WINDOW_UPDATE, 3), SIZE, "§6.9"),
-        ("WINDOW_UPDATE of 5 octets", "9113 §6.9", short(WINDOW_UPDATE, 5), SIZE, "§6.9"),
+        ("WINDOW_UPDATE of 3 bytes", "9113 §6.9", short(WINDOW_UPDATE, 3), SIZE, "§6.9"),
+        ("WINDOW_UPDATE of 5 bytes", "9113 §6.9", short(WINDOW_UPDATE, 5), SIZE, "§6.9"),
         (
-            "WINDOW_UPDATE of 8 octets on a stream",
+            "WINDOW_UPDATE of 8 bytes on a stream",
             "9113 §6.9",
             one(frame(WINDOW_UPDATE, 0, 1, &[0; 8])),
             SIZE,
             "§6.9",
         ),
-        ("RST_STREAM of 3 octets", "9113 §6.4", one(frame(RST_STREAM, 0, 1, &[0; 3])), SIZE, "§6.4"),
-        ("RST_STREAM of 5 octets", "9113 §6.4", one(frame(RST_STREAM, 0, 1, &[0; 5])), SIZE, "§6.4"),
+        ("RST_STREAM of 3 bytes", "9113 §6.4", one(frame(RST_STREAM, 0, 1, &[0; 3])), SIZE, "§6.4"),
+        ("RST_STREAM of 5 bytes", "9113 §6.4", one(frame(RST_STREAM, 0, 1, &[0; 5])), SIZE, "§6.4"),
     ]
 }
 

@@ -38,7 +38,7 @@ const FIELDS: [(&str, &str, Pairs); 26] = [
     ("a colon in a name", "9113 §8.2.1", &[("a:b", "x")]),
     ("NUL in a name", "9113 §8.2.1", &[("a\0b", "x")]),
     ("DEL in a name", "9113 §8.2.1", &[("a\x7fb", "x")]),
-    ("an octet above 0x7f in a name", "9113 §8.2.1", &[("ä", "x")]),
+    ("a byte above 0x7f in a name", "9113 §8.2.1", &[("ä", "x")]),
     ("CR in a value", "9113 §8.2.1", &[("x", "a\rb")]),
     ("LF in a value", "9113 §8.2.1", &[("x", "a\nb")]),
     ("NUL in a value", "9113 §8.2.1", &[("x", "a\0b")]),
@@ -145,7 +145,7 @@ fn fine() -> Vec<Row> {
         ("one cookie", "9113 §8.2.3", with(&[("cookie", "a=b"), ("x", "y")]), "", "cookie=a=b x=y"),
         ("an empty value", "9113 §8.2.1", with(&[("x", "")]), "", "x="),
         ("white space inside a value", "9113 §8.2.1", with(&[("x", "a \t b")]), "", "x=a \t b"),
-        ("an octet above 0x7f in a value", "9113 §8.2.1", with(&[("x", "ä")]), "", "x=ä"),
+        ("a byte above 0x7f in a value", "9113 §8.2.1", with(&[("x", "ä")]), "", "x=ä"),
         ("a method of one's own", "9113 §8.3.1", all(&[(":method", "BREW"), S, A, P]), "", "head BREW"),
         ("pseudo-fields in another order", "9113 §8.3", all(&[P, A, S, M]), "", "head GET"),
     ]
@@ -258,7 +258,7 @@ fn connect() -> Vec<Row> {
     let tunnel = |frame: Vec<u8>| vec![In(connect()), Accept, In(frame)];
     vec![
         ("a request", "9113 §8.5", one(connect()), "", "head CONNECT a.example:443"),
-        ("octets in a tunnel", "9113 §8.5", tunnel(data(0, 1, b"any")), "", "data any"),
+        ("bytes in a tunnel", "9113 §8.5", tunnel(data(0, 1, b"any")), "", "data any"),
         ("the end of a tunnel", "9113 §8.5", tunnel(data(END, 1, b"")), "", "end"),
         ("credit in a tunnel", "9113 §8.5", tunnel(u32_frame(WINDOW_UPDATE, 1, 1)), "", "head CONNECT"),
         (
@@ -298,7 +298,7 @@ fn extended_connect() -> Vec<Row> {
             "head CONNECT websocket https a.example /",
         ),
         ("a protocol of one's own", "8441 §4", one(with(0, &[C, (":protocol", "x-y"), S, A, P])), "", "x-y"),
-        ("octets in a tunnel", "8441 §5", tunnel(data(0, 1, b"any")), "", "data any"),
+        ("bytes in a tunnel", "8441 §5", tunnel(data(0, 1, b"any")), "", "data any"),
         ("the end of a tunnel", "8441 §5", tunnel(data(END, 1, b"any")), "", "data any end"),
         ("the abrupt end of a tunnel", "8441 §5", tunnel(u32_frame(RST_STREAM, 1, 8)), "", "reset CANCEL"),
         ("fields in a tunnel", "9113 §8.5", tunnel(with(END, &[("x", "y")])), MALFORMED, "tunnel"),
@@ -331,10 +331,10 @@ fn sizes() -> Vec<Row> {
     let long: &'static str = "v".repeat(10_000).leak();
     let section = |times: usize| vec![("x", long); times];
     let frames = |pairs: &[(&str, &str)]| -> Vec<Step> {
-        let octets = request("GET", pairs);
-        let (first, rest) = octets.split_at(octets.len().min(16_384));
+        let bytes = request("GET", pairs);
+        let (first, rest) = bytes.split_at(bytes.len().min(16_384));
         let mut frames = vec![frame(HEADERS, END, 1, first)];
-        frames.extend(rest.chunks(16_384).map(|octets| frame(CONTINUATION, 0, 1, octets)));
+        frames.extend(rest.chunks(16_384).map(|bytes| frame(CONTINUATION, 0, 1, bytes)));
         frames.push(frame(CONTINUATION, END_HEADERS, 1, &[]));
         many(&frames)
     };

@@ -66,7 +66,7 @@ fn fields() -> Vec<Row> {
         ("upgrade", "9113 §8.2.2", with("upgrade", "h3"), MALFORMED, "§8.2.2"),
         ("keep-alive", "9113 §8.2.2", with("keep-alive", "1"), MALFORMED, "§8.2.2"),
         ("proxy-connection", "9113 §8.2.2", with("proxy-connection", "close"), MALFORMED, "§8.2.2"),
-        ("too many octets", "9113 §10.5.1", asked("GET", &large), "RST_STREAM 1 ENHANCE_YOUR_CALM", "larger"),
+        ("too many bytes", "9113 §10.5.1", asked("GET", &large), "RST_STREAM 1 ENHANCE_YOUR_CALM", "larger"),
         ("trailers", "9113 §8.1", trailers(&[("x", "y")]), "", "trailers x=y"),
         (
             "host, content-length and expect in trailers, which are dropped",
@@ -114,7 +114,7 @@ fn interim() -> Vec<Row> {
 fn content() -> Vec<Row> {
     let stated = |flags: u8, status: &str, length: &str| head(flags, status, &[("content-length", length)]);
     let twice = |a: &str, b: &str| head(0, "200", &[("content-length", a), ("content-length", b)]);
-    let end = |octets: &[u8]| data(END, 1, octets);
+    let end = |bytes: &[u8]| data(END, 1, bytes);
     vec![
         ("before the head", "9113 §8.1", asked("GET", &[data(0, 1, b"x")]), MALFORMED, "before the head"),
         ("as stated", "9113 §8.1.1", asked("GET", &[stated(0, "200", "1"), end(b"x")]), "", "data x end"),

@@ -151,9 +151,9 @@ fn table(subject: &'static str, make: fn() -> End, states: [State; 7]) -> Rows {
     let is_client = make().machine.is_client();
     let mut rows = Vec::new();
     for (state, steps, answers) in states {
-        for ((kind, octets), told) in kinds(is_client, state == "idle").into_iter().zip(answers) {
+        for ((kind, bytes), told) in kinds(is_client, state == "idle").into_iter().zip(answers) {
             let mut steps = steps();
-            steps.push(In(octets));
+            steps.push(In(bytes));
             let stimulus = format!("{kind} on a stream that is {state}");
             let told_all = if told == "-" { Vec::new() } else { vec![told.into()] };
             rows.push(Case { stimulus, section: section(kind, told, state), steps, told: told_all, log: "" });

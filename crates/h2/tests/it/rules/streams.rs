@@ -134,18 +134,18 @@ fn priority() -> Vec<Row> {
             "depends on itself",
         ),
         (
-            "PRIORITY of 4 octets",
+            "PRIORITY of 4 bytes",
             "9113 §6.3",
             one(frame(PRIORITY, 0, 1, &[0; 4])),
             "RST_STREAM 1 FRAME_SIZE_ERROR",
             "",
         ),
         (
-            "PRIORITY of 6 octets, open",
+            "PRIORITY of 6 bytes, open",
             "9113 §6.3",
             many(&[headers(0, 1, &get()), frame(PRIORITY, 0, 1, &[0; 6])]),
             "RST_STREAM 1 FRAME_SIZE_ERROR",
-            "5 octets",
+            "5 bytes",
         ),
         (
             "PRIORITY on an idle stream",
@@ -160,14 +160,14 @@ fn priority() -> Vec<Row> {
 fn client_priority() -> Vec<Row> {
     vec![
         (
-            "PRIORITY of 4 octets",
+            "PRIORITY of 4 bytes",
             "9113 §6.3",
             asked("GET", &[frame(PRIORITY, 0, 1, &[0; 4])]),
             "RST_STREAM 1 FRAME_SIZE_ERROR",
             "§6.3",
         ),
         (
-            "PRIORITY of 4 octets on an idle stream",
+            "PRIORITY of 4 bytes on an idle stream",
             "9113 §6.3",
             one(frame(PRIORITY, 0, 1, &[0; 4])),
             "GOAWAY 0 FRAME_SIZE_ERROR",
@@ -198,7 +198,7 @@ fn continuation() -> Vec<Row> {
     let (first, second) = get.split_at(3);
     let (second, third) = second.split_at(5);
     let start = || frame(HEADERS, END, 1, first);
-    let more = |flags: u8, id: u32, octets: &[u8]| frame(CONTINUATION, flags, id, octets);
+    let more = |flags: u8, id: u32, bytes: &[u8]| frame(CONTINUATION, flags, id, bytes);
     let line = block(&[("x", "y")]);
     let pieces = |count: usize| {
         let mut frames = vec![frame(HEADERS, END, 1, &get)];

@@ -1,4 +1,4 @@
-//! How a row of the table is run: whole and octet by octet, with equal answers and equal events; and
+//! How a row of the table is run: whole and byte by byte, with equal answers and equal events; and
 //! afterwards the connection either answers another stream, or has ended.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -93,7 +93,7 @@ fn check(make: fn() -> End, case: &Case) -> &'static str {
         assert!(line.contains(case.section), "{}: another section: {line}", case.stimulus);
     }
     let mut other = make();
-    assert_eq!(run(&mut other, &case.steps, 1), (told, log), "{}, octet by octet", case.stimulus);
+    assert_eq!(run(&mut other, &case.steps, 1), (told, log), "{}, byte by byte", case.stimulus);
     after(&mut end, case)
 }
 
@@ -129,7 +129,7 @@ fn run(end: &mut End, steps: &[Step], piece: usize) -> (Vec<String>, Vec<String>
     let (mut told, mut latest) = (Vec::new(), None);
     for step in steps {
         match step {
-            In(octets) => octets.chunks(piece).for_each(|octets| end.receive(octets)),
+            In(bytes) => bytes.chunks(piece).for_each(|bytes| end.receive(bytes)),
             Answer => end.respond(*end.streams.last().unwrap(), 204, &[], true).unwrap(),
             Accept => end.respond(*end.streams.last().unwrap(), 200, &[], false).unwrap(),
             GiveUp => {
@@ -140,10 +140,10 @@ fn run(end: &mut End, steps: &[Step], piece: usize) -> (Vec<String>, Vec<String>
             Tunnel => latest = Some(connect(&mut end.machine, &mut end.out, Some("websocket"))),
             GoAway => end.machine.goaway(false),
         }
-        let octets = end.transmit();
+        let bytes = end.transmit();
         // What we ask for ourselves is no answer.
         if matches!(step, In(_)) {
-            told.extend(answers(&octets));
+            told.extend(answers(&bytes));
         }
     }
     // Notices are asked for between inputs, so that their place among the events depends on the pieces.
@@ -168,8 +168,8 @@ fn connect(machine: &mut Connection, out: &mut alula_machine::OutBuf, protocol: 
 }
 
 /// One input.
-pub(crate) fn one(octets: Vec<u8>) -> Vec<Step> {
-    vec![In(octets)]
+pub(crate) fn one(bytes: Vec<u8>) -> Vec<Step> {
+    vec![In(bytes)]
 }
 
 pub(crate) fn many(frames: &[Vec<u8>]) -> Vec<Step> {

@@ -42,17 +42,17 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The frames in some octets: kind, flags, stream, payload.
-pub fn frames(mut octets: &[u8]) -> Vec<(u8, u8, u32, Vec<u8>)> {
+/// The frames in some bytes: kind, flags, stream, payload.
+pub fn frames(mut bytes: &[u8]) -> Vec<(u8, u8, u32, Vec<u8>)> {
     const MAGIC: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    octets = octets.strip_prefix(MAGIC).unwrap_or(octets);
+    bytes = bytes.strip_prefix(MAGIC).unwrap_or(bytes);
     let mut frames = Vec::new();
-    while let [a, b, c, kind, flags, e, f, g, h, rest @ ..] = octets {
+    while let [a, b, c, kind, flags, e, f, g, h, rest @ ..] = bytes {
         let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
         let stream = u32::from_be_bytes([*e, *f, *g, *h]);
         frames.push((*kind, *flags, stream, rest[..length].to_vec()));
-        octets = &rest[length..];
+        bytes = &rest[length..];
     }
-    assert!(octets.is_empty(), "a frame is cut");
+    assert!(bytes.is_empty(), "a frame is cut");
     frames
 }

@@ -58,8 +58,8 @@ pub fn headers(flags: u8, stream: u32, block: &[u8]) -> Vec<u8> {
     frame(HEADERS, flags | END_HEADERS, stream, block)
 }
 
-pub fn data(flags: u8, stream: u32, octets: &[u8]) -> Vec<u8> {
-    frame(DATA, flags, stream, octets)
+pub fn data(flags: u8, stream: u32, bytes: &[u8]) -> Vec<u8> {
+    frame(DATA, flags, stream, bytes)
 }
 
 pub fn u32_frame(kind: u8, stream: u32, value: u32) -> Vec<u8> {
@@ -103,7 +103,7 @@ pub fn client() -> End {
 }
 
 /// Says what the frames that go out tell the peer; acknowledgments of SETTINGS and credit are left out.
-pub fn answers(octets: &[u8]) -> Vec<String> {
+pub fn answers(bytes: &[u8]) -> Vec<String> {
     let word = |payload: &[u8], at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
     let tell = |(kind, flags, stream, payload): (u8, u8, u32, Vec<u8>)| match kind {
         RST_STREAM => Some(format!("RST_STREAM {stream} {}", ErrorCode(word(&payload, 0)))),
@@ -113,5 +113,5 @@ pub fn answers(octets: &[u8]) -> Vec<String> {
         DATA => Some(format!("DATA {stream} {}", payload.len())),
         _ => None,
     };
-    frames(octets).into_iter().filter_map(tell).collect()
+    frames(bytes).into_iter().filter_map(tell).collect()
 }

@@ -6,14 +6,14 @@ use alula_machine::{Limits, MemoryAccount};
 use crate::{connection::memory::ledger::Ledger, error::limit::Overrun};
 
 /// Bytes that a connection holds which waits for a request; to be there before one is accepted.
-pub(crate) const CONNECTION_OCTETS: u64 = 16 * 1024;
+pub(crate) const CONNECTION_BYTES: u64 = 16 * 1024;
 
 /// Bytes by which buffers and heads may differ from what is charged for them: less is not worth the count.
 const BUFFERS_DRIFT: usize = 512;
 
 /// Bytes from which a server is told how much a connection holds: twice what each has to find when it is
 /// accepted.
-pub(crate) const HEAVY_OCTETS: u64 = 32 * 1024;
+pub(crate) const HEAVY_BYTES: u64 = 32 * 1024;
 
 pub(crate) struct Held {
     account: MemoryAccount,
@@ -52,15 +52,15 @@ impl Held {
 
     /// Notes that a buffer of content has grown by so many bytes.
     #[inline]
-    pub(crate) fn content_grew(&mut self, octets: usize) {
-        self.contents += octets;
-        self.has_moved |= octets > 0;
+    pub(crate) fn content_grew(&mut self, bytes: usize) {
+        self.contents += bytes;
+        self.has_moved |= bytes > 0;
     }
 
     /// Notes that a buffer of content is gone.
-    pub(crate) fn content_went(&mut self, octets: usize) {
-        self.contents = self.contents.saturating_sub(octets);
-        self.has_moved |= octets > 0;
+    pub(crate) fn content_went(&mut self, bytes: usize) {
+        self.contents = self.contents.saturating_sub(bytes);
+        self.has_moved |= bytes > 0;
     }
 
     /// Notes that something changed which is to be counted.
@@ -72,15 +72,15 @@ impl Held {
     /// be given back with the slot.
     #[inline]
     pub(crate) fn head_came(&mut self, head: &Head) -> u32 {
-        let octets = size_of::<Head>() + head.capacity_bytes();
-        self.heads += octets;
-        octets as u32
+        let bytes = size_of::<Head>() + head.capacity_bytes();
+        self.heads += bytes;
+        bytes as u32
     }
 
     /// Notes that the heads of a slot are gone.
     #[inline]
-    pub(crate) fn heads_went(&mut self, octets: u32) {
-        self.heads -= octets as usize;
+    pub(crate) fn heads_went(&mut self, bytes: u32) {
+        self.heads -= bytes as usize;
     }
 
     /// Returns the bytes of heads of messages under way.
@@ -96,13 +96,13 @@ impl Held {
 
     /// Returns the bytes that are held on behalf of the peer: those that are charged, and those of its
     /// handlers.
-    pub(crate) fn octets(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.account.held() + self.handlers
     }
 
     /// Returns true if much is held, or was at the last call.
     pub(crate) fn is_heavy(&mut self) -> bool {
-        let is_heavy = self.octets() >= HEAVY_OCTETS;
+        let is_heavy = self.bytes() >= HEAVY_BYTES;
         std::mem::replace(&mut self.was_heavy, is_heavy) || is_heavy
     }
 

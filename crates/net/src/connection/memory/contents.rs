@@ -9,28 +9,28 @@ use crate::message::content::Content;
 pub(crate) struct Contents {
     /// Taken in turn, so that all of them get to know the largest content soon.
     buffers: VecDeque<Content>,
-    octets: usize,
+    bytes: usize,
 }
 
 impl Contents {
     /// Returns the bytes of all buffers.
     #[inline]
-    pub(crate) fn octets(&self) -> usize {
-        self.octets
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Returns a buffer, a used one if there is any.
     #[inline]
     pub(in crate::connection) fn lend(&mut self) -> Content {
         let content = self.buffers.pop_front().unwrap_or_default();
-        self.octets -= content.capacity();
+        self.bytes -= content.capacity();
         content
     }
 
     /// Keeps a buffer, without what it holds.
     pub(in crate::connection) fn keep(&mut self, mut content: Content) {
         content.clear();
-        self.octets += content.capacity();
+        self.bytes += content.capacity();
         self.buffers.push_back(content);
     }
 
@@ -39,7 +39,7 @@ impl Contents {
         if self.buffers.is_empty() {
             std::mem::swap(self, others);
         } else {
-            others.octets = 0;
+            others.bytes = 0;
             others.buffers.drain(..).for_each(|content| self.keep(content));
         }
     }
@@ -49,7 +49,7 @@ impl Contents {
         let sizes = self.buffers.iter().map(Content::initialised).enumerate();
         let (place, _) = sizes.max_by_key(|(_, size)| *size)?;
         let widest = self.buffers.remove(place)?;
-        self.octets -= widest.capacity();
+        self.bytes -= widest.capacity();
         Some(widest)
     }
 }
@@ -58,9 +58,9 @@ impl Contents {
 mod tests {
     use super::*;
 
-    fn content(octets: usize) -> Content {
+    fn content(bytes: usize) -> Content {
         let mut content = Content::default();
-        content.append(&vec![1; octets], true);
+        content.append(&vec![1; bytes], true);
         content
     }
 
@@ -69,21 +69,21 @@ mod tests {
         let mut contents = Contents::default();
         contents.keep(content(5_000));
         contents.keep(content(10));
-        let both = contents.octets();
+        let both = contents.bytes();
         assert!(contents.lend().capacity() > contents.lend().capacity());
-        assert!(both > 5_000 && contents.octets() == 0 && contents.lend().is_none());
+        assert!(both > 5_000 && contents.bytes() == 0 && contents.lend().is_none());
     }
 
     #[test]
     fn those_of_another_connection_are_counted_too() {
         let (mut contents, mut others) = (Contents::default(), Contents::default());
         others.keep(content(10));
-        let octets = others.octets();
+        let bytes = others.bytes();
         contents.join(&mut others);
-        assert_eq!((contents.octets(), others.octets()), (octets, 0));
+        assert_eq!((contents.bytes(), others.bytes()), (bytes, 0));
         others.keep(content(10));
         contents.join(&mut others);
-        assert_eq!((contents.octets(), others.octets()), (2 * octets, 0));
+        assert_eq!((contents.bytes(), others.bytes()), (2 * bytes, 0));
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
         let mut contents = Contents::default();
         (1..4).for_each(|times| contents.keep(content(5_000 * times)));
         let widest = contents.take_widest().unwrap();
-        assert!(widest.capacity() >= 15_000 && contents.octets() < 3 * widest.capacity());
+        assert!(widest.capacity() >= 15_000 && contents.bytes() < 3 * widest.capacity());
         assert!(Contents::default().take_widest().is_none());
     }
 }

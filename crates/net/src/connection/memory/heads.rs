@@ -11,12 +11,12 @@ use crate::few::Few;
 
 /// The bytes of all heads that a connection keeps. It only ever has as many as were in use at once: a
 /// thousand requests in flight, of which each has some 10 fields, need less.
-const SPARES_OCTETS_MAX: usize = 2 << 20;
+const SPARES_BYTES_MAX: usize = 2 << 20;
 /// The memory that a head may keep, in bytes.
-const SPARE_OCTETS: usize = 4 * 1024;
+const SPARE_BYTES: usize = 4 * 1024;
 
 /// The bytes of all heads that a thread keeps.
-const KEPT_OCTETS_MAX: usize = 1 << 20;
+const KEPT_BYTES_MAX: usize = 1 << 20;
 
 /// The heads that a thread keeps.
 #[derive(Default)]
@@ -24,11 +24,11 @@ struct Kept {
     // Boxed, because heads are handed on from hand to hand.
     #[expect(clippy::vec_box, reason = "heads are handed on in their boxes")]
     heads: Vec<Box<Head>>,
-    octets: usize,
+    bytes: usize,
 }
 
 thread_local! {
-    static KEPT: RefCell<Kept> = const { RefCell::new(Kept { heads: Vec::new(), octets: 0 }) };
+    static KEPT: RefCell<Kept> = const { RefCell::new(Kept { heads: Vec::new(), bytes: 0 }) };
 }
 
 /// The heads that a connection keeps for its next streams. They are empty, and boxed because they are handed
@@ -36,7 +36,7 @@ thread_local! {
 #[derive(Default)]
 pub(crate) struct Heads {
     own: Few<Box<Head>>,
-    octets: usize,
+    bytes: usize,
 }
 
 impl Heads {
@@ -50,7 +50,7 @@ impl Heads {
     #[inline]
     fn pop_own(&mut self) -> Option<Box<Head>> {
         let head = self.own.pop()?;
-        self.octets -= octets_of(&head);
+        self.bytes -= bytes_of(&head);
         Some(head)
     }
 
@@ -58,10 +58,10 @@ impl Heads {
     #[inline]
     pub(crate) fn give(&mut self, mut head: Box<Head>) {
         head.clear();
-        head.trim(SPARE_OCTETS);
-        let octets = octets_of(&head);
-        if self.octets + octets <= SPARES_OCTETS_MAX {
-            self.octets += octets;
+        head.trim(SPARE_BYTES);
+        let bytes = bytes_of(&head);
+        if self.bytes + bytes <= SPARES_BYTES_MAX {
+            self.bytes += bytes;
             self.own.push(head);
         }
     }
@@ -72,20 +72,20 @@ impl Heads {
     }
 
     /// Returns the bytes that they hold.
-    pub(crate) const fn octets(&self) -> usize {
-        self.octets
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Leaves them to the thread.
     #[inline]
     pub(crate) fn leave(&mut self) {
-        if self.octets > 0 || self.own.capacity() > 0 {
+        if self.bytes > 0 || self.own.capacity() > 0 {
             self.leave_all();
         }
     }
 
     fn leave_all(&mut self) {
-        self.octets = 0;
+        self.bytes = 0;
         self.own.drain().for_each(keep);
         self.own.shrink_to_fit();
     }
@@ -121,7 +121,7 @@ pub fn lend_head() -> Box<Head> {
 
 /// Keeps an empty head for another connection; one that has no memory, or too much, is freed.
 fn keep(head: Box<Head>) {
-    if (1..=SPARE_OCTETS).contains(&head.capacity_bytes()) {
+    if (1..=SPARE_BYTES).contains(&head.capacity_bytes()) {
         let _ = KEPT.try_with(|kept| kept.borrow_mut().push(head));
     }
 }
@@ -129,20 +129,20 @@ fn keep(head: Box<Head>) {
 impl Kept {
     fn pop(&mut self) -> Option<Box<Head>> {
         let head = self.heads.pop()?;
-        self.octets -= octets_of(&head);
+        self.bytes -= bytes_of(&head);
         Some(head)
     }
 
     fn push(&mut self, head: Box<Head>) {
-        let octets = octets_of(&head);
-        if self.octets + octets <= KEPT_OCTETS_MAX {
-            self.octets += octets;
+        let bytes = bytes_of(&head);
+        if self.bytes + bytes <= KEPT_BYTES_MAX {
+            self.bytes += bytes;
             self.heads.push(head);
         }
     }
 }
 
-fn octets_of(head: &Head) -> usize {
+fn bytes_of(head: &Head) -> usize {
     size_of::<Head>() + head.capacity_bytes()
 }
 
@@ -156,9 +156,9 @@ pub(crate) fn free_kept() {
 mod tests {
     use super::*;
 
-    fn used(octets: usize) -> Box<Head> {
+    fn used(bytes: usize) -> Box<Head> {
         let mut head = Box::new(Head::new());
-        head.fields.append("x-used", "a".repeat(octets)).expect("it is allowed");
+        head.fields.append("x-used", "a".repeat(bytes)).expect("it is allowed");
         head
     }
 
@@ -179,36 +179,33 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_keeps_so_many_octets() {
+    fn a_connection_keeps_so_many_bytes() {
         let mut heads = Heads::default();
         for _ in 0..1_000 {
             heads.give(used(1_000));
         }
-        assert_eq!(heads.own.iter().count(), 1_000, "{} octets", heads.octets());
-        (0..1_000).for_each(|_| heads.give(used(SPARE_OCTETS)));
-        let held: usize = heads.own.iter().map(|head| octets_of(head)).sum();
-        assert_eq!(heads.octets(), held);
-        assert!((SPARES_OCTETS_MAX - 2 * SPARE_OCTETS..=SPARES_OCTETS_MAX).contains(&held), "{held}");
+        assert_eq!(heads.own.iter().count(), 1_000, "{} bytes", heads.bytes());
+        (0..1_000).for_each(|_| heads.give(used(SPARE_BYTES)));
+        let held: usize = heads.own.iter().map(|head| bytes_of(head)).sum();
+        assert_eq!(heads.bytes(), held);
+        assert!((SPARES_BYTES_MAX - 2 * SPARE_BYTES..=SPARES_BYTES_MAX).contains(&held), "{held}");
         while heads.pop_own().is_some() {}
-        assert_eq!(heads.octets(), 0);
+        assert_eq!(heads.bytes(), 0);
     }
 
     #[test]
-    fn a_thread_keeps_few_octets_and_no_large_heads() {
+    fn a_thread_keeps_few_bytes_and_no_large_heads() {
         let mut heads = Heads::default();
-        for _ in 0..2 * KEPT_OCTETS_MAX / size_of::<Head>() {
+        for _ in 0..2 * KEPT_BYTES_MAX / size_of::<Head>() {
             heads.give(used(10));
             heads.leave();
         }
-        let (count, octets) = KEPT.with_borrow(|kept| (kept.heads.len(), kept.octets));
-        assert!(
-            octets <= KEPT_OCTETS_MAX && octets + 2 * octets / count > KEPT_OCTETS_MAX,
-            "{count}: {octets}"
-        );
+        let (count, bytes) = KEPT.with_borrow(|kept| (kept.heads.len(), kept.bytes));
+        assert!(bytes <= KEPT_BYTES_MAX && bytes + 2 * bytes / count > KEPT_BYTES_MAX, "{count}: {bytes}");
         drop(KEPT.take());
         heads.give(Box::default());
         heads.leave();
-        keep_head(used(2 * SPARE_OCTETS));
-        assert_eq!((kept(), heads.octets()), (0, 0));
+        keep_head(used(2 * SPARE_BYTES));
+        assert_eq!((kept(), heads.bytes()), (0, 0));
     }
 }

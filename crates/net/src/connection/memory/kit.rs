@@ -33,13 +33,13 @@ pub(crate) const FEW: usize = 64;
 const KEPT_MAX: usize = 64;
 
 /// The bytes of all kits that a thread keeps: [`KEPT_MAX`] of connections with a few streams each.
-const KEPT_OCTETS_MAX: usize = 4 << 20;
+const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// The bytes of buffers for output with which a connection leaves its kit at once.
-pub(crate) const OUTPUT_OCTETS_MAX: usize = 64 * 1024;
+pub(crate) const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 
 /// Buffers for content with more bytes stay with their connection until it rests.
-pub(crate) const CONTENTS_OCTETS_MAX: usize = 16 * 1024;
+pub(crate) const CONTENTS_BYTES_MAX: usize = 16 * 1024;
 
 /// The memory that is used again; parts that the connection had not made yet are empty.
 #[derive(Default)]
@@ -59,13 +59,9 @@ pub(crate) struct Kit {
 
 impl Kit {
     /// Returns the bytes that it holds, but for those of the lists.
-    fn octets(&self) -> usize {
+    fn bytes(&self) -> usize {
         let output: usize = self.output.iter().map(OutBuf::capacity).sum();
-        self.slots.octets()
-            + self.streams.memory_bytes()
-            + self.heads.octets()
-            + output
-            + self.contents.octets()
+        self.slots.bytes() + self.streams.memory_bytes() + self.heads.bytes() + output + self.contents.bytes()
     }
 }
 
@@ -82,7 +78,7 @@ struct Shelf {
 struct Kept {
     http1: Shelf,
     http2: Shelf,
-    octets: usize,
+    bytes: usize,
 }
 
 thread_local! {
@@ -123,7 +119,7 @@ impl Shelf {
 
 impl Kept {
     const fn new() -> Self {
-        Self { http1: Shelf::new(), http2: Shelf::new(), octets: 0 }
+        Self { http1: Shelf::new(), http2: Shelf::new(), bytes: 0 }
     }
 
     fn shelf(&mut self, version: Version) -> &mut Shelf {
@@ -137,26 +133,26 @@ impl Kept {
     fn take(&mut self, version: Version) -> Option<&mut Kit> {
         let shelf = self.shelf(version);
         shelf.full = shelf.full.checked_sub(1)?;
-        let octets = shelf.kits[shelf.full].1;
-        self.octets -= octets;
+        let bytes = shelf.kits[shelf.full].1;
+        self.bytes -= bytes;
         let shelf = self.shelf(version);
         Some(&mut shelf.kits[shelf.full].0)
     }
 
     /// Returns true if there was a place for a kit. It stays empty if the bytes of all would be too many.
     fn leave(&mut self, version: Version, fill: &mut dyn FnMut(&mut Kit)) -> bool {
-        let room = KEPT_OCTETS_MAX - self.octets;
+        let room = KEPT_BYTES_MAX - self.bytes;
         let shelf = self.shelf(version);
-        let Some((kit, octets)) = shelf.place() else { return false };
+        let Some((kit, bytes)) = shelf.place() else { return false };
         fill(kit);
-        *octets = kit.octets();
-        if *octets > room {
+        *bytes = kit.bytes();
+        if *bytes > room {
             *kit = Kit::default();
             return true;
         }
-        let octets = *octets;
+        let bytes = *bytes;
         shelf.full += 1;
-        self.octets += octets;
+        self.bytes += bytes;
         true
     }
 }
@@ -171,9 +167,9 @@ pub(crate) fn free_kept() {
 mod tests {
     use super::*;
 
-    fn kit(octets: usize) -> Kit {
+    fn kit(bytes: usize) -> Kit {
         let mut output = OutBuf::new();
-        output.extend(&vec![0; octets]);
+        output.extend(&vec![0; bytes]);
         output.clear();
         let mut kit = Kit { output: [output, OutBuf::new()], ..Kit::default() };
         kit.slots.add();
@@ -185,8 +181,8 @@ mod tests {
         KEPT.with_borrow(|kept| {
             let shelves = [&kept.http1, &kept.http2];
             let places = shelves.iter().flat_map(|shelf| &shelf.kits[shelf.full..]);
-            assert!(places.into_iter().all(|(kit, _)| kit.octets() == 0));
-            (kept.http1.full, kept.http2.full, kept.octets)
+            assert!(places.into_iter().all(|(kit, _)| kit.bytes() == 0));
+            (kept.http1.full, kept.http2.full, kept.bytes)
         })
     }
 
@@ -230,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_keeps_so_many_octets() {
+    fn a_thread_keeps_so_many_bytes() {
         for _ in 0..KEPT_MAX {
-            leave(Version::Http2, kit(KEPT_OCTETS_MAX / 8));
+            leave(Version::Http2, kit(KEPT_BYTES_MAX / 8));
         }
-        let (_, count, octets) = kept();
-        assert!(count == 7 && octets <= KEPT_OCTETS_MAX, "{count}: {octets}");
+        let (_, count, bytes) = kept();
+        assert!(count == 7 && bytes <= KEPT_BYTES_MAX, "{count}: {bytes}");
         (0..count).for_each(|_| drop(take(Version::Http2)));
         assert_eq!(kept(), (0, 0, 0));
     }

@@ -17,7 +17,7 @@ pub(crate) mod rest;
 pub(crate) mod spares;
 
 use crate::{
-    connection::{Connection, memory::account::CONNECTION_OCTETS},
+    connection::{Connection, memory::account::CONNECTION_BYTES},
     drive::shared::Conn,
     error::limit::Overrun,
 };
@@ -25,11 +25,11 @@ use crate::{
 /// The memory that a server's task has for a connection, and the runtime for it and for its socket: the
 /// future with a timer, the slot of a handler, the place among all connections. The handlers' own futures are
 /// not known here. Measured (`idle_memory`).
-const SERVER_TASK_OCTETS: usize = 1320;
+const SERVER_TASK_BYTES: usize = 1320;
 
 /// The same on a client: its task only watches while nobody asks. Most of what an origin and its pool take is
 /// in it, since most origins have one connection.
-const CLIENT_TASK_OCTETS: usize = 1200;
+const CLIENT_TASK_BYTES: usize = 1200;
 
 /// The bytes of heads that each byte pays for which has come. Heads of browsers and of gRPC, most of whose
 /// fields are in the table, are about ten times as long as on the wire.
@@ -41,7 +41,7 @@ impl Conn {
     pub fn end_if_stuck(&self) -> bool {
         let now = self.time();
         let mut connection = self.lock();
-        let (moved, held) = (connection.fed + connection.output.taken(), connection.held.octets());
+        let (moved, held) = (connection.fed + connection.output.taken(), connection.held.bytes());
         let is_stuck = connection.progress.is_stuck(now, moved, held);
         if is_stuck {
             connection.now = now;
@@ -75,9 +75,9 @@ impl Connection {
         if taken > 0 {
             self.held.content_went(taken);
         }
-        let heads = self.held.heads() + self.spares.head_octets();
+        let heads = self.held.heads() + self.spares.head_bytes();
         let queued = self.machine.queued_bytes();
-        let buffers = self.output.octets() + queued + self.input.octets() + heads;
+        let buffers = self.output.bytes() + queued + self.input.bytes() + heads;
         if self.held.is_outdated(buffers) && !self.life.has_ended() {
             self.held.begin_count(buffers);
             self.charge_all();
@@ -108,29 +108,29 @@ impl Connection {
 
     /// Tells the observer how much the connection holds, and whether memory is scarce.
     pub(crate) fn tell_held(&mut self) {
-        self.idleness.tell_held(self.held.octets(), self.ledger.memory.is_scarce());
+        self.idleness.tell_held(self.held.bytes(), self.ledger.memory.is_scarce());
     }
 
     fn charge(&mut self) -> Result<(), Overrun> {
-        let others = self.other_octets();
+        let others = self.other_bytes();
         self.held.charge(others)
     }
 
     /// Returns true if it holds no more than had to be there when it was accepted.
     fn is_small(&mut self) -> bool {
-        let others = self.other_octets();
-        self.held.total(others) as u64 <= CONNECTION_OCTETS
+        let others = self.other_bytes();
+        self.held.total(others) as u64 <= CONNECTION_BYTES
     }
 
     /// Returns the bytes that are held beside content, heads and buffers.
-    fn other_octets(&mut self) -> usize {
+    fn other_bytes(&mut self) -> usize {
         #[cfg(feature = "tls")]
         let tls = self.tls.as_ref().map_or(0, |tls| tls.memory_bytes());
         #[cfg(not(feature = "tls"))]
         let tls = 0;
-        let task = if self.machine.is_client() { CLIENT_TASK_OCTETS } else { SERVER_TASK_OCTETS };
+        let task = if self.machine.is_client() { CLIENT_TASK_BYTES } else { SERVER_TASK_BYTES };
         // The machine's queued bytes are counted with the buffers, at every read.
         let machine = self.machine.memory_bytes().saturating_sub(self.machine.queued_bytes());
-        size_of::<Conn>() + task + tls + self.slots.octets() + machine
+        size_of::<Conn>() + task + tls + self.slots.bytes() + machine
     }
 }

@@ -12,7 +12,7 @@
 use std::cell::{Cell, RefCell};
 
 /// Bytes of a buffer that is lent, and so asked of a socket at once.
-pub(crate) const LENT_OCTETS: usize = 64 * 1024;
+pub(crate) const LENT_BYTES: usize = 64 * 1024;
 
 /// Buffers that a thread keeps: ciphertext and plaintext of one connection, twice, since a connection may
 /// lead through another.
@@ -22,7 +22,7 @@ const KEPT_MAX: usize = 4;
 const BEHIND_MAX: usize = KEPT_MAX - 1;
 
 /// A larger buffer, which content has left behind, is not kept.
-const KEPT_OCTETS_MAX: usize = 2 * LENT_OCTETS;
+const KEPT_BYTES_MAX: usize = 2 * LENT_BYTES;
 
 thread_local! {
     /// The buffer that is lent next; an empty one if there is none. As a rule one is all that is in use.
@@ -30,7 +30,7 @@ thread_local! {
     static BEHIND: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns a buffer of at least [`LENT_OCTETS`] initialised bytes; allocates when this thread keeps none.
+/// Returns a buffer of at least [`LENT_BYTES`] initialised bytes; allocates when this thread keeps none.
 #[inline(always)]
 pub(crate) fn lend() -> Vec<u8> {
     // A thread that is ending keeps nothing.
@@ -43,13 +43,13 @@ pub(crate) fn lend() -> Vec<u8> {
 #[inline(never)]
 fn lend_another() -> Vec<u8> {
     let kept = BEHIND.try_with(|behind| behind.borrow_mut().pop()).ok().flatten();
-    kept.unwrap_or_else(|| vec![0; LENT_OCTETS])
+    kept.unwrap_or_else(|| vec![0; LENT_BYTES])
 }
 
 /// Takes a buffer back; one that is not to be kept is freed.
 #[inline(always)]
 pub(crate) fn give_back(buffer: Vec<u8>) {
-    if buffer.len() < LENT_OCTETS || buffer.capacity() > KEPT_OCTETS_MAX {
+    if buffer.len() < LENT_BYTES || buffer.capacity() > KEPT_BYTES_MAX {
         return;
     }
     // A thread that is ending keeps nothing.
@@ -93,12 +93,12 @@ mod tests {
     fn a_buffer_is_lent_again_and_few_are_kept() {
         let first = lend();
         let address = first.as_ptr();
-        assert_eq!(first.len(), LENT_OCTETS);
+        assert_eq!(first.len(), LENT_BYTES);
         give_back(first);
         let again = lend();
         assert_eq!(again.as_ptr(), address, "the same memory");
         for _ in 0..2 * KEPT_MAX {
-            give_back(vec![0; LENT_OCTETS]);
+            give_back(vec![0; LENT_BYTES]);
         }
         give_back(Vec::new());
         assert_eq!(kept(), KEPT_MAX);
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn a_buffer_that_is_too_small_or_too_large_is_not_kept() {
-        give_back(vec![0; LENT_OCTETS - 1]);
-        give_back(vec![0; KEPT_OCTETS_MAX + 1]);
+        give_back(vec![0; LENT_BYTES - 1]);
+        give_back(vec![0; KEPT_BYTES_MAX + 1]);
         assert_eq!(kept(), 0);
     }
 }

@@ -39,7 +39,7 @@ impl Connection {
         kit.heads.leave();
         self.exchange_lists(kit);
         self.output.use_memory(&mut kit.output);
-        self.held.content_grew(kit.contents.octets());
+        self.held.content_grew(kit.contents.bytes());
         self.spares.use_contents(&mut kit.contents);
     }
 
@@ -61,9 +61,9 @@ impl Connection {
     /// Returns true if nothing waits to go out or to be fed, and it has as much as another connection can
     /// use.
     fn is_lean(&self) -> bool {
-        let is_quiet = self.output.unsent() == 0 && self.input.octets() == 0;
+        let is_quiet = self.output.unsent() == 0 && self.input.bytes() == 0;
         let is_passed_on = self.slots.count() as usize <= PASSED_ON_MAX;
-        is_quiet && is_passed_on && self.output.octets() <= kit::OUTPUT_OCTETS_MAX
+        is_quiet && is_passed_on && self.output.bytes() <= kit::OUTPUT_BYTES_MAX
     }
 
     fn leave_kit(&mut self) {
@@ -83,8 +83,8 @@ impl Connection {
         self.spares.exchange_heads(&mut kit.heads);
         self.exchange_lists(kit);
         self.output.leave_memory(&mut kit.output);
-        self.spares.leave_contents(&mut kit.contents, kit::CONTENTS_OCTETS_MAX);
-        self.held.content_went(kit.contents.octets());
+        self.spares.leave_contents(&mut kit.contents, kit::CONTENTS_BYTES_MAX);
+        self.held.content_went(kit.contents.bytes());
     }
 
     /// Gives back the memory of an idle connection.

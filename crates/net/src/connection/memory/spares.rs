@@ -53,8 +53,8 @@ impl Spares {
     }
 
     /// Returns the bytes of the heads that are kept.
-    pub(crate) const fn head_octets(&self) -> usize {
-        self.heads.octets()
+    pub(crate) const fn head_bytes(&self) -> usize {
+        self.heads.bytes()
     }
 }
 
@@ -72,8 +72,8 @@ impl Spares {
     }
 
     /// Leaves the buffers to another connection, unless they have more bytes than that.
-    pub(crate) fn leave_contents(&mut self, to: &mut Contents, octets_max: usize) {
-        if self.contents.octets() <= octets_max {
+    pub(crate) fn leave_contents(&mut self, to: &mut Contents, bytes_max: usize) {
+        if self.contents.bytes() <= bytes_max {
             std::mem::swap(&mut self.contents, to);
         }
     }
@@ -85,7 +85,7 @@ impl Spares {
 
     /// Frees the buffers. Returns their bytes.
     pub(crate) fn drop_contents(&mut self) -> usize {
-        std::mem::take(&mut self.contents).octets()
+        std::mem::take(&mut self.contents).bytes()
     }
 
     /// Keeps what is left of content whose memory the program has.
@@ -123,9 +123,9 @@ impl Spares {
 mod tests {
     use super::*;
 
-    fn content(octets: usize) -> Content {
+    fn content(bytes: usize) -> Content {
         let mut content = Content::default();
-        content.append(&vec![1; octets], true);
+        content.append(&vec![1; bytes], true);
         content
     }
 

@@ -28,13 +28,13 @@ impl Counts {
     }
 
     #[inline]
-    pub(crate) fn receive(&mut self, octets: usize) {
-        self.received += octets as u64;
+    pub(crate) fn receive(&mut self, bytes: usize) {
+        self.received += bytes as u64;
     }
 
     #[inline]
-    pub(crate) fn send(&mut self, octets: usize) {
-        self.sent += octets as u64;
+    pub(crate) fn send(&mut self, bytes: usize) {
+        self.sent += bytes as u64;
     }
 
     /// Returns the bytes received and sent since the slot exists.
@@ -50,16 +50,16 @@ impl Counts {
     }
 
     /// Bounds the bytes that are handed out from now on; so many of those received are still here.
-    pub(crate) fn bound(&mut self, octets_max: u64, here: u32) {
+    pub(crate) fn bound(&mut self, bytes_max: u64, here: u32) {
         let handed_out = self.received - u64::from(here);
-        self.received_max = Some((handed_out.saturating_add(octets_max), octets_max));
+        self.received_max = Some((handed_out.saturating_add(bytes_max), bytes_max));
     }
 
     /// Returns the failure of content that is longer than is taken, once it is.
     #[inline]
     pub(crate) fn excess(&self) -> Option<Error> {
-        let (received_max, octets_max) = self.received_max?;
-        (self.received > received_max).then(|| Error::too_long(octets_max))
+        let (received_max, bytes_max) = self.received_max?;
+        (self.received > received_max).then(|| Error::too_long(bytes_max))
     }
 }
 

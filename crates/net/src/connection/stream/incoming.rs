@@ -19,7 +19,7 @@ pub(crate) struct Incoming {
     keeps_interim: bool,
     interim: VecDeque<Box<Head>>,
     /// The bytes noted for the heads.
-    head_octets: u32,
+    head_bytes: u32,
     content: Content,
     trailers: Option<Box<Head>>,
     /// The peer has ended its side; what it sent is in `content` and `trailers`.
@@ -30,15 +30,15 @@ pub(crate) struct Incoming {
 impl Incoming {
     /// Notes a request of so many bytes, whose head is handed on at once.
     #[inline]
-    pub(crate) fn request_came(&mut self, octets: u32, is_end: bool) {
-        self.head_octets = octets;
+    pub(crate) fn request_came(&mut self, bytes: u32, is_end: bool) {
+        self.head_bytes = bytes;
         self.has_ended = is_end;
     }
 
     /// Holds the final head of a response, which has so many bytes.
     #[inline]
-    pub(crate) fn response_came(&mut self, head: Box<Head>, octets: u32, is_end: bool) {
-        self.head_octets += octets;
+    pub(crate) fn response_came(&mut self, head: Box<Head>, bytes: u32, is_end: bool) {
+        self.head_bytes += bytes;
         self.head = Some(head);
         self.has_ended = is_end;
     }
@@ -142,7 +142,7 @@ impl Incoming {
 impl Incoming {
     /// Takes the heads that nobody has taken, and the bytes that were noted for all.
     pub(crate) fn take_heads(&mut self) -> ([Option<Box<Head>>; 2], u32) {
-        ([self.head.take(), self.trailers.take()], std::mem::take(&mut self.head_octets))
+        ([self.head.take(), self.trailers.take()], std::mem::take(&mut self.head_bytes))
     }
 
     /// Makes it ready for another message, and returns the memory of the content.
@@ -202,8 +202,8 @@ mod tests {
         incoming.response_came(head(200), 10, false);
         incoming.content_mut().append(b"abc", false);
         incoming.trailers_came(Box::default());
-        let (heads, octets) = incoming.take_heads();
-        assert!(heads.iter().all(Option::is_some) && octets == 10);
+        let (heads, bytes) = incoming.take_heads();
+        assert!(heads.iter().all(Option::is_some) && bytes == 10);
         assert!(incoming.recycle().capacity() > 0, "the memory is of use to others");
         assert!(!incoming.has_ended() && incoming.content().is_empty() && incoming.status().is_none());
     }

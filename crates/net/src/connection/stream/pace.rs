@@ -50,8 +50,8 @@ impl LeastPace {
     }
 
     /// Returns the time that so many bytes take at the least rate, none where no rate is asked for.
-    fn time_for(&self, octets: u64) -> Nanos {
-        let time = (u128::from(octets) * SECOND as u128).checked_div(u128::from(self.rate));
+    fn time_for(&self, bytes: u64) -> Nanos {
+        let time = (u128::from(bytes) * SECOND as u128).checked_div(u128::from(self.rate));
         time.map_or(0, |time| Nanos::try_from(time).unwrap_or(Nanos::MAX))
     }
 }
@@ -62,7 +62,7 @@ pub(crate) struct Progress {
     /// The use of the slot that this is about.
     pub(crate) generation: u32,
     /// The bytes that have moved in all.
-    pub(crate) octets: u64,
+    pub(crate) bytes: u64,
     /// The bytes that count for nothing if they moved before the peer owed anything: buffers and windows took
     /// them, and maybe nobody else.
     pub(crate) uncounted: u64,
@@ -70,13 +70,13 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Counts what moves from when the peer owes something.
-    pub(crate) const fn from_now(generation: u32, octets: u64) -> Self {
-        Self { generation, octets, uncounted: octets }
+    pub(crate) const fn from_now(generation: u32, bytes: u64) -> Self {
+        Self { generation, bytes, uncounted: bytes }
     }
 
     /// Counts all that has moved.
-    pub(crate) const fn of_all(generation: u32, octets: u64) -> Self {
-        Self { generation, octets, uncounted: 0 }
+    pub(crate) const fn of_all(generation: u32, bytes: u64) -> Self {
+        Self { generation, bytes, uncounted: 0 }
     }
 }
 
@@ -108,7 +108,7 @@ impl Default for Pace {
 impl Pace {
     /// Notes how far the peer has come, which owes it, and returns the limit that it has run into.
     pub(crate) fn look(&mut self, progress: Progress, now: Time, least: LeastPace) -> Option<Overrun> {
-        let Progress { generation, octets, uncounted } = progress;
+        let Progress { generation, bytes, uncounted } = progress;
         if !self.has_begun || self.generation != generation {
             *self = Self { has_begun: true, seen: uncounted, generation, ..Self::default() };
         }
@@ -120,7 +120,7 @@ impl Pace {
         self.owed = self.owed.saturating_add(took);
         self.still = self.still.saturating_add(took);
         self.ahead = self.ahead.saturating_sub(took);
-        self.note_moved(octets, least);
+        self.note_moved(bytes, least);
         self.judge(least)
     }
 
@@ -129,9 +129,9 @@ impl Pace {
         self.looked_at = Time::FAR;
     }
 
-    fn note_moved(&mut self, octets: u64, least: LeastPace) {
-        let moved = octets.saturating_sub(self.seen);
-        self.seen = octets;
+    fn note_moved(&mut self, bytes: u64, least: LeastPace) {
+        let moved = bytes.saturating_sub(self.seen);
+        self.seen = bytes;
         if moved > 0 {
             self.still = 0;
             self.ahead = self.ahead.saturating_add(least.time_for(moved)).min(nanos(least.stall));
@@ -169,7 +169,7 @@ impl PeerPace {
         now: Time,
         least: LeastPace,
     ) -> Option<Overrun> {
-        look_or_rest(&mut self.output, taken.map(|octets| Progress::from_now(0, octets)), now, least)
+        look_or_rest(&mut self.output, taken.map(|bytes| Progress::from_now(0, bytes)), now, least)
     }
 
     /// Looks how far content has come that is read and dropped: the number of its exchange, and the bytes
@@ -180,7 +180,7 @@ impl PeerPace {
         now: Time,
         least: LeastPace,
     ) -> Option<Overrun> {
-        let dropped = dropped.map(|(exchange, octets)| Progress::from_now(exchange, octets));
+        let dropped = dropped.map(|(exchange, bytes)| Progress::from_now(exchange, bytes));
         look_or_rest(&mut self.discarded, dropped, now, least)
     }
 
@@ -218,8 +218,8 @@ mod tests {
         let mut pace = Pace::default();
         let last = progress.last()?.0;
         (0..=last).find_map(|second| {
-            let octets = progress.iter().take_while(|(by, _)| *by <= second).last()?.1;
-            pace.look(Progress::from_now(0, octets), at(second), least).map(|overrun| (second, overrun))
+            let bytes = progress.iter().take_while(|(by, _)| *by <= second).last()?.1;
+            pace.look(Progress::from_now(0, bytes), at(second), least).map(|overrun| (second, overrun))
         })
     }
 
@@ -302,8 +302,8 @@ mod tests {
     fn no_limit_is_too_large_to_be_reckoned_with() {
         let never = LeastPace { rate: 1, grace: Duration::MAX, stall: Duration::MAX };
         let mut pace = Pace::default();
-        for (octets, seconds) in [(0, 0), (u64::MAX, 1), (u64::MAX, u64::MAX >> 32)] {
-            assert_eq!(pace.look(Progress::from_now(0, octets), at(seconds), never), None);
+        for (bytes, seconds) in [(0, 0), (u64::MAX, 1), (u64::MAX, u64::MAX >> 32)] {
+            assert_eq!(pace.look(Progress::from_now(0, bytes), at(seconds), never), None);
         }
     }
 }

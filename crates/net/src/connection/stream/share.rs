@@ -30,8 +30,8 @@ impl Share {
 
     /// Notes that it has used more of the share that it got by this call.
     #[inline]
-    pub(crate) fn note_used(&mut self, call: u32, octets: usize) {
-        (self.used, self.call) = (self.used(call) + octets, call);
+    pub(crate) fn note_used(&mut self, call: u32, bytes: usize) {
+        (self.used, self.call) = (self.used(call) + bytes, call);
     }
 
     /// It waits from now on. Returns true if it is not in the queue yet.

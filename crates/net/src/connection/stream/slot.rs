@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Room for what was asked that a slot keeps, in bytes.
-const ASKED_KEPT_OCTETS: usize = 4 * 1024;
+const ASKED_KEPT_BYTES: usize = 4 * 1024;
 
 /// Names a slot; the generation tells a stale name from a fresh one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -274,7 +274,7 @@ impl Slot {
         self.pace.end();
         self.answer.end();
         self.share.end();
-        if self.asked.capacity() > ASKED_KEPT_OCTETS {
+        if self.asked.capacity() > ASKED_KEPT_BYTES {
             self.asked = String::new();
         }
         self.incoming.recycle()

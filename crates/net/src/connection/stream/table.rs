@@ -139,7 +139,7 @@ impl Slots {
     }
 
     /// Returns the bytes of the slots themselves.
-    pub(crate) fn octets(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.all.capacity() * size_of::<Slot>() + self.by_stream.capacity() * size_of::<u32>()
     }
 
@@ -241,7 +241,7 @@ mod tests {
         let mut memory = Slots::default();
         slots.leave_memory(&mut memory);
         others.use_memory(&mut memory);
-        assert_eq!(memory.octets(), 0);
+        assert_eq!(memory.bytes(), 0);
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
         });
         others.leave_memory(&mut Slots::default());
         pass_on(&mut slots, &mut others);
-        assert_eq!((slots.octets(), slots.count(), others.count()), (0, 0, 5));
+        assert_eq!((slots.bytes(), slots.count(), others.count()), (0, 0, 5));
         assert!(others.are_unused());
         let new: Vec<_> = (0..5).map(|slot| attach(&mut others, stream(slot, 7))).collect();
         assert!(other_keys.iter().all(|at| others.get(*at).is_none()));
@@ -334,7 +334,7 @@ mod tests {
         keys.iter().for_each(|at| let_go(&mut slots, *at));
         let mut memory = Slots::default();
         slots.leave_memory(&mut memory);
-        assert_eq!((memory.count(), slots.count(), slots.octets()), (0, 0, 0));
+        assert_eq!((memory.count(), slots.count(), slots.bytes()), (0, 0, 0));
     }
 
     #[test]

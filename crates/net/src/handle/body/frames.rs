@@ -43,7 +43,7 @@ impl http_body::Body for Body {
             // Without a stated length there may be trailers, which HTTP/1.1 cannot send behind content of an
             // exact length.
             Some(_) if !self.is_stated => SizeHint::default(),
-            Some(octets) => SizeHint::with_exact(octets),
+            Some(bytes) => SizeHint::with_exact(bytes),
             None => SizeHint::default(),
         }
     }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Memory taken for content that is only announced.
-const ANNOUNCED_OCTETS_MAX: u64 = 1 << 20;
+const ANNOUNCED_BYTES_MAX: u64 = 1 << 20;
 
 /// Some begin text of UTF-8 with it.
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -20,18 +20,18 @@ impl Body {
     /// Sets the bytes that [`bytes`](Self::bytes), [`text`](Self::text) and `json` gather, such as for one
     /// route of a server. The default is the `content_max` of the client or server. More than 4 GiB count as
     /// 4 GiB. It bounds nothing else; see [`bound_content`](Self::bound_content).
-    pub fn set_content_max(&mut self, octets_max: usize) {
-        self.content_max = u32::try_from(octets_max).unwrap_or(u32::MAX);
+    pub fn set_content_max(&mut self, bytes_max: usize) {
+        self.content_max = u32::try_from(bytes_max).unwrap_or(u32::MAX);
     }
 
     /// Bounds all bytes that are still to come, however they are read, and those that are
     /// [gathered](Self::set_content_max). Reading beyond that fails with [`Cause::TooLong`], and the bytes
     /// that came with the first one beyond it are not handed out. Bytes are counted as they come, before a
     /// decoder. Allocates nothing.
-    pub fn bound_content(&mut self, octets_max: usize) {
-        self.set_content_max(octets_max);
+    pub fn bound_content(&mut self, bytes_max: usize) {
+        self.set_content_max(bytes_max);
         if let Some(stream) = &self.stream {
-            stream.bound_content((octets_max as u64).saturating_sub(self.chunk.left() as u64));
+            stream.bound_content((bytes_max as u64).saturating_sub(self.chunk.left() as u64));
         }
     }
 
@@ -59,24 +59,24 @@ impl Body {
         self.bytes_max(self.content_max()).await
     }
 
-    /// Returns all that is left of the content, up to `octets_max` bytes; else as [`bytes`](Self::bytes).
+    /// Returns all that is left of the content, up to `bytes_max` bytes; else as [`bytes`](Self::bytes).
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
     #[doc(alias = "read_to_end")]
-    pub async fn bytes_max(&mut self, octets_max: usize) -> Result<Bytes, Error> {
-        let left = self.rest_within(octets_max as u64)?;
+    pub async fn bytes_max(&mut self, bytes_max: usize) -> Result<Bytes, Error> {
+        let left = self.rest_within(bytes_max as u64)?;
         if self.unread().is_empty() && !self.fill().await? {
             self.is_taken = true;
             return Ok(Bytes::new());
         }
         if left.is_some_and(|left| left > self.chunk.left() as u64) {
-            return gather(self, octets_max).await.map(Bytes::from);
+            return gather(self, bytes_max).await.map(Bytes::from);
         }
         self.is_taken = true;
         let first = self.take_piece();
-        if first.len() > octets_max {
-            return Err(self.too_long(octets_max as u64));
+        if first.len() > bytes_max {
+            return Err(self.too_long(bytes_max as u64));
         }
         if !self.fill().await? {
             return Ok(first);
@@ -84,7 +84,7 @@ impl Body {
         let mut all = Vec::with_capacity(first.len() + self.unread().len());
         all.extend_from_slice(&first);
         drop(first);
-        self.gather_into(&mut all, octets_max).await?;
+        self.gather_into(&mut all, bytes_max).await?;
         Ok(all.into())
     }
 
@@ -100,13 +100,13 @@ impl Body {
         self.text_max(self.content_max()).await
     }
 
-    /// Returns all that is left of the content as text, up to `octets_max` bytes; else as
+    /// Returns all that is left of the content as text, up to `bytes_max` bytes; else as
     /// [`text`](Self::text).
     ///
     /// # Errors
     /// As [`text`](Self::text).
-    pub async fn text_max(&mut self, octets_max: usize) -> Result<String, Error> {
-        let mut content = gather(self, octets_max).await?;
+    pub async fn text_max(&mut self, bytes_max: usize) -> Result<String, Error> {
+        let mut content = gather(self, bytes_max).await?;
         if content.starts_with(UTF8_MARK) {
             content.drain(..UTF8_MARK.len());
         }
@@ -132,19 +132,19 @@ impl Body {
     ///
     /// # Errors
     /// They are too many, or a caller before this one took all of them, or lost some.
-    pub(super) fn rest_within(&self, octets_max: u64) -> Result<Option<u64>, Error> {
+    pub(super) fn rest_within(&self, bytes_max: u64) -> Result<Option<u64>, Error> {
         self.check_untaken()?;
         match self.left() {
-            Some(left) if left > octets_max => Err(self.too_long(octets_max)),
+            Some(left) if left > bytes_max => Err(self.too_long(bytes_max)),
             left => Ok(left),
         }
     }
 
-    async fn gather_into(&mut self, all: &mut Vec<u8>, octets_max: usize) -> Result<(), Error> {
+    async fn gather_into(&mut self, all: &mut Vec<u8>, bytes_max: usize) -> Result<(), Error> {
         while self.fill_for_rest().await? {
             let chunk = self.take(self.unread().len());
-            if chunk.len() > octets_max - all.len() {
-                return Err(self.too_long(octets_max as u64));
+            if chunk.len() > bytes_max - all.len() {
+                return Err(self.too_long(bytes_max as u64));
             }
             all.extend_from_slice(chunk);
         }
@@ -172,8 +172,8 @@ impl Body {
     }
 
     #[cold]
-    pub(super) fn too_long(&self, octets_max: u64) -> Error {
-        self.named(Error::too_long(octets_max))
+    pub(super) fn too_long(&self, bytes_max: u64) -> Error {
+        self.named(Error::too_long(bytes_max))
     }
 
     /// Content that is not what it was to be read as.
@@ -195,14 +195,14 @@ impl Stream {
     }
 }
 
-/// Returns all that is left of a content, up to `octets_max` bytes, in memory that can grow; else as
+/// Returns all that is left of a content, up to `bytes_max` bytes, in memory that can grow; else as
 /// [`Body::bytes_max`].
 ///
 /// # Errors
 /// As [`Body::bytes`].
-pub async fn gather(body: &mut Body, octets_max: usize) -> Result<Vec<u8>, Error> {
-    let left = body.rest_within(octets_max as u64)?;
-    let mut all = Vec::with_capacity(left.unwrap_or(0).min(ANNOUNCED_OCTETS_MAX) as usize);
-    body.gather_into(&mut all, octets_max).await?;
+pub async fn gather(body: &mut Body, bytes_max: usize) -> Result<Vec<u8>, Error> {
+    let left = body.rest_within(bytes_max as u64)?;
+    let mut all = Vec::with_capacity(left.unwrap_or(0).min(ANNOUNCED_BYTES_MAX) as usize);
+    body.gather_into(&mut all, bytes_max).await?;
     Ok(all)
 }

@@ -31,12 +31,12 @@ impl Body {
         self.json_max(self.content_max()).await
     }
 
-    /// Reads all that is left of the content as JSON, up to `octets_max` bytes; else as [`json`](Self::json).
+    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes; else as [`json`](Self::json).
     ///
     /// # Errors
     /// As [`json`](Self::json).
-    pub async fn json_max<T: DeserializeOwned>(&mut self, octets_max: usize) -> Result<T, Error> {
-        let content = self.bytes_max(octets_max).await?;
+    pub async fn json_max<T: DeserializeOwned>(&mut self, bytes_max: usize) -> Result<T, Error> {
+        let content = self.bytes_max(bytes_max).await?;
         let text = content.strip_prefix(UTF8_MARK).unwrap_or(&content);
         serde_json::from_slice(text)
             .map_err(|error| self.unreadable(format!("it is not the JSON expected: {error}")))

@@ -158,13 +158,13 @@ impl Body {
         self.copy_to_max(sink, u64::MAX).await
     }
 
-    /// Writes the rest of the content to `sink`, up to `octets_max` bytes; else as
+    /// Writes the rest of the content to `sink`, up to `bytes_max` bytes; else as
     /// [`copy_to`](Self::copy_to).
     ///
     /// ```no_run
     /// # async fn example(mut exchange: alula::Exchange) -> Result<(), alula::Answer> {
     /// let mut file = tokio::fs::File::create("upload").await?;
-    /// let octets = exchange.body().copy_to_max(&mut file, 1 << 30).await?;
+    /// let bytes = exchange.body().copy_to_max(&mut file, 1 << 30).await?;
     /// # Ok(())
     /// # }
     /// ```
@@ -176,20 +176,20 @@ impl Body {
     pub async fn copy_to_max(
         &mut self,
         sink: &mut (impl AsyncWrite + Unpin + ?Sized),
-        octets_max: u64,
+        bytes_max: u64,
     ) -> Result<u64, Error> {
-        self.rest_within(octets_max)?;
-        let mut octets = 0;
+        self.rest_within(bytes_max)?;
+        let mut bytes = 0;
         while self.fill_for_rest().await? {
             let chunk = self.take(self.unread().len());
-            octets += chunk.len() as u64;
-            if octets > octets_max {
-                return Err(self.too_long(octets_max));
+            bytes += chunk.len() as u64;
+            if bytes > bytes_max {
+                return Err(self.too_long(bytes_max));
             }
             sink.write_all(chunk).await.map_err(Error::sink).map_err(|error| self.named(error))?;
         }
         sink.flush().await.map_err(Error::sink).map_err(|error| self.named(error))?;
-        Ok(octets)
+        Ok(bytes)
     }
 
     /// Returns the trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
@@ -265,10 +265,10 @@ impl Body {
 
     /// Takes so many bytes of that.
     #[inline]
-    fn take(&mut self, octets: usize) -> &[u8] {
+    fn take(&mut self, bytes: usize) -> &[u8] {
         match &mut self.decoder {
-            None => self.chunk.take(octets),
-            Some(decoder) => decoder.take(octets),
+            None => self.chunk.take(bytes),
+            Some(decoder) => decoder.take(bytes),
         }
     }
 

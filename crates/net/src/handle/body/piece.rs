@@ -49,15 +49,15 @@ impl Body {
 
     /// Takes all that has come, which is something, as one piece.
     pub(super) fn take_piece(&mut self) -> Bytes {
-        let octets = if self.decoder.is_some() { self.unread().len() } else { self.chunk.left() };
-        if octets < LONG_MIN {
-            return Bytes::from(self.copied(octets));
+        let bytes = if self.decoder.is_some() { self.unread().len() } else { self.chunk.left() };
+        if bytes < LONG_MIN {
+            return Bytes::from(self.copied(bytes));
         }
-        if self.decoder.is_none() && self.chunk.capacity() <= 2 * octets {
+        if self.decoder.is_none() && self.chunk.capacity() <= 2 * bytes {
             self.moved()
         } else {
-            let memory = self.copied(octets);
-            self.charged(memory, 0..octets, false)
+            let memory = self.copied(bytes);
+            self.charged(memory, 0..bytes, false)
         }
     }
 
@@ -66,9 +66,9 @@ impl Body {
         self.charged(memory, place, true)
     }
 
-    fn copied(&mut self, octets: usize) -> Vec<u8> {
-        let mut copy = Vec::with_capacity(octets);
-        while copy.len() < octets {
+    fn copied(&mut self, bytes: usize) -> Vec<u8> {
+        let mut copy = Vec::with_capacity(bytes);
+        while copy.len() < bytes {
             copy.extend_from_slice(self.take(self.unread().len()));
         }
         copy
@@ -88,13 +88,13 @@ impl Body {
 impl Stream {
     /// Charges memory that the program keeps to the budget of all; `has_left` says that it was the
     /// connection's before.
-    fn charge_kept(&self, octets: usize, has_left: bool) -> Reservation {
+    fn charge_kept(&self, bytes: usize, has_left: bool) -> Reservation {
         let mut connection = self.conn().lock();
         if has_left {
-            connection.held.content_went(octets);
+            connection.held.content_went(bytes);
             connection.settle_memory();
         }
-        let charge = connection.ledger.hold(octets as u64);
+        let charge = connection.ledger.hold(bytes as u64);
         self.conn().unlock_and_wake(connection);
         charge
     }
@@ -126,18 +126,18 @@ mod tests {
     /// Returns a body with parts of these lengths, nine bytes apart, in a buffer of `capacity` bytes; and
     /// where the first part lies.
     fn body_of(parts: &[u32], capacity: usize) -> (Body, *const u8) {
-        let (mut octets, mut places) = (vec![0; capacity], Vec::new());
+        let (mut bytes, mut places) = (vec![0; capacity], Vec::new());
         let mut start = 0;
-        for (part, octet) in parts.iter().zip(1u8..) {
+        for (part, byte) in parts.iter().zip(1u8..) {
             start += 9;
-            octets[start as usize..(start + part) as usize].fill(octet);
+            bytes[start as usize..(start + part) as usize].fill(byte);
             places.push(start..start + part);
             start += part;
         }
-        let first = octets[9..].as_ptr();
+        let first = bytes[9..].as_ptr();
         let mut chunk = Content::default();
         assert!(places[1..].iter().all(|place| chunk.note_part(place.clone(), parts.len())));
-        chunk.hold(octets, places[0].clone());
+        chunk.hold(bytes, places[0].clone());
         let mut body = Body::default();
         body.chunk = chunk;
         (body, first)

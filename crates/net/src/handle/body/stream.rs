@@ -27,7 +27,7 @@ impl Body {
     /// let (_, body, _) = exchange.split();
     /// let mut pieces = std::pin::pin!(body.into_stream());
     /// while let Some(piece) = std::future::poll_fn(|cx| futures_core::Stream::poll_next(pieces.as_mut(), cx)).await {
-    ///     println!("{} octets", piece?.len());
+    ///     println!("{} bytes", piece?.len());
     /// }
     /// # Ok(())
     /// # }

@@ -15,7 +15,7 @@ use super::ends::{boxed, connect, request};
 
 const STREAMS: usize = 3;
 /// What is sent of each at the most: no window ends before.
-const OCTETS_MAX: usize = 200_000;
+const BYTES_MAX: usize = 200_000;
 const ROUNDS: u64 = 60;
 /// SETTINGS of nothing, and the acknowledgement of the client's, which makes windows as large as it says.
 const SETTINGS: [u8; 18] = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0];
@@ -33,14 +33,14 @@ async fn get(conn: &Arc<Conn>) -> Stream {
 
 /// The content of a frame: many are as large as may be and many small, or most are tiny.
 fn payload(rng: &mut Rng, are_tiny: bool) -> Vec<u8> {
-    let octets = match rng.below(if are_tiny { 400 } else { 4 }) {
+    let bytes = match rng.below(if are_tiny { 400 } else { 4 }) {
         0 => rng.range(7_000..10_000),
         1 => rng.below(100),
         2.. if are_tiny => rng.range(1..20),
         _ => 16_384,
     };
     let first = rng.below(256);
-    (first..first + octets).map(|at| ((at * 7) >> 2) as u8).collect()
+    (first..first + bytes).map(|at| ((at * 7) >> 2) as u8).collect()
 }
 
 fn frame(kind: u8, flags: u8, stream: usize, payload: &[u8]) -> Vec<u8> {
@@ -57,12 +57,12 @@ fn frames(rng: &mut Rng) -> (Vec<u8>, [Vec<u8>; STREAMS]) {
     let mut contents = [const { Vec::new() }; STREAMS];
     let (is_alone, are_tiny) = (rng.one_in(2), rng.one_in(3));
     let mut stream = 0;
-    while contents.iter().any(|content| content.len() < OCTETS_MAX / 2) {
-        if !is_alone || contents[stream].len() >= OCTETS_MAX / 2 {
+    while contents.iter().any(|content| content.len() < BYTES_MAX / 2) {
+        if !is_alone || contents[stream].len() >= BYTES_MAX / 2 {
             stream = rng.below(STREAMS);
         }
         let payload = payload(rng, are_tiny);
-        if contents[stream].len() + payload.len() <= OCTETS_MAX {
+        if contents[stream].len() + payload.len() <= BYTES_MAX {
             wire.extend(frame(0, 0, stream, &payload));
             contents[stream].extend(payload);
         }
@@ -76,7 +76,7 @@ fn chunks(rng: &mut Rng) -> (Vec<u8>, Vec<u8>) {
     let mut wire = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
     let mut content = Vec::new();
     let are_tiny = rng.one_in(3);
-    while content.len() < OCTETS_MAX {
+    while content.len() < BYTES_MAX {
         let payload = payload(rng, are_tiny);
         if payload.is_empty() {
             continue;
@@ -96,8 +96,8 @@ async fn read_all(mut body: Body, mut rng: Rng) -> Vec<u8> {
     loop {
         if rng.one_in(3) {
             let mut piece = vec![0; rng.range(1..20_000)];
-            let octets = body.read(&mut piece).await.unwrap();
-            all.extend_from_slice(&piece[..octets]);
+            let bytes = body.read(&mut piece).await.unwrap();
+            all.extend_from_slice(&piece[..bytes]);
         }
         if rng.one_in(4) {
             task::yield_now().await;

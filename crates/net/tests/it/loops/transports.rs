@@ -12,11 +12,11 @@ use tokio::{
 
 use super::ends::{accept, boxed, connect, request};
 
-const CONTENT_OCTETS: usize = 300_000;
+const CONTENT_BYTES: usize = 300_000;
 
 /// Sends some content over such a pair of sockets, in each version, and compares what comes back.
 async fn there_and_back(pair: impl Fn() -> (Socket, Socket)) {
-    let content: Vec<u8> = (0..CONTENT_OCTETS).map(|at| (at / 7) as u8).collect();
+    let content: Vec<u8> = (0..CONTENT_BYTES).map(|at| (at / 7) as u8).collect();
     for speaks in [Speaks::HTTP1, Speaks::HTTP2] {
         let (near, far) = pair();
         // The server finds out what is spoken.

@@ -14,7 +14,7 @@ use http::{
 use crate::exchange::request::Request;
 
 /// A `Uri` of the `http` crate holds no more bytes.
-const URI_OCTETS_MAX: usize = u16::MAX as usize - 1;
+const URI_BYTES_MAX: usize = u16::MAX as usize - 1;
 
 type Cause = Box<dyn StdError + Send + Sync>;
 
@@ -53,7 +53,7 @@ fn uri_of(request: &Request) -> Result<Uri, Unfit> {
         Version::Http2 => whole_uri(request),
     };
     uri.map_err(|error| {
-        let is_long = request.path().len() > URI_OCTETS_MAX;
+        let is_long = request.path().len() > URI_BYTES_MAX;
         Unfit::new(if is_long { Status::URI_TOO_LONG } else { Status::BAD_REQUEST }, error)
     })
 }

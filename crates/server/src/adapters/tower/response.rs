@@ -124,12 +124,12 @@ async fn content<B>(
 where
     B: HttpBody<Error: Into<BoxError>>,
 {
-    let Some(octets) = length.filter(|octets| *octets <= SHORT_MAX) else {
+    let Some(bytes) = length.filter(|bytes| *bytes <= SHORT_MAX) else {
         return stream(stating(reply, length), None, body, asked).await;
     };
     let first = next(body.as_mut()).await?;
     match first.map(Frame::into_data) {
-        Some(Ok(data)) if data.chunk().len() as u64 == octets && body.is_end_stream() => {
+        Some(Ok(data)) if data.chunk().len() as u64 == bytes && body.is_end_stream() => {
             reply.send(data.chunk()).await
         }
         Some(Ok(data)) => stream(stating(reply, length), Some(Frame::data(data)), body, asked).await,
@@ -142,7 +142,7 @@ where
 /// States the length of the content, if it is known and the service has not done so.
 fn stating(mut reply: Reply, length: Option<u64>) -> Reply {
     match length.filter(|_| !reply.headers_mut().contains(KnownName::CONTENT_LENGTH)) {
-        Some(octets) => reply.header(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes()),
+        Some(bytes) => reply.header(KnownName::CONTENT_LENGTH, Decimal::of(bytes).as_bytes()),
         None => reply,
     }
 }
@@ -192,8 +192,8 @@ async fn write(writer: &mut BodyWriter, mut data: impl Buf) -> Result<(), Error>
     while data.has_remaining() {
         let piece = data.chunk();
         writer.write(piece).await?;
-        let octets = piece.len();
-        data.advance(octets);
+        let bytes = piece.len();
+        data.advance(bytes);
     }
     Ok(())
 }

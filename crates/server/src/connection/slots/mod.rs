@@ -152,9 +152,9 @@ impl Slots {
 
     /// Returns the bytes that the slots hold: wakers, futures with all that lies in them, and the facts of
     /// requests, where they are noted.
-    pub(crate) fn octets(&self, measure: Measure) -> usize {
-        let facts = if self.reporter.has_listener() { RequestFacts::OCTETS_MAX } else { 0 };
-        measure.works + measure.slots * (Table::slot_octets() + facts)
+    pub(crate) fn bytes(&self, measure: Measure) -> usize {
+        let facts = if self.reporter.has_listener() { RequestFacts::BYTES_MAX } else { 0 };
+        measure.works + measure.slots * (Table::slot_bytes() + facts)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -189,8 +189,8 @@ impl Slots {
             _ => endpoint.begin(Exchange::new(incoming, scheme, span.clone()), work, notes),
         };
         let begun = catch_unwind(AssertUnwindSafe(|| span.within(begin)));
-        if let Some(octets) = slot.work.as_ref().filter(|_| !had_box).map(Running::octets) {
-            self.table.note_box(octets);
+        if let Some(bytes) = slot.work.as_ref().filter(|_| !had_box).map(Running::bytes) {
+            self.table.note_box(bytes);
         }
         match begun {
             Ok(None) => {

@@ -35,7 +35,7 @@ const KEPT_MAX: usize = 64;
 const KEPT_SLOTS_MAX: usize = 32;
 
 /// A table whose boxes have more bytes gives them back before it is kept.
-const KEPT_WORKS_OCTETS_MAX: usize = 32 * 1024;
+const KEPT_WORKS_BYTES_MAX: usize = 32 * 1024;
 
 pub(super) struct Slot {
     /// The box of its handler's future, which stays for the next request.
@@ -76,7 +76,7 @@ pub(super) struct Table {
     /// The task that wakes go to; `None` before the first run.
     task: Option<Arc<Task>>,
     /// The bytes of the largest future so far, and how many slots have a box.
-    work_octets: usize,
+    work_bytes: usize,
     boxes: usize,
 }
 
@@ -225,7 +225,7 @@ impl Table {
         if let Some(task) = &self.task {
             task.first.take_ready();
         }
-        *self = Self { task: self.task.take(), work_octets: self.work_octets, ..Self::default() };
+        *self = Self { task: self.task.take(), work_bytes: self.work_bytes, ..Self::default() };
     }
 }
 
@@ -234,13 +234,13 @@ impl Table {
     /// Returns the size of the slots and of their futures.
     #[inline]
     pub(super) const fn measure(&self) -> Measure {
-        Measure { slots: self.slots.len(), works: self.boxes * self.work_octets }
+        Measure { slots: self.slots.len(), works: self.boxes * self.work_bytes }
     }
 
     /// Notes that a slot has got a box.
-    pub(super) fn note_box(&mut self, octets: usize) {
+    pub(super) fn note_box(&mut self, bytes: usize) {
         self.boxes += 1;
-        self.work_octets = self.work_octets.max(octets);
+        self.work_bytes = self.work_bytes.max(bytes);
     }
 
     /// Notes that a box has left.
@@ -263,14 +263,14 @@ impl Table {
     }
 
     fn free_large_boxes(&mut self) {
-        if self.measure().works > KEPT_WORKS_OCTETS_MAX {
+        if self.measure().works > KEPT_WORKS_BYTES_MAX {
             self.slots.iter_mut().for_each(|slot| slot.work = None);
-            (self.boxes, self.work_octets) = (0, 0);
+            (self.boxes, self.work_bytes) = (0, 0);
         }
     }
 
     /// Returns the bytes of a slot beside its box.
-    pub(super) const fn slot_octets() -> usize {
+    pub(super) const fn slot_bytes() -> usize {
         size_of::<Slot>() + size_of::<SlotWaker>()
     }
 }

@@ -148,8 +148,8 @@ impl IdleObserver for Entry {
         self.idle_since.store(0, Relaxed);
     }
 
-    fn holds(&self, octets: u64, is_scarce: bool) {
-        self.held.store(octets, Relaxed);
+    fn holds(&self, bytes: u64, is_scarce: bool) {
+        self.held.store(bytes, Relaxed);
         if is_scarce && let Some(connections) = self.connections.upgrade() {
             connections.relieve_memory();
         }

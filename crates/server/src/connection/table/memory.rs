@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::{Connections, weighing::Prefix};
 
 /// The bytes that a connection holds at least that is asked.
-const HEAVY_OCTETS: u64 = 32 * 1024;
+const HEAVY_BYTES: u64 = 32 * 1024;
 
 /// The time between two looks.
 const LOOK_AFTER: Duration = Duration::from_millis(100);
@@ -35,7 +35,7 @@ pub(super) struct MemoryRelief {
 /// A connection that holds much, as it is weighed.
 struct Holder {
     prefixes: [Prefix; 2],
-    octets: u64,
+    bytes: u64,
 }
 
 impl MemoryRelief {
@@ -63,13 +63,13 @@ impl Connections {
             return;
         }
         let table = self.table();
-        let holds = |row: &&super::Row| row.entry.held() >= HEAVY_OCTETS;
+        let holds = |row: &&super::Row| row.entry.held() >= HEAVY_BYTES;
         let rows: Vec<_> = table.rows.iter().filter(holds).collect();
-        let holder = |row: &&super::Row| Holder { prefixes: row.entry.prefixes, octets: row.entry.held() };
+        let holder = |row: &&super::Row| Holder { prefixes: row.entry.prefixes, bytes: row.entry.held() };
         let holders: Vec<Holder> = rows.iter().map(holder).collect();
         let held = self.ledger.memory_held();
         // Most of the memory is with those who hold little each: ending a few would not help.
-        if holders.iter().map(|holder| holder.octets).sum::<u64>() < held / 2 {
+        if holders.iter().map(|holder| holder.bytes).sum::<u64>() < held / 2 {
             return;
         }
         let excess = held.saturating_sub(self.relief.soft_bytes / 2);
@@ -82,17 +82,17 @@ fn heaviest(all: &[Holder], excess: u64) -> Vec<usize> {
     let mut weights: HashMap<Prefix, u64> = HashMap::new();
     for holder in all {
         for prefix in holder.prefixes {
-            *weights.entry(prefix).or_default() += holder.octets * prefix.factor() as u64;
+            *weights.entry(prefix).or_default() += holder.bytes * prefix.factor() as u64;
         }
     }
     // As with their number: a network weighs more than an address only with four times as much.
     let weight = |holder: &Holder| holder.prefixes.iter().map(|prefix| weights[prefix]).max();
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|index| Reverse((weight(&all[*index]), all[*index].octets)));
+    order.sort_by_key(|index| Reverse((weight(&all[*index]), all[*index].bytes)));
     let mut left = excess;
     let goes = |index: &usize| {
         let is_needed = left > 0;
-        left = left.saturating_sub(all[*index].octets);
+        left = left.saturating_sub(all[*index].bytes);
         is_needed
     };
     order.into_iter().take_while(goes).collect()
@@ -105,9 +105,9 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn holders(all: &[(&str, u64)]) -> Vec<Holder> {
-        let holder = |(peer, octets): &(&str, u64)| {
+        let holder = |(peer, bytes): &(&str, u64)| {
             let address: std::net::IpAddr = peer.parse().expect("an address");
-            Holder { prefixes: Prefix::both((address, 1).into()), octets: *octets }
+            Holder { prefixes: Prefix::both((address, 1).into()), bytes: *bytes }
         };
         all.iter().map(holder).collect()
     }

@@ -44,7 +44,7 @@ pub(crate) struct Connections {
     handshakes_max: usize,
     /// The time for which a connection that has ended is read on, and the bytes of that.
     pub(crate) linger_timeout: Duration,
-    pub(crate) linger_octets: u64,
+    pub(crate) linger_bytes: u64,
     ledger: Arc<Ledger>,
     epoch: Instant,
     relief: MemoryRelief,
@@ -77,7 +77,7 @@ impl Connections {
             connections_max: connections_max as usize,
             handshakes_max: handshakes_max as usize,
             linger_timeout: limits.linger_timeout,
-            linger_octets: limits.linger_bytes.into(),
+            linger_bytes: limits.linger_bytes.into(),
             ledger,
             epoch: Instant::now(),
             relief: MemoryRelief::new(limits),

@@ -62,7 +62,7 @@ impl Running {
     }
 
     /// Returns the bytes of the box.
-    pub(crate) fn octets(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.boxed.as_ref().map_or(0, |(boxed, _)| mem::size_of_val(&**boxed))
     }
 }

@@ -35,7 +35,7 @@ impl Reply {
         self.describe(&selection, content.len() as u64)?;
         match selection {
             Selection::Whole => self.send(content).await,
-            Selection::Part(part) => self.send(octets(content, &part)).await,
+            Selection::Part(part) => self.send(bytes(content, &part)).await,
             Selection::Parts(parts) => self.send_several(content, &parts).await,
             _ => self.send([]).await,
         }
@@ -82,7 +82,7 @@ impl Reply {
         let multipart = self.divide(parts, content.len() as u64)?;
         let mut pieces = Vec::with_capacity(2 * parts.len() + 1);
         for (index, part) in parts.iter().enumerate() {
-            pieces.extend([multipart.head(index), octets(content, part)]);
+            pieces.extend([multipart.head(index), bytes(content, part)]);
         }
         pieces.push(multipart.close());
         self.send_parts(&pieces).await
@@ -99,7 +99,7 @@ impl Reply {
     }
 }
 
-fn octets<'c>(content: &'c [u8], part: &Range<u64>) -> &'c [u8] {
+fn bytes<'c>(content: &'c [u8], part: &Range<u64>) -> &'c [u8] {
     // A selection lies within the length that it was made for.
     content.get(part.start as usize..part.end as usize).unwrap_or_default()
 }

@@ -73,7 +73,7 @@ fn push_line(out: &mut Vec<u8>, field: &str, value: Option<&str>) {
 }
 
 fn has_line_end(text: &str) -> bool {
-    text.bytes().any(|octet| matches!(octet, b'\r' | b'\n' | 0))
+    text.bytes().any(|byte| matches!(byte, b'\r' | b'\n' | 0))
 }
 
 /// Returns the lines of a text, an empty one for an empty text or after a line end that is last.

@@ -37,14 +37,14 @@ impl Reply {
 
     /// Returns true if the reply states the length of content that its handler does not give, since the
     /// request is HEAD.
-    pub(super) fn is_description(&self, octets: usize) -> bool {
+    pub(super) fn is_description(&self, bytes: usize) -> bool {
         let states_length = || {
             self.answer
                 .head
                 .as_ref()
                 .is_some_and(|head| head.fields.contains_known(KnownName::CONTENT_LENGTH))
         };
-        octets == 0 && self.responder.request().is_head() && states_length()
+        bytes == 0 && self.responder.request().is_head() && states_length()
     }
 
     /// Returns this content as the filters make it; none if they leave it as it is.

@@ -161,12 +161,12 @@ impl Reply {
     /// States the length of the content, unless the answer has none or it is stated. False when no content is
     /// sent: 204, 205 and 304 have none, and the answer to HEAD leaves it out (RFC 9110 §6.4.1).
     #[inline]
-    fn state_length(&mut self, octets: u64) -> bool {
+    fn state_length(&mut self, bytes: u64) -> bool {
         let has_none = has_no_content(self.answer.status);
         let fields = self.headers_mut();
         if !has_none && !fields.contains_known(KnownName::CONTENT_LENGTH) {
             // Digits need no check, and a section has always room for so few.
-            fields.push_known(KnownName::CONTENT_LENGTH, Decimal::of(octets).as_bytes(), FieldFlags::NONE);
+            fields.push_known(KnownName::CONTENT_LENGTH, Decimal::of(bytes).as_bytes(), FieldFlags::NONE);
         }
         !has_none && !self.responder.request().is_head()
     }

@@ -23,8 +23,8 @@ impl Reply {
         let filtered = if self.is_filtered() { self.filter_whole(parts)? } else { None };
         let one = filtered.as_deref().map(|made| [&made[..]]);
         let parts = one.as_ref().map_or(parts, |one| &one[..]);
-        let octets = parts.iter().map(|part| part.len() as u64).sum();
-        let parts = if self.state_length(octets) { parts } else { &[] };
+        let bytes = parts.iter().map(|part| part.len() as u64).sum();
+        let parts = if self.state_length(bytes) { parts } else { &[] };
         self.complete_and_date()?;
         let mut sent = 0;
         let reads_on = self.answer.reads_on();

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use crate::{connection::scratch::Scratch, exchange::reply::Reply};
 
 /// The bytes that are read at once: few enough that many answers may wait with a buffer each.
-const READ_OCTETS: usize = 16 * 1024;
+const READ_BYTES: usize = 16 * 1024;
 
 impl Reply {
     /// Sends what the reader has, to its end. A `content-length` of the reply must be the number of bytes
@@ -32,7 +32,7 @@ impl Reply {
         let mut reader = pin!(reader);
         while !writer.is_muted() {
             writer.writable().await?;
-            let mut buffer = Scratch::with_capacity(READ_OCTETS);
+            let mut buffer = Scratch::with_capacity(READ_BYTES);
             if reader.read_buf(&mut *buffer).await.map_err(Error::other)? == 0 {
                 break;
             }

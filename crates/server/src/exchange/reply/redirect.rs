@@ -33,7 +33,7 @@ impl Reply {
         if !(300..400).contains(&self.answer.status.as_u16()) || self.answer.status.as_u16() == 304 {
             return Err(Error::usage("the status of a redirection must be 3xx and not 304 (RFC 9110 §15.4)"));
         }
-        if to.is_empty() || to.bytes().any(|octet| octet.is_ascii_control()) {
+        if to.is_empty() || to.bytes().any(|byte| byte.is_ascii_control()) {
             return Err(Error::usage(
                 "a location must not be empty or hold control characters (RFC 9110 §10.2.2)",
             ));
@@ -49,11 +49,11 @@ impl Reply {
 
 /// Appends a reference, percent-encoding what may not stand in one.
 fn escape(reference: &[u8], out: &mut Vec<u8>) {
-    for (at, &octet) in reference.iter().enumerate() {
-        if is_uri_octet(octet) || (octet == b'%' && begins_escape(&reference[at..])) {
-            out.push(octet);
+    for (at, &byte) in reference.iter().enumerate() {
+        if is_uri_byte(byte) || (byte == b'%' && begins_escape(&reference[at..])) {
+            out.push(byte);
         } else {
-            out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 0xf)]]);
+            out.extend([b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 0xf)]]);
         }
     }
 }
@@ -65,11 +65,11 @@ fn begins_escape(text: &[u8]) -> bool {
 }
 
 /// Returns true for `unreserved` and `reserved` (RFC 3986 §2.2, §2.3).
-const fn is_uri_octet(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric()
-        || matches!(octet, b'-' | b'.' | b'_' | b'~')
-        || matches!(octet, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
-        || matches!(octet, b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=')
+const fn is_uri_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'-' | b'.' | b'_' | b'~')
+        || matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@')
+        || matches!(byte, b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=')
 }
 
 #[cfg(test)]

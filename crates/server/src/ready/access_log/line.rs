@@ -11,7 +11,7 @@ use alula_net::date::{MONTHS, civil};
 use crate::{ready::LogFormat, router::Ended};
 
 /// Bytes of a text that are written.
-const TEXT_OCTETS_MAX: usize = 256;
+const TEXT_BYTES_MAX: usize = 256;
 
 /// Stands for the status where none was sent because the client has left. No server sends it; nginx logs it,
 /// and programs that read logs know it.
@@ -137,8 +137,8 @@ impl<T: Display> Display for Log<T> {
                 '"' | '\\' => write!(f, "\\{character}"),
                 ' '..='~' | NOT_SHOWN => f.write_char(character),
                 _ => {
-                    let octets = &mut [0; 4];
-                    character.encode_utf8(octets).bytes().try_for_each(|octet| write!(f, "\\x{octet:02x}"))
+                    let bytes = &mut [0; 4];
+                    character.encode_utf8(bytes).bytes().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
                 }
             })
         })
@@ -195,7 +195,7 @@ fn write_bounded(
     text: impl Display,
     escape: impl FnMut(&mut fmt::Formatter<'_>, &str) -> fmt::Result,
 ) -> fmt::Result {
-    write!(Bounded { f, left: TEXT_OCTETS_MAX, escape }, "{text}")
+    write!(Bounded { f, left: TEXT_BYTES_MAX, escape }, "{text}")
 }
 
 struct Bounded<'a, 'f, E> {
@@ -224,8 +224,8 @@ mod tests {
         assert_eq!(log, r#"a\"b\\c\x0a\x0d\x1b[31m\xc2\x9b\xc3\xb6\xe2\x80\xa8\xf0\x9f\x98\x80\x7f"#);
         let json = Json(hostile).to_string();
         assert_eq!(json, r#""a\"b\\c\u000a\u000d\u001b[31m\u009b\u00f6\u2028\ud83d\ude00\u007f""#);
-        assert_eq!(Log("é".repeat(300)).to_string().len(), TEXT_OCTETS_MAX * 4);
-        assert_eq!(Log("x".repeat(257)).to_string().len(), TEXT_OCTETS_MAX);
+        assert_eq!(Log("é".repeat(300)).to_string().len(), TEXT_BYTES_MAX * 4);
+        assert_eq!(Log("x".repeat(257)).to_string().len(), TEXT_BYTES_MAX);
         assert_eq!(OrNull("").to_string(), "null");
         let hidden = "/a?b=…";
         assert_eq!(

@@ -24,9 +24,9 @@ impl Output {
         }
         let written = if self.is_cut { 0 } else { self.write_some(lines) };
         let (written, left) = lines.split_at(written);
-        self.is_cut |= written.last().is_some_and(|octet| *octet != b'\n');
+        self.is_cut |= written.last().is_some_and(|byte| *byte != b'\n');
         self.refuses = !left.is_empty();
-        left.iter().filter(|octet| **octet == b'\n').count() as u64
+        left.iter().filter(|byte| **byte == b'\n').count() as u64
     }
 
     /// Returns true if some of the last lines were lost.
@@ -40,8 +40,8 @@ impl Output {
     }
 
     /// Returns how many of the bytes were taken.
-    fn write_some(&mut self, octets: &[u8]) -> usize {
-        let mut rest = octets;
+    fn write_some(&mut self, bytes: &[u8]) -> usize {
+        let mut rest = bytes;
         while !rest.is_empty() {
             match self.to.write(rest) {
                 Ok(0) => break,
@@ -50,7 +50,7 @@ impl Output {
                 Err(_) => break,
             }
         }
-        octets.len() - rest.len()
+        bytes.len() - rest.len()
     }
 }
 
@@ -68,11 +68,11 @@ mod tests {
     struct Disk(Arc<Mutex<(Vec<u8>, usize)>>);
 
     impl Write for Disk {
-        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let (kept, room) = &mut *self.0.lock().unwrap();
-            let taken = octets.len().min(*room);
+            let taken = bytes.len().min(*room);
             *room -= taken;
-            kept.extend_from_slice(&octets[..taken]);
+            kept.extend_from_slice(&bytes[..taken]);
             if taken > 0 { Ok(taken) } else { Err(ErrorKind::StorageFull.into()) }
         }
 
@@ -87,7 +87,7 @@ mod tests {
         for room in 0..=LINES.len() {
             let disk = Disk(Arc::new(Mutex::new((Vec::new(), room))));
             let mut output = Output::new(Box::new(disk.clone()));
-            let whole = LINES[..room].iter().filter(|octet| **octet == b'\n').count() as u64;
+            let whole = LINES[..room].iter().filter(|byte| **byte == b'\n').count() as u64;
             assert_eq!(output.write(LINES), 3 - whole, "{room}");
             assert_eq!(output.write(b"lost\n"), u64::from(room < LINES.len() || whole == 3), "{room}");
             assert_eq!(output.write(b""), 0);

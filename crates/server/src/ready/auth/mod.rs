@@ -70,9 +70,9 @@ fn unauthorized(challenge: &str) -> Answer {
 /// Compares in a time that depends on the length of what is expected alone.
 fn is_equal(expected: &[u8], given: &[u8]) -> bool {
     let mut difference = u8::from(expected.len() != given.len());
-    for (at, octet) in expected.iter().enumerate() {
+    for (at, byte) in expected.iter().enumerate() {
         // `black_box` keeps the compiler from leaving the loop at the first difference.
-        difference = black_box(difference | (octet ^ given.get(at).copied().unwrap_or_default()));
+        difference = black_box(difference | (byte ^ given.get(at).copied().unwrap_or_default()));
     }
     black_box(difference) == 0
 }

@@ -25,10 +25,10 @@ fn write_all(text: &mut String, routes: &[(Box<str>, Counts)], in_flight: i64) -
     begin(text, name, "histogram", "Time from the arrival of a request until its handler had ended.")?;
     each(routes, |labels, counts| histogram(text, name, labels, counts))?;
     let name = "http_request_content_bytes_total";
-    begin(text, name, "counter", "Octets of content that came with requests.")?;
+    begin(text, name, "counter", "Bytes of content that came with requests.")?;
     each(routes, |labels, counts| writeln!(text, "{name}{{{labels}}} {}", counts.received))?;
     let name = "http_response_content_bytes_total";
-    begin(text, name, "counter", "Octets of content that were sent in answers.")?;
+    begin(text, name, "counter", "Bytes of content that were sent in answers.")?;
     each(routes, |labels, counts| writeln!(text, "{name}{{{labels}}} {}", counts.sent))
 }
 

@@ -52,12 +52,12 @@ fn each_mistake_has_its_place_and_its_reason() {
         ("/a/%2e", 3, "DotSegments"),
     ] {
         let sentence = refused(Segments::STRICT, &[pattern]);
-        assert!(sentence.starts_with(&format!("route `{pattern}`, octet {place}: ")), "{sentence}");
+        assert!(sentence.starts_with(&format!("route `{pattern}`, byte {place}: ")), "{sentence}");
         assert!(sentence.contains(part), "{sentence}");
     }
     for rule in [EncodedSlash::Refuse, EncodedSlash::Separate] {
         let options = Segments::OBJECT_KEYS.encoded_slash(rule);
-        assert!(refused(options, &["/a/b%2Fc"]).contains("octet 3: segments with `%2F`"));
+        assert!(refused(options, &["/a/b%2Fc"]).contains("byte 3: segments with `%2F`"));
     }
 }
 
@@ -101,7 +101,7 @@ fn two_patterns_for_the_same_paths_are_named_both() {
         (ignore, "/a", "/a/", "`/a` matches the same paths"),
     ] {
         let sentence = refused(options, &[first, second]);
-        assert!(sentence.starts_with(&format!("route `{second}`, octet 0: {reason}")), "{sentence}");
+        assert!(sentence.starts_with(&format!("route `{second}`, byte 0: {reason}")), "{sentence}");
     }
     let mut builder = Table::builder(Segments::STRICT);
     for pattern in ["/a", "/a/", "/{x}", "/{*x}", "/a/{x}", "/a/{*x}", "/a/{x}/"] {

@@ -47,16 +47,16 @@ fn the_deepest_patterns() {
 }
 
 #[test]
-fn paths_of_slashes_and_octets_of_all_kinds() {
+fn paths_of_slashes_and_bytes_of_all_kinds() {
     for options in [Segments::STRICT, Segments::FILES, Segments::OBJECT_KEYS] {
         let mut builder = Table::builder(options);
         for pattern in ["/{a}", "/{a}/{b}", "/x/{*rest}", "/12345678", "/123456789"] {
             builder.insert(pattern, pattern).expect("a pattern");
         }
         let table = builder.build();
-        for octet in 0..=u8::MAX {
+        for byte in 0..=u8::MAX {
             for len in 0..40 {
-                let path = [&b"/"[..], &vec![octet; len]].concat();
+                let path = [&b"/"[..], &vec![byte; len]].concat();
                 table.find(&path);
                 table.find(&[&path[..], b"/", &path[..]].concat());
             }

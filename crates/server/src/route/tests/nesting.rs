@@ -50,8 +50,8 @@ fn conflicts_across_prefixes_are_found() {
     };
     assert!(refused("/api", &["/users/{id}"]).contains("`/api/users/{id}` matches the same paths"));
     assert!(refused("/api", &["/users/{name}"]).contains("names its captures otherwise"));
-    assert!(refused("/api/{x}", &["/{x}"]).starts_with("route `/api/{x}/{x}`, octet 9: there is another"));
-    assert!(refused("/{*x}", &["/a"]).starts_with("route `/{*x}/a`, octet 6: `{*rest}` ends"));
+    assert!(refused("/api/{x}", &["/{x}"]).starts_with("route `/api/{x}/{x}`, byte 9: there is another"));
+    assert!(refused("/{*x}", &["/a"]).starts_with("route `/{*x}/a`, byte 6: `{*rest}` ends"));
     assert!(refused("api", &["/a"]).contains("begins with `/`"));
     assert!(refused("/{a}/{b}", &["/{c}/{d}/{e}/{f}/{g}/{h}/{i}"]).contains("at most 8"));
 }

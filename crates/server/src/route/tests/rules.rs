@@ -249,7 +249,7 @@ fn literals_that_begin_alike_are_told_apart() {
 #[test]
 fn captures_are_decoded_once() {
     let form = DATA.plus_sign(PlusSign::Space);
-    let text = |raw: &str, options| decode(raw.as_bytes(), options).map(|octets| octets.into_owned());
+    let text = |raw: &str, options| decode(raw.as_bytes(), options).map(|bytes| bytes.into_owned());
     assert_eq!(text("plain+text", DATA), Ok(b"plain+text".to_vec()));
     assert_eq!(text("a+b%2Bc", form), Ok(b"a b+c".to_vec()));
     assert_eq!(text("%41%5a%7e%fF%00%2525", DATA), Ok(b"AZ~\xff\0%25".to_vec()));

@@ -188,8 +188,8 @@ impl<S: Send + Sync + 'static> Route<S> {
     /// [`Cause::TooLong`](crate::Cause::TooLong), which is answered 413.
     #[doc(alias("DefaultBodyLimit", "PayloadConfig", "MaxBytesReader"))]
     #[must_use]
-    pub fn content_max(mut self, octets: usize) -> Self {
-        self.terms.content_max = Some(octets);
+    pub fn content_max(mut self, bytes: usize) -> Self {
+        self.terms.content_max = Some(bytes);
         self
     }
 
@@ -221,8 +221,8 @@ impl<S: Send + Sync + 'static> Route<S> {
     /// use alula::{Answer, Exchange, Router, Sent, Status, routing::post};
     ///
     /// async fn count(mut exchange: Exchange) -> Result<Sent, Answer> {
-    ///     let octets = exchange.body().bytes().await?.len();
-    ///     Ok(exchange.respond(Status::OK).send(format!("{octets} octets")).await?)
+    ///     let bytes = exchange.body().bytes().await?.len();
+    ///     Ok(exchange.respond(Status::OK).send(format!("{bytes} bytes")).await?)
     /// }
     ///
     /// let router = Router::new().route("/reports", post(count).decompress().content_max(8 << 20));

@@ -25,9 +25,9 @@ use super::rate::Rate;
 use super::users::{User, Users};
 
 /// The longest file, in bytes: some ten thousand users.
-const FILE_OCTETS_MAX: u64 = 4 * 1024 * 1024;
+const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// The longest name of a user, in bytes.
-const NAME_OCTETS_MAX: usize = 255;
+const NAME_BYTES_MAX: usize = 255;
 /// The group of which every user is a member, as in Riak.
 const EVERYONE: &str = "all";
 
@@ -86,8 +86,8 @@ fn text_of(file: &Path) -> Read<String> {
         return Err(UsersError::new("is no file".to_owned()));
     }
     check_mode(&about)?;
-    if about.len() > FILE_OCTETS_MAX {
-        return Err(UsersError::new(format!("is longer than {FILE_OCTETS_MAX} octets")));
+    if about.len() > FILE_BYTES_MAX {
+        return Err(UsersError::new(format!("is longer than {FILE_BYTES_MAX} bytes")));
     }
     fs::read_to_string(file).map_err(not_read)
 }
@@ -183,12 +183,12 @@ impl<'t> Source<'t> {
     fn check_name(self, name: &Name<'t>) -> Read<()> {
         let text = name.get_ref();
         let is_taken = !text.is_empty()
-            && text.len() <= NAME_OCTETS_MAX
+            && text.len() <= NAME_BYTES_MAX
             && !text.contains([':', '"', '\\'])
             && !text.contains(char::is_control);
         match is_taken {
             true => Ok(()),
-            false => Err(self.wrong(name.span(), format!("the name of a user has 1 to {NAME_OCTETS_MAX} octets and no colon, quote, backslash or control character"))),
+            false => Err(self.wrong(name.span(), format!("the name of a user has 1 to {NAME_BYTES_MAX} bytes and no colon, quote, backslash or control character"))),
         }
     }
 

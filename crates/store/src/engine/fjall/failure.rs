@@ -9,7 +9,7 @@ use alula::fields::{EscapedDebug, OneLine};
 use crate::engine::ObjectName;
 
 /// The bytes of a row that are shown.
-const SHOWN_OCTETS_MAX: usize = 128;
+const SHOWN_BYTES_MAX: usize = 128;
 
 /// A failure of fjall.
 pub(super) struct FjallFailure(pub(super) ::fjall::Error);
@@ -103,12 +103,12 @@ impl StdError for UnreadRow {
 /// Returns the beginning of a row: that of an object as its type, its bucket and its key, of others what can
 /// be shown.
 fn shown(row: &[u8]) -> String {
-    let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let whole = match ObjectName::read(row) {
         Some(name) => [name.bucket.bucket_type, name.bucket.bucket, name.key].map(text).join("/"),
         None => text(row).replace(char::is_control, " "),
     };
-    let cut: String = whole.chars().take(SHOWN_OCTETS_MAX).collect();
+    let cut: String = whole.chars().take(SHOWN_BYTES_MAX).collect();
     if cut.len() < whole.len() { format!("`{cut}...`") } else { format!("`{cut}`") }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn rows_in_memory(keyspace: &Keyspace) -> u64 {
 }
 
 /// Returns the bytes of the files of rows, without those of values: what a compaction may write anew.
-pub(super) fn row_octets(keyspace: &Keyspace) -> u64 {
+pub(super) fn row_bytes(keyspace: &Keyspace) -> u64 {
     match &keyspace.tree {
         AnyTree::Standard(tree) => tree.disk_space(),
         AnyTree::Blob(tree) => tree.index.disk_space(),
@@ -27,7 +27,7 @@ pub(super) fn row_octets(keyspace: &Keyspace) -> u64 {
 }
 
 /// Returns the bytes that are in journals and in memory, and in no other file yet.
-pub(super) fn unwritten_octets(database: &Database) -> u64 {
+pub(super) fn unwritten_bytes(database: &Database) -> u64 {
     database.write_buffer_size()
 }
 
@@ -95,11 +95,11 @@ mod tests {
     fn rows_in_memory_get_to_a_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let (database, keyspace) = half_removed(&folder);
-        assert!(unwritten_octets(&database) > 200 * 100);
-        assert_eq!((rows_in_memory(&keyspace), removals(&keyspace), row_octets(&keyspace)), (300, 0, 0));
+        assert!(unwritten_bytes(&database) > 200 * 100);
+        assert_eq!((rows_in_memory(&keyspace), removals(&keyspace), row_bytes(&keyspace)), (300, 0, 0));
         write_out_and_wait(&keyspace);
         assert_eq!(rows_in_memory(&keyspace), 0);
-        assert!(removals(&keyspace) == 100 && row_octets(&keyspace) > 1_000);
+        assert!(removals(&keyspace) == 100 && row_bytes(&keyspace) > 1_000);
     }
 
     #[test]

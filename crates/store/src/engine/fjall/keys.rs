@@ -1,8 +1,8 @@
 //! The keys of rows: whole names and entries, or what stands for long ones.
 //!
 //! ```text
-//! short   fewer than 4096 octets: themselves
-//! long    the first 4096 octets, then the SHA-256 of all of them
+//! short   fewer than 4096 bytes: themselves
+//! long    the first 4096 bytes, then the SHA-256 of all of them
 //! ```
 //!
 //! fjall takes keys of up to 65535 bytes, and an object's key alone may be longer. Rows are in the order of
@@ -11,7 +11,7 @@
 
 use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 
-const PREFIX_OCTETS: usize = 4096;
+const PREFIX_BYTES: usize = 4096;
 
 /// Returns the key of the row of a whole name or entry; `out` is the memory of a long one.
 pub(super) fn fold<'a>(whole: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
@@ -25,14 +25,14 @@ pub(super) fn fold<'a>(whole: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
 }
 
 /// Returns true for a whole name or entry that is long, and for the key of its row.
-pub(super) const fn is_long(octets: &[u8]) -> bool {
-    octets.len() >= PREFIX_OCTETS
+pub(super) const fn is_long(bytes: &[u8]) -> bool {
+    bytes.len() >= PREFIX_BYTES
 }
 
 /// Returns the bytes that are not after the key of the row of `whole`, nor after that of anything that
 /// follows `whole`. For a long one it is what its group has in common.
-pub(super) fn start(octets: &[u8]) -> &[u8] {
-    &octets[..octets.len().min(PREFIX_OCTETS)]
+pub(super) fn start(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(PREFIX_BYTES)]
 }
 
 /// Returns the greatest bytes that a row of a group may have as its key.
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn keys_are_in_order_but_within_a_group() {
-        let long = |octet, count| [vec![b'a'; PREFIX_OCTETS - 1], vec![octet; count]].concat();
+        let long = |byte, count| [vec![b'a'; PREFIX_BYTES - 1], vec![byte; count]].concat();
         let ordered = [
             b"a".to_vec(),
-            vec![b'a'; PREFIX_OCTETS - 1],
+            vec![b'a'; PREFIX_BYTES - 1],
             long(b'a', 1),
             long(b'b', 1),
             long(b'c', 70_000),
@@ -62,13 +62,13 @@ mod tests {
         assert!(ordered.is_sorted());
         let kept: Vec<Vec<u8>> = ordered.iter().map(|whole| folded(whole)).collect();
         assert!(kept.is_sorted());
-        assert!(kept.iter().all(|key| key.len() <= PREFIX_OCTETS + SHA256_OUTPUT_LEN));
+        assert!(kept.iter().all(|key| key.len() <= PREFIX_BYTES + SHA256_OUTPUT_LEN));
     }
 
     #[test]
     fn a_group_lies_between_its_start_and_its_end() {
-        let whole = [vec![b'k'; PREFIX_OCTETS], b"one".to_vec()].concat();
-        let other = [vec![b'k'; PREFIX_OCTETS], b"two".to_vec()].concat();
+        let whole = [vec![b'k'; PREFIX_BYTES], b"one".to_vec()].concat();
+        let other = [vec![b'k'; PREFIX_BYTES], b"two".to_vec()].concat();
         let (key, other) = (folded(&whole), folded(&other));
         assert_ne!(key, other);
         assert_eq!(start(&key), start(&whole));

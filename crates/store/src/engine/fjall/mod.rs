@@ -120,11 +120,11 @@ impl Fjall {
     async fn submit<W: Work>(
         &self,
         work: W,
-        octets: usize,
+        bytes: usize,
         durability: Durability,
         deadline: Instant,
     ) -> Result<W::Done, EngineError> {
-        let room = self.shared.queue.reserve(octets, deadline).await?;
+        let room = self.shared.queue.reserve(bytes, deadline).await?;
         let (slot, answer) = write::slot::new(work, room, durability, deadline);
         self.shared.queue.push(slot)?;
         answer.wait().await
@@ -132,7 +132,7 @@ impl Fjall {
 }
 
 impl Engine for Fjall {
-    type Octets = Slice;
+    type Bytes = Slice;
     type Snapshot = FjallSnapshot;
 
     async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Slice>, EngineError> {
@@ -142,11 +142,11 @@ impl Engine for Fjall {
         self.shared.tables()?.value(Table::Objects, keys::fold(&whole, &mut folded))
     }
 
-    async fn octets(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<u64, EngineError> {
+    async fn bytes(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<u64, EngineError> {
         check_confirms(terms.node_confirms)?;
         let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());
         name.write(&mut whole);
-        self.shared.tables()?.octets(Table::Objects, keys::fold(&whole, &mut folded))
+        self.shared.tables()?.bytes(Table::Objects, keys::fold(&whole, &mut folded))
     }
 
     async fn write<D: Decide>(
@@ -158,9 +158,9 @@ impl Engine for Fjall {
         check_confirms(terms.node_confirms)?;
         let mut encoded = Vec::new();
         name.write(&mut encoded);
-        let octets = encoded.len() + decide.octets();
+        let bytes = encoded.len() + decide.bytes();
         let write = ObjectWrite::new(encoded, decide);
-        self.submit(write, octets, terms.durability, terms.deadline).await
+        self.submit(write, bytes, terms.durability, terms.deadline).await
     }
 
     async fn snapshot(&self, _: Instant) -> Result<FjallSnapshot, EngineError> {
@@ -179,8 +179,8 @@ impl Engine for Fjall {
     }
 
     async fn set(&self, name: &[u8], value: Option<&[u8]>, deadline: Instant) -> Result<(), EngineError> {
-        let octets = name.len() + value.map_or(0, <[u8]>::len);
-        self.submit(SettingWrite::new(name, value), octets, Durability::Flushed, deadline).await
+        let bytes = name.len() + value.map_or(0, <[u8]>::len);
+        self.submit(SettingWrite::new(name, value), bytes, Durability::Flushed, deadline).await
     }
 
     fn takes_writes(&self) -> bool {

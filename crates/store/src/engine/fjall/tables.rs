@@ -36,7 +36,7 @@ use super::write::batch_mark::{BatchMark, FolderId};
 use crate::engine::{Durability, EngineError};
 
 /// The bytes from which the value of a record is kept in a file of values.
-const SEPARATE_OCTETS: u32 = 4 * 1024;
+const SEPARATE_BYTES: u32 = 4 * 1024;
 
 /// The memtables that wait to be written, and the files that wait to be compacted, at which writes wait.
 /// fjall itself waits at 4 and 30, without an end if the threads that write them have failed.
@@ -53,7 +53,7 @@ const JOURNALS_MAX: u64 = 512 * 1024 * 1024;
 
 /// The part of a small disk that a memtable has at most, and the bytes that it has at least.
 const DISK_PART: u64 = 64;
-const MEMTABLE_OCTETS_MIN: u64 = 4 * 1024 * 1024;
+const MEMTABLE_BYTES_MIN: u64 = 4 * 1024 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
@@ -78,17 +78,17 @@ impl Table {
         }
     }
 
-    fn options(self, memtable_octets: u64) -> KeyspaceCreateOptions {
+    fn options(self, memtable_bytes: u64) -> KeyspaceCreateOptions {
         let options = KeyspaceCreateOptions::default();
         match self {
             // Values are what users compress themselves or not at all, and are sent as they were read.
             Self::Objects => {
-                let values = KvSeparationOptions::default().separation_threshold(SEPARATE_OCTETS);
+                let values = KvSeparationOptions::default().separation_threshold(SEPARATE_BYTES);
                 let values = values.compression(CompressionType::None);
-                options.max_memtable_size(memtable_octets).with_kv_separation(Some(values))
+                options.max_memtable_size(memtable_bytes).with_kv_separation(Some(values))
             }
-            Self::Entries => options.max_memtable_size(memtable_octets),
-            Self::Names | Self::Deleted | Self::Settings => options.max_memtable_size(memtable_octets / 8),
+            Self::Entries => options.max_memtable_size(memtable_bytes),
+            Self::Names | Self::Deleted | Self::Settings => options.max_memtable_size(memtable_bytes / 8),
         }
     }
 }
@@ -117,7 +117,7 @@ pub(super) struct Tables {
     keyspaces: [Keyspace; Table::ALL.len()],
     latest: ArcSwap<State>,
     gaps: Gaps,
-    memtable_octets: u64,
+    memtable_bytes: u64,
     list_memory: Arc<ListMemory>,
 }
 
@@ -125,14 +125,14 @@ impl Tables {
     pub(super) fn open(path: &Path, options: &FjallOptions) -> ::fjall::Result<Self> {
         // Journals are checked before they are opened: a value that is as it was given takes no time to
         // check.
-        let disk_octets = Disk::of(path.parent().unwrap_or(path)).map_or(u64::MAX, |disk| disk.total);
-        let memtable_octets = options.memtable_octets.min((disk_octets / DISK_PART).max(MEMTABLE_OCTETS_MIN));
+        let disk_bytes = Disk::of(path.parent().unwrap_or(path)).map_or(u64::MAX, |disk| disk.total);
+        let memtable_bytes = options.memtable_bytes.min((disk_bytes / DISK_PART).max(MEMTABLE_BYTES_MIN));
         let database = Database::builder(path)
-            .max_journaling_size((disk_octets / JOURNALS_PART).clamp(JOURNALS_MIN, JOURNALS_MAX))
-            .cache_size(options.cache_octets)
+            .max_journaling_size((disk_bytes / JOURNALS_PART).clamp(JOURNALS_MIN, JOURNALS_MAX))
+            .cache_size(options.cache_bytes)
             .journal_compression(CompressionType::None)
             .open()?;
-        let open = |table: Table| database.keyspace(table.name(), || table.options(memtable_octets));
+        let open = |table: Table| database.keyspace(table.name(), || table.options(memtable_bytes));
         let [objects, names, entries, deleted, settings] = Table::ALL.map(open);
         let keyspaces = [objects?, names?, entries?, deleted?, settings?];
         let latest = ArcSwap::from_pointee(State { snapshot: database.snapshot(), batch: 0 });
@@ -140,7 +140,7 @@ impl Tables {
             let keyspace = &keyspaces[table as usize];
             hidden::removals(keyspace) + hidden::rows_in_memory(keyspace) / 2
         });
-        Ok(Self { keyspaces, latest, gaps, memtable_octets, list_memory: Arc::default(), database })
+        Ok(Self { keyspaces, latest, gaps, memtable_bytes, list_memory: Arc::default(), database })
     }
 
     /// Returns the memory of lists.
@@ -174,8 +174,8 @@ impl Tables {
     }
 
     /// Returns the bytes that are in memory and in journals, and in no other file yet.
-    pub(super) fn unwritten_octets(&self) -> u64 {
-        hidden::unwritten_octets(&self.database)
+    pub(super) fn unwritten_bytes(&self) -> u64 {
+        hidden::unwritten_bytes(&self.database)
     }
 
     /// Returns the journals, with the one that is written.
@@ -202,10 +202,10 @@ impl Tables {
     }
 
     /// Returns how long the value of a row is, without reading it; 0 if there is none.
-    pub(super) fn octets(&self, table: Table, key: &[u8]) -> Result<u64, EngineError> {
+    pub(super) fn bytes(&self, table: Table, key: &[u8]) -> Result<u64, EngineError> {
         let at = |error| unreadable(UnreadRow::at(table.name(), key, error));
-        let octets = self.latest.load().snapshot.size_of(self.table(table), key).map_err(at)?;
-        Ok(octets.unwrap_or(0).into())
+        let bytes = self.latest.load().snapshot.size_of(self.table(table), key).map_err(at)?;
+        Ok(bytes.unwrap_or(0).into())
     }
 
     /// Returns the mark of the last batch.
@@ -250,8 +250,8 @@ impl Tables {
 
     /// Returns true if a batch that begins with so many bytes can be committed without waiting for files to
     /// be written.
-    pub(super) fn have_room(&self, octets: usize) -> bool {
-        let is_large = octets as u64 >= self.memtable_octets / 2;
+    pub(super) fn have_room(&self, bytes: usize) -> bool {
+        let is_large = bytes as u64 >= self.memtable_bytes / 2;
         let sealed_max = if is_large { SEALED_BEFORE_LARGE_MAX } else { SEALED_MAX };
         let has_room = |keyspace: &Keyspace| {
             keyspace.sealed_memtable_count() < sealed_max && keyspace.l0_table_count() < FILES_MAX

@@ -10,7 +10,7 @@ use crate::engine::{BucketName, KeyRange, Mark, Page, Snapshot as _, Verdict};
 use crate::model::{Actor, Context, NewContent, Record, Rules, write};
 
 const RULES: Rules =
-    Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
+    Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 20 };
 const BUCKET: BucketName<'static> = BucketName { bucket_type: b"default", bucket: b"b" };
 
 struct Put(&'static [u8]);
@@ -210,11 +210,11 @@ async fn a_cut_tail_is_reported_and_damage_before_it_is_refused() {
     drop(engine);
     let path = folder.path().join("fjall/0.jnl");
     let whole = std::fs::read(&path).expect("the journal");
-    let at = |key: &[u8]| whole.windows(key.len()).position(|octets| octets == key).expect("a key");
+    let at = |key: &[u8]| whole.windows(key.len()).position(|bytes| bytes == key).expect("a key");
     let damage = |key: &[u8]| {
-        let mut octets = whole.clone();
-        octets[at(key)] ^= 1;
-        std::fs::write(&path, octets).expect("the journal");
+        let mut bytes = whole.clone();
+        bytes[at(key)] ^= 1;
+        std::fs::write(&path, bytes).expect("the journal");
     };
     damage(b"second");
     let error = Fjall::open(folder.path(), FjallOptions::default()).expect_err("damage");
@@ -235,7 +235,7 @@ async fn a_cut_tail_is_reported_and_damage_before_it_is_refused() {
 #[tokio::test]
 async fn a_failed_file_of_a_table_is_got_over() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = FjallOptions { memtable_octets: 8 * 1024, ..FjallOptions::default() };
+    let options = FjallOptions { memtable_bytes: 8 * 1024, ..FjallOptions::default() };
     let engine = Fjall::open(folder.path(), options).expect("a new folder");
     put(&engine, b"before", b"before").await.expect("a write");
     let tables = folder.path().join("fjall/keyspaces/1/tables");

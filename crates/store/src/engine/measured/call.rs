@@ -7,7 +7,7 @@ use crate::engine::EngineError;
 pub(super) enum Call {
     Get,
     /// The length of a record.
-    Octets,
+    Bytes,
     Write,
     Snapshot,
     /// A page of keys.
@@ -40,7 +40,7 @@ pub(super) enum CallOutcome {
 impl Call {
     /// The labels, in the order of the calls.
     pub(super) const LABELS: [&str; 10] =
-        ["get", "octets", "write", "snapshot", "keys", "entries", "buckets", "deleted", "settings", "set"];
+        ["get", "bytes", "write", "snapshot", "keys", "entries", "buckets", "deleted", "settings", "set"];
 }
 
 impl CallOutcome {

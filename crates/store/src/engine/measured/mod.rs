@@ -56,21 +56,17 @@ impl<E: Engine> Measured<E> {
 }
 
 impl<E: Engine> Engine for Measured<E> {
-    type Octets = E::Octets;
+    type Bytes = E::Bytes;
     type Snapshot = MeasuredSnapshot<E::Snapshot>;
 
-    async fn get(
-        &self,
-        name: ObjectName<'_>,
-        terms: &ReadTerms,
-    ) -> Result<Option<Self::Octets>, EngineError> {
+    async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Self::Bytes>, EngineError> {
         let measurement = Measurement::begin(self.metrics.as_ref(), Call::Get);
         measurement.end(self.engine.get(name, terms).await)
     }
 
-    async fn octets(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<u64, EngineError> {
-        let measurement = Measurement::begin(self.metrics.as_ref(), Call::Octets);
-        measurement.end(self.engine.octets(name, terms).await)
+    async fn bytes(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<u64, EngineError> {
+        let measurement = Measurement::begin(self.metrics.as_ref(), Call::Bytes);
+        measurement.end(self.engine.bytes(name, terms).await)
     }
 
     async fn write<D: Decide>(
@@ -78,7 +74,7 @@ impl<E: Engine> Engine for Measured<E> {
         name: ObjectName<'_>,
         decide: D,
         terms: &WriteTerms,
-    ) -> Result<Written<D, Self::Octets>, EngineError> {
+    ) -> Result<Written<D, Self::Bytes>, EngineError> {
         let measurement = Measurement::begin(self.metrics.as_ref(), Call::Write);
         measurement.end(self.engine.write(name, decide, terms).await)
     }
@@ -109,13 +105,9 @@ impl<E: Engine> Engine for Measured<E> {
 }
 
 impl<S: Snapshot> Snapshot for MeasuredSnapshot<S> {
-    type Octets = S::Octets;
+    type Bytes = S::Bytes;
 
-    async fn get(
-        &self,
-        name: ObjectName<'_>,
-        deadline: Instant,
-    ) -> Result<Option<Self::Octets>, EngineError> {
+    async fn get(&self, name: ObjectName<'_>, deadline: Instant) -> Result<Option<Self::Bytes>, EngineError> {
         let measurement = Measurement::begin(self.metrics.as_ref(), Call::Get);
         measurement.end(self.snapshot.get(name, deadline).await)
     }

@@ -21,13 +21,13 @@ pub use fullness::MemoryEvent;
 
 /// The bytes from which a record is decided on outside the lock, so that others pass, and the decisions that
 /// may be in vain before one is made under it.
-const LARGE_OCTETS: usize = 256 * 1024;
+const LARGE_BYTES: usize = 256 * 1024;
 const TRIES_UNLOCKED: usize = 3;
 /// The bytes of a row beside its own.
-const ROW_OCTETS: u64 = 64;
+const ROW_BYTES: u64 = 64;
 
 /// The bytes by which records of the same content may differ: later dots are longer.
-const SAME_OCTETS: u64 = 32;
+const SAME_BYTES: u64 = 32;
 
 /// The part of the bound that is left when the engine says that it takes no writes.
 const FULL_PART: u64 = 64;
@@ -49,8 +49,8 @@ struct Kept {
     deleted: BTreeSet<Vec<u8>>,
     settings: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The bytes of records and of rows, and those at which writes that grow are refused.
-    octets: u64,
-    octets_max: u64,
+    bytes: u64,
+    bytes_max: u64,
     fullness: Fullness,
 }
 
@@ -67,14 +67,14 @@ impl Memory {
     /// Creates an empty engine that holds about so many bytes: those of names, records and index entries, and
     /// 64 for each of them. A write that grows beyond it is [`EngineError::NoRoom`]; deletes and smaller
     /// values are taken.
-    pub fn bounded(octets_max: u64) -> Self {
+    pub fn bounded(bytes_max: u64) -> Self {
         let kept = Kept {
             records: BTreeMap::new(),
             entries: BTreeSet::new(),
             deleted: BTreeSet::new(),
             settings: BTreeMap::new(),
-            octets: 0,
-            octets_max,
+            bytes: 0,
+            bytes_max,
             fullness: Fullness::new(),
         };
         Self {
@@ -126,7 +126,7 @@ impl Default for Memory {
 }
 
 impl Engine for Memory {
-    type Octets = Arc<[u8]>;
+    type Bytes = Arc<[u8]>;
     type Snapshot = MemorySnapshot;
 
     async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Arc<[u8]>>, EngineError> {
@@ -145,7 +145,7 @@ impl Engine for Memory {
         name.write(&mut encoded);
         let mut out = alula::Scratch::lend();
         for _ in 0..TRIES_UNLOCKED {
-            if lock(&self.kept).records.get(&encoded[..]).is_none_or(|stored| stored.len() < LARGE_OCTETS) {
+            if lock(&self.kept).records.get(&encoded[..]).is_none_or(|stored| stored.len() < LARGE_BYTES) {
                 break;
             }
             self.long_steps.wait(terms.deadline).await;
@@ -183,7 +183,7 @@ impl Engine for Memory {
 
     fn takes_writes(&self) -> bool {
         let mut kept = lock(&self.kept);
-        let takes_writes = kept.octets < kept.octets_max - kept.octets_max / FULL_PART;
+        let takes_writes = kept.bytes < kept.bytes_max - kept.bytes_max / FULL_PART;
         let news = kept.news();
         drop(kept);
         self.tell(news.as_ref());
@@ -196,7 +196,7 @@ impl Engine for Memory {
 }
 
 fn read(stored: Option<&Arc<[u8]>>) -> Result<Option<Record<'_>>, EngineError> {
-    Ok(stored.map(|octets| Record::read(octets)).transpose()?)
+    Ok(stored.map(|bytes| Record::read(bytes)).transpose()?)
 }
 
 /// Returns true if nothing was written to an object between two looks. Its bytes are held, so that no others
@@ -209,13 +209,13 @@ fn is_same(one: Option<&Arc<[u8]>>, other: Option<&Arc<[u8]>>) -> bool {
 }
 
 /// Returns the bytes of a row, about.
-const fn row_octets(row: &[u8]) -> u64 {
-    row.len() as u64 + ROW_OCTETS
+const fn row_bytes(row: &[u8]) -> u64 {
+    row.len() as u64 + ROW_BYTES
 }
 
 /// Returns the bytes of a record and its name, about; 0 if there is none.
-fn record_octets(name: &[u8], record: Option<&[u8]>) -> u64 {
-    record.map_or(0, |record| record.len() as u64 + row_octets(name))
+fn record_bytes(name: &[u8], record: Option<&[u8]>) -> u64 {
+    record.map_or(0, |record| record.len() as u64 + row_bytes(name))
 }
 
 /// Checks `node_confirms`, for which a machine alone counts as one.
@@ -229,7 +229,7 @@ pub(super) fn check_confirms(needed: u32) -> Result<(), EngineError> {
 impl Kept {
     /// Returns the event that is to be told.
     fn news(&mut self) -> Option<MemoryEvent> {
-        self.fullness.news(self.octets_max.saturating_sub(self.octets), self.octets_max)
+        self.fullness.news(self.bytes_max.saturating_sub(self.bytes), self.bytes_max)
     }
 
     /// Leaves what a decision came to, and returns the record that is stored then.
@@ -260,16 +260,16 @@ impl Kept {
         let (stored, before) = stored.unzip();
         let record = after.map(Record::read).transpose()?;
         let (gone, come) = (EntryKeys::of(name, before), EntryKeys::of(name, record));
-        let added = come.without(&gone).map(row_octets).sum::<u64>() + record_octets(encoded, after);
-        let freed = gone.without(&come).map(row_octets).sum::<u64>() + record_octets(encoded, stored);
-        let octets = (self.octets + added).saturating_sub(freed);
+        let added = come.without(&gone).map(row_bytes).sum::<u64>() + record_bytes(encoded, after);
+        let freed = gone.without(&come).map(row_bytes).sum::<u64>() + record_bytes(encoded, stored);
+        let bytes = (self.bytes + added).saturating_sub(freed);
         let is_deleted = record.is_some_and(|record| record.is_deleted());
-        if added > freed + SAME_OCTETS && octets > self.octets_max && !is_deleted {
-            let free = self.octets_max.saturating_sub(self.octets);
-            self.fullness.refuse(added - freed, free, self.octets_max);
+        if added > freed + SAME_BYTES && bytes > self.bytes_max && !is_deleted {
+            let free = self.bytes_max.saturating_sub(self.bytes);
+            self.fullness.refuse(added - freed, free, self.bytes_max);
             return Err(EngineError::NoRoom);
         }
-        self.octets = octets;
+        self.bytes = bytes;
         gone.without(&come).for_each(|entry| {
             self.entries.remove(entry);
         });
@@ -280,10 +280,10 @@ impl Kept {
             self.deleted.remove(encoded);
         }
         Ok(match after {
-            Some(octets) => {
-                let octets: Arc<[u8]> = octets.into();
-                self.records.insert(encoded.to_vec(), Arc::clone(&octets));
-                Some(octets)
+            Some(bytes) => {
+                let bytes: Arc<[u8]> = bytes.into();
+                self.records.insert(encoded.to_vec(), Arc::clone(&bytes));
+                Some(bytes)
             }
             None => {
                 self.records.remove(encoded);
@@ -294,7 +294,7 @@ impl Kept {
 }
 
 impl Snapshot for MemorySnapshot {
-    type Octets = Arc<[u8]>;
+    type Bytes = Arc<[u8]>;
 
     async fn get(&self, name: ObjectName<'_>, _: Instant) -> Result<Option<Arc<[u8]>>, EngineError> {
         Ok(record(&self.0, name))
@@ -331,7 +331,7 @@ impl Snapshot for MemorySnapshot {
                     BucketName { bucket_type, bucket }.write(&mut low);
                     past(&mut low);
                 }
-                None => crate::model::octets::put_counted(bucket_type, &mut low),
+                None => crate::model::bytes::put_counted(bucket_type, &mut low),
             }
             let next = kept.records.range::<[u8], _>((Bound::Included(&low[..]), Bound::Unbounded)).next();
             // All names are written by this process. One that could not be read would fail the list, as in
@@ -428,7 +428,7 @@ mod tests {
     use crate::model::{Context, NewContent, Rules, write};
 
     const RULES: Rules =
-        Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, octets_max: 1 << 20 };
+        Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, bytes_max: 1 << 20 };
 
     /// A value of so many bytes, or none that says that the object was deleted.
     struct Put(Option<usize>);
@@ -448,12 +448,12 @@ mod tests {
         }
     }
 
-    async fn put(engine: &Memory, key: &[u8], octets: Option<usize>) -> Result<(), EngineError> {
+    async fn put(engine: &Memory, key: &[u8], bytes: Option<usize>) -> Result<(), EngineError> {
         let deadline = Instant::now() + std::time::Duration::from_secs(60);
         let durability = Durability::Buffered;
         let terms = WriteTerms { n: 1, w: 1, pw: 0, dw: 1, node_confirms: 0, durability, deadline };
         let name = BucketName { bucket_type: b"default", bucket: b"b" }.object(key);
-        engine.write(name, Put(octets), &terms).await.map(drop)
+        engine.write(name, Put(bytes), &terms).await.map(drop)
     }
 
     #[tokio::test]
@@ -475,7 +475,7 @@ mod tests {
         for key in (0..9u8).map(|key| vec![key]).chain([b"new".to_vec(), b"newer".to_vec()]) {
             put(&engine, &key, None).await.expect("a delete");
         }
-        assert!(lock(&engine.kept).octets < 11 * 250, "what was deleted is counted");
+        assert!(lock(&engine.kept).bytes < 11 * 250, "what was deleted is counted");
     }
 
     /// Changes of large records that come on one connection are polled in one task.
@@ -493,7 +493,7 @@ mod tests {
         }
 
         let engine = Memory::new();
-        put(&engine, b"large", Some(LARGE_OCTETS)).await.expect("room");
+        put(&engine, b"large", Some(LARGE_BYTES)).await.expect("room");
         let deadline = Instant::now() + std::time::Duration::from_secs(60);
         let durability = Durability::Buffered;
         let terms = WriteTerms { n: 1, w: 1, pw: 0, dw: 1, node_confirms: 0, durability, deadline };
@@ -511,7 +511,7 @@ mod tests {
         put(&engine, b"k", Some(1)).await.expect("room");
         let bucket = BucketName { bucket_type: b"default", bucket: b"b" };
         let (mut name, mut entry) = (Vec::new(), Vec::new());
-        crate::model::octets::put_counted(bucket.bucket_type, &mut name);
+        crate::model::bytes::put_counted(bucket.bucket_type, &mut name);
         name.extend_from_slice(b"\x05two");
         layout::put_index(bucket, b"a_bin", &mut entry);
         entry.extend_from_slice(b"term without an end");

@@ -133,7 +133,7 @@ impl From<EngineError> for Fail {
 
 impl From<Spent> for Fail {
     fn from(_: Spent) -> Self {
-        Self::text(Status::SERVICE_UNAVAILABLE, "too many octets are under way\n")
+        Self::text(Status::SERVICE_UNAVAILABLE, "too many bytes are under way\n")
     }
 }
 

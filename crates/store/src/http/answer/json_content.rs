@@ -20,7 +20,7 @@ pub(in crate::http) fn is_json(request: &Request) -> bool {
 
 /// The bounds of a content.
 pub(in crate::http) struct Bounds {
-    pub(in crate::http) octets_max: u64,
+    pub(in crate::http) bytes_max: u64,
     /// The bytes of room that are asked for in the end, for each byte of the content.
     pub(in crate::http) times: u64,
     /// The bytes of room beside these that the request asks for in the end.
@@ -37,10 +37,10 @@ pub(in crate::http) async fn read<E: Engine>(
     exchange: &mut Exchange<Store<E>>,
     bounds: Bounds,
 ) -> Result<(Scratch, Share), Fail> {
-    let Bounds { octets_max, times, beside, time } = bounds;
+    let Bounds { bytes_max, times, beside, time } = bounds;
     let store = exchange.state();
-    let stated = arriving::stated_octets(exchange.request().headers(), octets_max)?;
+    let stated = arriving::stated_bytes(exchange.request().headers(), bytes_max)?;
     let peer = peer::of(exchange, &store);
-    let room = Room { budget: &store.shared().budget, peer: &peer, octets_max, times, beside, time };
+    let room = Room { budget: &store.shared().budget, peer: &peer, bytes_max, times, beside, time };
     arriving::content(exchange.body(), stated, room).await
 }

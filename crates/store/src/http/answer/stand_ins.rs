@@ -18,9 +18,9 @@ const FIRST: u8 = 0xee;
 const SECOND: RangeInclusive<u8> = 0xbe..=0xbf;
 
 /// Appends a character for each byte. All of them are above 0x7f, as they are where UTF-8 is broken.
-pub(in crate::http) fn put(octets: &[u8], out: &mut Vec<u8>) {
-    for octet in octets {
-        let character = char::from_u32(ZERO + u32::from(*octet)).unwrap_or(char::REPLACEMENT_CHARACTER);
+pub(in crate::http) fn put(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        let character = char::from_u32(ZERO + u32::from(*byte)).unwrap_or(char::REPLACEMENT_CHARACTER);
         out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     }
 }
@@ -76,14 +76,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_octet_above_127_has_one() {
-        for octet in 0x80..=0xff {
+    fn each_byte_above_127_has_one() {
+        for byte in 0x80..=0xff {
             let mut text = b"a".to_vec();
-            put(&[octet], &mut text);
+            put(&[byte], &mut text);
             let character =
                 std::str::from_utf8(&text).expect("UTF-8").chars().next_back().expect("a character");
             assert!(CHARACTERS.contains(&character));
-            assert_eq!(decoded(text.into()), &[b'a', octet][..]);
+            assert_eq!(decoded(text.into()), &[b'a', byte][..]);
         }
     }
 
@@ -92,7 +92,7 @@ mod tests {
         let mut rng = alula_testkit::Rng::new(11);
         for _ in 0..20_000 {
             let len = rng.below(12);
-            let name = rng.octets_of(b"a\xee\xee\xbe\xbf\x80\xbf\xff", len);
+            let name = rng.bytes_of(b"a\xee\xee\xbe\xbf\x80\xbf\xff", len);
             assert_eq!(decoded(encoded(&name)), &name[..], "{name:?}");
         }
         assert_eq!(encoded(b"a\xff\xee"), &b"a\xff\xee"[..]);

@@ -125,14 +125,14 @@ impl Conditions {
 }
 
 fn is_context_of(context: &[u8], stored: Option<&Record<'_>>) -> bool {
-    let mut octets = Scratch::lend();
+    let mut bytes = Scratch::lend();
     stored
-        .is_some_and(|record| record.context(&mut octets) == Context::read(context).unwrap_or(Context::EMPTY))
+        .is_some_and(|record| record.context(&mut bytes) == Context::read(context).unwrap_or(Context::EMPTY))
 }
 
 /// Returns true if a list is `*` or has this tag.
 fn names(list: &[u8], tag: &[u8]) -> bool {
-    let mut quoted = list.split(|octet| *octet == b'"').skip(1).step_by(2);
+    let mut quoted = list.split(|byte| *byte == b'"').skip(1).step_by(2);
     list.trim_ascii() == b"*" || quoted.any(|other| other == tag)
 }
 

@@ -63,7 +63,7 @@ pub(in crate::http) fn choose(
 fn takes_coding(headers: &FieldSection, coding: &[u8]) -> bool {
     let (mut named, mut any, mut is_present) = (None, None, false);
     for entry in elements(headers, KnownName::ACCEPT_ENCODING) {
-        let name = entry.split(|octet| *octet == b';').next().unwrap_or_default().trim_ascii();
+        let name = entry.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         let weight = weight(entry).unwrap_or(0);
         is_present = true;
         if name.eq_ignore_ascii_case(coding) {
@@ -83,12 +83,12 @@ fn takes_charset(headers: &FieldSection) -> bool {
 }
 
 fn elements(headers: &FieldSection, name: KnownName) -> impl Iterator<Item = &[u8]> {
-    let values = headers.get_all(name).flat_map(|value| value.split(|octet| *octet == b','));
+    let values = headers.get_all(name).flat_map(|value| value.split(|byte| *byte == b','));
     values.map(<[u8]>::trim_ascii).filter(|element| !element.is_empty())
 }
 
 fn parameters(element: &[u8]) -> impl Iterator<Item = &[u8]> {
-    element.split(|octet| *octet == b';').skip(1).map(<[u8]>::trim_ascii).filter(|it| !it.is_empty())
+    element.split(|byte| *byte == b';').skip(1).map(<[u8]>::trim_ascii).filter(|it| !it.is_empty())
 }
 
 /// Returns the weight in thousandths, or `None` if it cannot be read.
@@ -128,7 +128,7 @@ fn takes(entry: &[u8], offer: &[u8], left: &mut usize) -> bool {
 
 /// Returns the type and subtype without parameters.
 pub(in crate::http) fn main(media_type: &[u8]) -> &[u8] {
-    media_type.split(|octet| *octet == b';').next().unwrap_or_default().trim_ascii()
+    media_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii()
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ pub(in crate::http) fn pairs(request: &Request) -> impl Iterator<Item = (Cow<'_,
 
 /// Returns the pairs of the bytes of a query.
 pub(in crate::http) fn pairs_of(query: &[u8]) -> impl Iterator<Item = (Cow<'_, [u8]>, Cow<'_, [u8]>)> {
-    query.split(|octet| *octet == b'&').filter(|pair| !pair.is_empty()).map(|pair| {
-        let mut parts = pair.splitn(2, |octet| *octet == b'=');
+    query.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let mut parts = pair.splitn(2, |byte| *byte == b'=');
         let mut next = || decoded(parts.next().unwrap_or_default());
         (next(), next())
     })
@@ -25,17 +25,17 @@ pub(in crate::http) fn value<'r>(request: &'r Request, name: &str) -> Option<Cow
 }
 
 /// Decodes `+` into a space, and percent escapes; a malformed escape stays as it is.
-pub(in crate::http) fn decoded(octets: &[u8]) -> Cow<'_, [u8]> {
-    if !octets.iter().any(|octet| matches!(octet, b'%' | b'+')) {
-        return Cow::Borrowed(octets);
+pub(in crate::http) fn decoded(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if !bytes.iter().any(|byte| matches!(byte, b'%' | b'+')) {
+        return Cow::Borrowed(bytes);
     }
-    let mut out = Vec::with_capacity(octets.len());
-    let mut rest = octets;
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
     while let Some((first, after)) = rest.split_first() {
         let escape = (*first == b'%').then(|| after.split_first_chunk::<2>()).flatten();
-        match escape.and_then(|(digits, after)| Some((octet_of(*digits)?, after))) {
-            Some((octet, after)) => {
-                out.push(octet);
+        match escape.and_then(|(digits, after)| Some((byte_of(*digits)?, after))) {
+            Some((byte, after)) => {
+                out.push(byte);
                 rest = after;
             }
             None => {
@@ -47,7 +47,7 @@ pub(in crate::http) fn decoded(octets: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-fn octet_of(digits: [u8; 2]) -> Option<u8> {
+fn byte_of(digits: [u8; 2]) -> Option<u8> {
     let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
     Some((high? * 16 + low?) as u8)
 }
@@ -58,10 +58,10 @@ mod tests {
 
     #[test]
     fn escapes_are_decoded_once() {
-        for (text, octets) in
+        for (text, bytes) in
             [("a", "a"), ("a+b", "a b"), ("%2B%20", "+ "), ("%2541", "%41"), ("%", "%"), ("%zz%4", "%zz%4")]
         {
-            assert_eq!(&*decoded(text.as_bytes()), octets.as_bytes(), "{text}");
+            assert_eq!(&*decoded(text.as_bytes()), bytes.as_bytes(), "{text}");
         }
     }
 }

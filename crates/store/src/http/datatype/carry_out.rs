@@ -6,7 +6,7 @@ use super::charge;
 use super::kept::Reader;
 use super::operation::{self, Asked};
 use super::update::{Shows, Update};
-use crate::budget::{Peer, SMALL_OCTETS_MAX, Share};
+use crate::budget::{Peer, SMALL_BYTES_MAX, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms, WriteTerms};
 use crate::http::answer::fail::Fail;
 use crate::statistics::Counted;
@@ -27,11 +27,11 @@ pub(super) async fn carry_out<E: Engine>(
     (content, mut share): (Scratch, Share),
     terms: &WriteTerms,
 ) -> Result<Answered, Fail> {
-    let operation_octets = charge::of_operation(&content);
-    if operation_octets > SMALL_OCTETS_MAX {
+    let operation_bytes = charge::of_operation(&content);
+    if operation_bytes > SMALL_BYTES_MAX {
         // All of its room, before there is more to hold than its JSON.
-        let octets = operation_octets + of_stored(shared, name, shows, terms).await?;
-        shared.budget.extend(&mut share, octets, octets, terms.deadline).await?;
+        let bytes = operation_bytes + of_stored(shared, name, shows, terms).await?;
+        shared.budget.extend(&mut share, bytes, bytes, terms.deadline).await?;
     }
     let asked =
         operation::parse(reader.kind(), &content).map_err(|error| Fail::bad_request(format!("{error}\n")))?;
@@ -39,7 +39,7 @@ pub(super) async fn carry_out<E: Engine>(
     if let Some(counted) = Counted::write(reader.kind()) {
         shared.statistics.count(counted);
     }
-    let update = Update::new((reader, shows), (asked, operation_octets), shared, share);
+    let update = Update::new((reader, shows), (asked, operation_bytes), shared, share);
     write(shared, name, update, terms).await
 }
 
@@ -50,7 +50,7 @@ pub(super) async fn of_stored<E: Engine>(
     shows: Shows,
     terms: &WriteTerms,
 ) -> Result<u64, Fail> {
-    let stored = shared.engine.octets(name, &read_terms(terms)).await?;
+    let stored = shared.engine.bytes(name, &read_terms(terms)).await?;
     Ok(charge::of_change_of(stored, shows != Shows::Nothing))
 }
 
@@ -76,9 +76,9 @@ async fn write<E: Engine>(
 ) -> Result<Answered, Fail> {
     loop {
         update = shared.engine.write(name, update, terms).await?.decide;
-        let Some(octets) = update.lacks() else { break };
+        let Some(bytes) = update.lacks() else { break };
         // The operation is held meanwhile, and so is its room.
-        shared.budget.extend(update.share(), octets, octets, terms.deadline).await?;
+        shared.budget.extend(update.share(), bytes, bytes, terms.deadline).await?;
     }
     let (content, share) = update.into_answer()?;
     Ok(Answered { content, share })

@@ -4,7 +4,7 @@
 //! has a share of that from the moment before it decodes; once the JSON is made, the state is gone and the
 //! share is that of the JSON.
 
-use crate::budget::{Peer, SMALL_OCTETS_MAX, Share};
+use crate::budget::{Peer, SMALL_BYTES_MAX, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms};
 use crate::http::answer::fail::Fail;
 use crate::http::object::loading::load as load_record;
@@ -13,7 +13,7 @@ use crate::model::types::State;
 use crate::store::Shared;
 
 /// The bytes of a record that takes no share.
-const FREE_OCTETS_MAX: usize = (SMALL_OCTETS_MAX / (1 + 2 * State::DECODED_FACTOR + JSON_FACTOR)) as usize;
+const FREE_BYTES_MAX: usize = (SMALL_BYTES_MAX / (1 + 2 * State::DECODED_FACTOR + JSON_FACTOR)) as usize;
 
 /// The bytes of JSON for each byte of a record, at most: a control character takes six.
 const JSON_FACTOR: u64 = 6;
@@ -33,12 +33,12 @@ const MEMBER_BYTES: u64 = 128;
 /// Returns the bytes of an operation in memory, while it is read and carried out, with what it adds to a
 /// state. The parts of a long one are counted by its strings and members.
 pub(super) fn of_operation(json: &[u8]) -> u64 {
-    let (octets, most) = (json.len() as u64, json.len() as u64 * OPERATION_FACTOR);
-    if most <= SMALL_OCTETS_MAX {
+    let (bytes, most) = (json.len() as u64, json.len() as u64 * OPERATION_FACTOR);
+    if most <= SMALL_BYTES_MAX {
         return most;
     }
     let (strings, members) = strings_and_members(json);
-    most.min(COPIES * octets + STRING_BYTES * strings + MEMBER_BYTES * members)
+    most.min(COPIES * bytes + STRING_BYTES * strings + MEMBER_BYTES * members)
 }
 
 /// Counts the strings and the members of objects.
@@ -59,32 +59,32 @@ fn strings_and_members(json: &[u8]) -> (u64, u64) {
 
 /// Returns the bytes that a read of a data type takes: its record, its state and its answer.
 pub(super) fn of_read(record: Record<'_>) -> u64 {
-    let octets = octets(record);
-    octets + decoded(record, octets) + JSON_FACTOR * octets
+    let bytes = bytes(record);
+    bytes + decoded(record, bytes) + JSON_FACTOR * bytes
 }
 
 /// Returns the bytes that a change of a data type takes: its state, the new one as it is kept, alone and in
 /// its record, and the answer.
 pub(super) fn of_change(record: Record<'_>, is_shown: bool) -> u64 {
-    let octets = octets(record);
-    let shown = if is_shown { JSON_FACTOR * octets } else { 0 };
-    decoded(record, octets) + 2 * octets + shown
+    let bytes = bytes(record);
+    let shown = if is_shown { JSON_FACTOR * bytes } else { 0 };
+    decoded(record, bytes) + 2 * bytes + shown
 }
 
 /// Returns the bytes that a change takes at most, as [`of_change`], by the length of the record alone.
-pub(super) const fn of_change_of(octets: u64, is_shown: bool) -> u64 {
-    let shown = if is_shown { JSON_FACTOR * octets } else { 0 };
-    (2 * State::DECODED_FACTOR + 2) * octets + shown
+pub(super) const fn of_change_of(bytes: u64, is_shown: bool) -> u64 {
+    let shown = if is_shown { JSON_FACTOR * bytes } else { 0 };
+    (2 * State::DECODED_FACTOR + 2) * bytes + shown
 }
 
-fn octets(record: Record<'_>) -> u64 {
+fn bytes(record: Record<'_>) -> u64 {
     record.contents().map(|content| content.value().len() as u64).sum()
 }
 
 /// States that are merged are held beside the one that they become.
-fn decoded(record: Record<'_>, octets: u64) -> u64 {
+fn decoded(record: Record<'_>, bytes: u64) -> u64 {
     let times = if record.contents().len() > 1 { 2 } else { 1 };
-    times * State::DECODED_FACTOR * octets
+    times * State::DECODED_FACTOR * bytes
 }
 
 /// Loads a record with a share of what `charge` says of it. A request that waits for room holds nothing
@@ -95,21 +95,21 @@ pub(crate) async fn load<E: Engine>(
     name: ObjectName<'_>,
     terms: &ReadTerms,
     charge: impl Fn(&[u8]) -> u64,
-) -> Result<(Option<E::Octets>, Share), Fail> {
+) -> Result<(Option<E::Bytes>, Share), Fail> {
     let (mut stored, mut share) = load_record(shared, peer, name, terms).await?;
     loop {
         // Nearly all records are too short for a share, whatever they hold.
-        let long = stored.as_ref().map(AsRef::as_ref).filter(|octets| octets.len() > FREE_OCTETS_MAX);
-        let octets = long.map_or(0, &charge);
-        if octets <= SMALL_OCTETS_MAX {
+        let long = stored.as_ref().map(AsRef::as_ref).filter(|bytes| bytes.len() > FREE_BYTES_MAX);
+        let bytes = long.map_or(0, &charge);
+        if bytes <= SMALL_BYTES_MAX {
             return Ok((stored, share));
         }
-        if shared.budget.grow(&mut share, octets).is_ok() {
+        if shared.budget.grow(&mut share, bytes).is_ok() {
             shared.long_steps.wait(terms.deadline).await;
             return Ok((stored, share));
         }
         drop((stored, share));
-        share = shared.budget.share_for(peer, octets, terms.deadline).await?;
+        share = shared.budget.share_for(peer, bytes, terms.deadline).await?;
         stored = shared.engine.get(name, terms).await?;
     }
 }

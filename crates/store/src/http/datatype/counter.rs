@@ -17,7 +17,7 @@ use crate::statistics::Counted;
 use crate::store::{Shared, Store};
 
 /// The longest content: a number has 20 bytes, and zeros may lead it.
-const CONTENT_OCTETS_MAX: u64 = 4 * 1024;
+const CONTENT_BYTES_MAX: u64 = 4 * 1024;
 
 const TEXT: &str = "text/plain";
 
@@ -50,7 +50,7 @@ pub(in crate::http) async fn change<E: Engine>(mut exchange: Exchange<Store<E>>)
     let (terms, returnvalue) = (options.write_terms(&properties, config)?, options.returnvalue);
     drop(options);
     let time = terms.deadline - Instant::now();
-    let bounds = Bounds { octets_max: CONTENT_OCTETS_MAX, times: 1, beside: 0, time };
+    let bounds = Bounds { bytes_max: CONTENT_BYTES_MAX, times: 1, beside: 0, time };
     let (content, _share) = json_content::read(&mut exchange, bounds).await?;
     let number = parse(&content).ok_or_else(|| {
         Fail::bad_request(
@@ -81,9 +81,9 @@ async fn number_in<E: Engine>(
     terms: &ReadTerms,
 ) -> Result<i128, Fail> {
     // Others than counters may lie beside it, and what says that it is one may be of any length.
-    let (octets, _share) = load_state(shared, peer, name, terms).await?;
+    let (bytes, _share) = load_state(shared, peer, name, terms).await?;
     let record =
-        octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(EngineError::from)?;
+        bytes.as_ref().map(|bytes| Record::read(bytes.as_ref())).transpose().map_err(EngineError::from)?;
     let kept = Reader::untyped_counter().read(record).map_err(EngineError::from)?;
     kept.state().map(number_of).ok_or_else(Fail::not_found)
 }

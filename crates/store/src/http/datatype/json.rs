@@ -12,9 +12,9 @@ pub(super) fn put_answer(state: &State<'_>, with_context: bool, out: &mut Vec<u8
     let _ = write!(out, "{{\"type\":\"{}\",\"value\":", kind.name());
     put_value(state.value(), out);
     if with_context && matches!(kind, Kind::Set | Kind::Map) {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         out.extend_from_slice(b",\"context\":\"");
-        state.context(&mut octets).write_text(out);
+        state.context(&mut bytes).write_text(out);
         out.push(b'"');
     }
     out.push(b'}');

@@ -23,7 +23,7 @@ use super::checks::options::Options;
 use super::checks::{negotiation, peer};
 use super::object::new_key::new_key;
 use super::target::{DEFAULT_TYPE, Target};
-use crate::budget::{Peer, SMALL_OCTETS_MAX, Share};
+use crate::budget::{Peer, SMALL_BYTES_MAX, Share};
 use crate::engine::{Engine, EngineError, ObjectName, ReadTerms, WriteTerms};
 use crate::model::types::{Kind, Precision};
 use crate::model::{Damaged, Record};
@@ -42,7 +42,7 @@ pub(crate) use operation::parse;
 pub(super) use update::Shows;
 
 /// The longest operation.
-const OPERATION_OCTETS_MAX: u64 = 1024 * 1024;
+const OPERATION_BYTES_MAX: u64 = 1024 * 1024;
 
 const JSON: &str = "application/json";
 
@@ -68,9 +68,9 @@ pub(super) async fn load_object<E: Engine>(
     peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
-) -> Result<(Option<E::Octets>, Share), Fail> {
-    let charge = |octets: &[u8]| {
-        let record = Record::read(octets).ok().filter(|record| kind_of(*record).is_some());
+) -> Result<(Option<E::Bytes>, Share), Fail> {
+    let charge = |bytes: &[u8]| {
+        let record = Record::read(bytes).ok().filter(|record| kind_of(*record).is_some());
         record.map_or(0, charge::of_read)
     };
     charge::load(shared, peer, name, terms, charge).await
@@ -83,8 +83,8 @@ pub(super) async fn load_state<E: Engine>(
     peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
-) -> Result<(Option<E::Octets>, Share), Fail> {
-    charge::load(shared, peer, name, terms, |octets| Record::read(octets).map_or(0, charge::of_read)).await
+) -> Result<(Option<E::Bytes>, Share), Fail> {
+    charge::load(shared, peer, name, terms, |bytes| Record::read(bytes).map_or(0, charge::of_read)).await
 }
 
 pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
@@ -99,8 +99,8 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
         (options.read_terms(&properties, &store.shared().config)?, options.include_context);
     count(&store, Counted::read(reader.kind()));
     let peer = peer::of(&exchange, &store);
-    let (octets, mut share) = load_state(store.shared(), &peer, target.object(), &terms).await?;
-    let record = octets.as_ref().map(|octets| Record::read(octets.as_ref())).transpose().map_err(damaged)?;
+    let (bytes, mut share) = load_state(store.shared(), &peer, target.object(), &terms).await?;
+    let record = bytes.as_ref().map(|bytes| Record::read(bytes.as_ref())).transpose().map_err(damaged)?;
     let kept = reader.read(record).map_err(damaged)?;
     let state = kept.state().ok_or_else(|| missing(reader.kind(), record.is_some()))?;
     negotiation::check(exchange.request(), JSON)?;
@@ -108,7 +108,7 @@ pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     json::put_answer(state, with_context, &mut answer);
     // An answer may wait for its client for long: it holds nothing but itself.
     drop(kept);
-    drop(octets);
+    drop(bytes);
     share.shrink(answer.capacity() as u64);
     let paced = Paced { budget: &store.shared().budget, share: &share };
     send(exchange, Status::OK, None, &answer, paced).await
@@ -154,8 +154,8 @@ async fn carry_out<E: Engine>(exchange: &mut Exchange<Store<E>>, target: &Target
         true => carry_out::of_stored(store.shared(), target.object(), shows, &terms).await?,
         false => 0,
     };
-    let (octets_max, times) = (OPERATION_OCTETS_MAX, charge::OPERATION_FACTOR);
-    let bounds = Bounds { octets_max, times, beside, time };
+    let (bytes_max, times) = (OPERATION_BYTES_MAX, charge::OPERATION_FACTOR);
+    let bounds = Bounds { bytes_max, times, beside, time };
     let content = json_content::read(exchange, bounds).await?;
     // The time that the content took to arrive is not the engine's.
     let terms = WriteTerms { deadline: Instant::now() + time, ..terms };
@@ -167,7 +167,7 @@ async fn carry_out<E: Engine>(exchange: &mut Exchange<Store<E>>, target: &Target
 /// other from it.
 fn may_be_long(request: &Request) -> bool {
     let stated = request.headers().text(KnownName::CONTENT_LENGTH).and_then(|text| text.parse().ok());
-    stated.is_none_or(|stated: u64| stated.saturating_mul(charge::OPERATION_FACTOR) > SMALL_OCTETS_MAX)
+    stated.is_none_or(|stated: u64| stated.saturating_mul(charge::OPERATION_FACTOR) > SMALL_BYTES_MAX)
 }
 
 /// Answers a change, whose share is held until its content is sent.

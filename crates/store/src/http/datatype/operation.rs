@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_context_is_read_beside_the_operation() {
         let asked = parse(Kind::Set, br#"{"remove":"a","context":"AQ=="}"#).expect("a context of nothing");
-        assert_eq!(asked.context.as_deref(), Some(Context::EMPTY.as_octets()));
+        assert_eq!(asked.context.as_deref(), Some(Context::EMPTY.as_bytes()));
         for (json, error) in [
             (r#"{"add":"a","context":"?"}"#, ContextError::Text),
             (r#"{"add":"a","context":"Ag=="}"#, ContextError::Version),

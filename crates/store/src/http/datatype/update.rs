@@ -47,7 +47,7 @@ struct Room {
     budget: Arc<Budget>,
     share: Share,
     /// The bytes of the operation.
-    operation_octets: u64,
+    operation_bytes: u64,
 }
 
 /// The reason for which a change is not made.
@@ -64,11 +64,11 @@ enum Refusal {
 impl Update {
     pub(super) fn new<E>(
         (reader, shows): (Reader, Shows),
-        (asked, operation_octets): (Asked, u64),
+        (asked, operation_bytes): (Asked, u64),
         shared: &Shared<E>,
         share: Share,
     ) -> Self {
-        let room = Room { budget: Arc::clone(&shared.budget), share, operation_octets };
+        let room = Room { budget: Arc::clone(&shared.budget), share, operation_bytes };
         Self::within((reader, shows), asked, &shared.config, room)
     }
 
@@ -79,7 +79,7 @@ impl Update {
             allow_mult: true,
             last_write_wins: false,
             siblings_max: config.siblings_max,
-            octets_max: config.object_octets_max,
+            bytes_max: config.object_bytes_max,
         };
         Self { reader, shows, asked, rules, room, outcome: Err(Refusal::Undecided) }
     }
@@ -87,7 +87,7 @@ impl Update {
     /// Returns the bytes for which there was no room at the last decision.
     pub(super) const fn lacks(&self) -> Option<u64> {
         match self.outcome {
-            Err(Refusal::NoRoom(octets)) => Some(octets),
+            Err(Refusal::NoRoom(bytes)) => Some(bytes),
             _ => None,
         }
     }
@@ -115,7 +115,7 @@ impl Update {
         let Kept { state, replaced } = self.reader.read(stored)?;
         let mut state = self.reader.state_to_change(state);
         // It was read with the operation.
-        let context = self.asked.context.as_deref().and_then(|octets| Context::read(octets).ok());
+        let context = self.asked.context.as_deref().and_then(|bytes| Context::read(bytes).ok());
         let change = Change { dot: mark.dot, now: mark.now, context };
         state.change(&self.asked.operation, &change)?;
         let mut covered = Vec::new();
@@ -131,7 +131,7 @@ impl Update {
         mark: Mark,
         out: &mut Vec<u8>,
     ) -> Result<(), Refused> {
-        let (mut attributes, mut value) = (Vec::new(), Vec::with_capacity(value_octets(stored)));
+        let (mut attributes, mut value) = (Vec::new(), Vec::with_capacity(value_bytes(stored)));
         Attribute::MediaType(media_type(self.reader.kind()).as_bytes()).write(&mut attributes);
         state.write(&mut value);
         let new = NewContent {
@@ -179,18 +179,18 @@ impl Room {
     /// Takes the room for what a record is decoded to and for what it becomes, if it is there.
     fn take(&mut self, stored: Option<Record<'_>>, is_shown: bool) -> Result<(), Refusal> {
         let change = stored.map_or(0, |record| charge::of_change(record, is_shown));
-        let octets = self.operation_octets + change;
-        self.budget.grow(&mut self.share, octets).map_err(|_| Refusal::NoRoom(octets))
+        let bytes = self.operation_bytes + change;
+        self.budget.grow(&mut self.share, bytes).map_err(|_| Refusal::NoRoom(bytes))
     }
 
     /// Gives back all but the room of the operation and of so many bytes.
-    fn keep(&mut self, octets: usize) {
-        self.share.shrink(self.operation_octets + octets as u64);
+    fn keep(&mut self, bytes: usize) {
+        self.share.shrink(self.operation_bytes + bytes as u64);
     }
 }
 
 /// Returns the bytes of the value that a change replaces by one of nearly as many.
-fn value_octets(stored: Option<Record<'_>>) -> usize {
+fn value_bytes(stored: Option<Record<'_>>) -> usize {
     /// A change adds a few elements to a large value.
     const MORE: usize = 256;
     stored.and_then(|record| record.single()).map_or(0, |content| content.value().len() + MORE)
@@ -228,7 +228,7 @@ impl From<Refusal> for Fail {
             Refusal::Unfit(unfit) => {
                 Self::bad_request(format!("The operation was not carried out: {unfit}\n"))
             }
-            Refusal::Refused(refused @ Refused::Octets { .. }) => {
+            Refusal::Refused(refused @ Refused::Bytes { .. }) => {
                 Self::text(Status::CONTENT_TOO_LARGE, format!("{refused}\n"))
             }
             Refusal::Refused(refused) => internal(&refused),
@@ -275,7 +275,7 @@ mod tests {
             let Mark { dot, vtag, now } = self.mark();
             let new = NewContent { dot, vtag, now, is_deleted, attributes: &attributes, value };
             let rules =
-                Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
+                Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 20 };
             model::write(self.record(), Context::EMPTY, &new, &rules, &mut out)
                 .expect("few and short contents");
             self.record = out;
@@ -284,8 +284,8 @@ mod tests {
         fn change(&mut self, reader: Reader, json: &str) -> Result<State<'_>, Fail> {
             let asked = parse(reader.kind(), json.as_bytes()).expect("an operation");
             let config = Config::default();
-            let budget = Arc::new(Budget::new(config.octets_in_flight_max, config.object_octets_max));
-            let room = Room { budget, share: Share::default(), operation_octets: 0 };
+            let budget = Arc::new(Budget::new(config.bytes_in_flight_max, config.object_bytes_max));
+            let room = Room { budget, share: Share::default(), operation_bytes: 0 };
             let mut update = Update::within((reader, Shows::Nothing), asked, &config, room);
             let mut out = Vec::new();
             if update.decide(self.record(), self.mark(), &mut out) == Verdict::Write {

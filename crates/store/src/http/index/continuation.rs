@@ -1,8 +1,8 @@
 //! Continuations: the last result of a page, after which the next page begins (Riak §11.3).
 //!
 //! ```text
-//! version    1 octet: 1
-//! term       number of octets, then the octets, in the form in which engines order terms; none for lists of keys
+//! version    1 byte: 1
+//! term       number of bytes, then the bytes, in the form in which engines order terms; none for lists of keys
 //! key        the rest
 //! ```
 //!
@@ -11,14 +11,14 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::engine::Item;
-use crate::model::octets::{Octets, put_counted};
+use crate::model::bytes::{Bytes, put_counted};
 
 const VERSION: u8 = 1;
 
 /// A result that a client was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Continuation {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     /// The place of the key.
     key: usize,
     /// The place of the term.
@@ -29,28 +29,28 @@ impl Continuation {
     /// Reads the text of a continuation, or returns `None` for text that [`Continuation::text`] does not
     /// make.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
-        let octets = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let mut rest = Octets::new(&octets);
-        if rest.octet()? != VERSION {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let mut rest = Bytes::new(&bytes);
+        if rest.byte()? != VERSION {
             return None;
         }
         let term_len = rest.counted()?.len();
-        let key = octets.len() - rest.rest().len();
-        Some(Self { term: key - term_len, key, octets })
+        let key = bytes.len() - rest.rest().len();
+        Some(Self { term: key - term_len, key, bytes })
     }
 
     /// Returns the text of the continuation after a result.
     pub(crate) fn text(item: Item<'_>) -> String {
-        let mut octets = alula::Scratch::lend();
-        octets.push(VERSION);
-        put_counted(item.term, &mut octets);
-        octets.extend_from_slice(item.key);
-        URL_SAFE_NO_PAD.encode(&*octets)
+        let mut bytes = alula::Scratch::lend();
+        bytes.push(VERSION);
+        put_counted(item.term, &mut bytes);
+        bytes.extend_from_slice(item.key);
+        URL_SAFE_NO_PAD.encode(&*bytes)
     }
 
     /// Returns the result.
     pub(crate) fn item(&self) -> Item<'_> {
-        Item { term: &self.octets[self.term..self.key], key: &self.octets[self.key..] }
+        Item { term: &self.bytes[self.term..self.key], key: &self.bytes[self.key..] }
     }
 }
 

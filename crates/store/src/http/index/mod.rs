@@ -173,8 +173,8 @@ impl Query<'_> {
 
 fn asked<S>(exchange: &Exchange<S>) -> Result<(Range, Parameters), Fail> {
     let has_high = exchange.route().is_some_and(|route| route.ends_with("{high}"));
-    let high = has_high.then(|| exchange.param_octets("high")).transpose()?;
-    let (field, low) = (exchange.param_octets("field")?, exchange.param_octets("low")?);
+    let high = has_high.then(|| exchange.param_bytes("high")).transpose()?;
+    let (field, low) = (exchange.param_bytes("field")?, exchange.param_bytes("low")?);
     let (low, high) = (stand_ins::decoded(low), high.map(stand_ins::decoded));
     let range = Range::read(&field, &low, high.as_deref())?;
     let parameters = Parameters::read(query::pairs(exchange.request()))?;

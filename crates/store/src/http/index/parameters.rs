@@ -95,8 +95,8 @@ impl Parameters {
 
     /// Returns true if the pattern, if there is one, is found in these bytes.
     #[cfg(feature = "fuzzing")]
-    pub(crate) fn takes(&self, octets: &[u8]) -> bool {
-        self.pattern.as_ref().is_none_or(|pattern| pattern.is_in(octets))
+    pub(crate) fn takes(&self, bytes: &[u8]) -> bool {
+        self.pattern.as_ref().is_none_or(|pattern| pattern.is_in(bytes))
     }
 
     /// Returns true if the answer comes in parts.

@@ -21,10 +21,10 @@ const CATEGORY_CLASSES: usize = 8;
 
 /// The bytes that a compiled pattern may take: some thousand characters of pattern, or a hundred repetitions
 /// of a class. The time of a search is in proportion to it.
-const COMPILED_OCTETS_MAX: usize = 1 << 18;
+const COMPILED_BYTES_MAX: usize = 1 << 18;
 
 /// The bytes of what a search remembers.
-const SEARCH_OCTETS_MAX: usize = 1 << 20;
+const SEARCH_BYTES_MAX: usize = 1 << 20;
 
 /// The parentheses that a pattern may have within each other.
 const NESTING_MAX: u32 = 50;
@@ -54,8 +54,8 @@ impl Pattern {
             .map_err(|_| Fail::bad_request("Invalid \"term_regex\". The pattern is not UTF-8\n"))?;
         let compiled = RegexBuilder::new(text)
             .unicode(false)
-            .size_limit(COMPILED_OCTETS_MAX)
-            .dfa_size_limit(SEARCH_OCTETS_MAX)
+            .size_limit(COMPILED_BYTES_MAX)
+            .dfa_size_limit(SEARCH_BYTES_MAX)
             .nest_limit(NESTING_MAX)
             .build();
         compiled.map(Self).map_err(|error| Fail::bad_request(format!("Invalid \"term_regex\". {error}\n")))
@@ -67,8 +67,8 @@ impl Pattern {
     }
 
     /// Returns true if it is found in these bytes.
-    pub(crate) fn is_in(&self, octets: &[u8]) -> bool {
-        self.0.is_match(octets)
+    pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
+        self.0.is_match(bytes)
     }
 }
 
@@ -91,8 +91,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_are_searched_anywhere_in_octets() {
-        for (pattern, octets, is_in) in [
+    fn patterns_are_searched_anywhere_in_bytes() {
+        for (pattern, bytes, is_in) in [
             ("b", &b"abc"[..], true),
             ("^b", b"abc", false),
             ("^a.c$", b"abc", true),
@@ -109,7 +109,7 @@ mod tests {
             ("(a|aa)+$", b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", false),
         ] {
             let compiled = Pattern::compile(pattern.as_bytes()).expect(pattern);
-            assert_eq!(compiled.is_in(octets), is_in, "{pattern}");
+            assert_eq!(compiled.is_in(bytes), is_in, "{pattern}");
         }
     }
 

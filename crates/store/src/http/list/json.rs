@@ -9,9 +9,9 @@
 use crate::http::answer::stand_ins;
 
 /// Appends a string of JSON that stands for these bytes.
-pub(crate) fn put_string(octets: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn put_string(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
-    for chunk in octets.utf8_chunks() {
+    for chunk in bytes.utf8_chunks() {
         put_text(chunk.valid(), out);
         stand_ins::put(chunk.invalid(), out);
     }
@@ -43,8 +43,8 @@ fn put_escaped(character: char, out: &mut Vec<u8>) {
         '\t' => out.extend_from_slice(b"\\t"),
         '\0'..='\x7f' => {
             let digit = |number: u8| b"0123456789abcdef"[usize::from(number)];
-            let octet = character as u8;
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(octet >> 4), digit(octet & 0xf)]);
+            let byte = character as u8;
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xf)]);
         }
         _ => stand_ins::put(character.encode_utf8(&mut [0; 4]).as_bytes(), out),
     }
@@ -54,14 +54,14 @@ fn put_escaped(character: char, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn string(octets: &[u8]) -> String {
+    fn string(bytes: &[u8]) -> String {
         let mut out = Vec::new();
-        put_string(octets, &mut out);
+        put_string(bytes, &mut out);
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 
     /// Returns the bytes that a string stands for in a path.
-    fn octets(string: &str) -> Vec<u8> {
+    fn bytes(string: &str) -> Vec<u8> {
         let text: String = serde_json::from_str(string).expect("JSON");
         stand_ins::decoded(text.into_bytes().into()).into_owned()
     }
@@ -77,12 +77,12 @@ mod tests {
             ("{}", r#""{\u007d""#),
         ] {
             assert_eq!(string(text.as_bytes()), json);
-            assert_eq!(octets(json), text.as_bytes());
+            assert_eq!(bytes(json), text.as_bytes());
         }
     }
 
     #[test]
-    fn other_octets_come_back() {
+    fn other_bytes_come_back() {
         for (name, json) in [
             (&b"\xff"[..], "\"\u{efff}\""),
             (b"a\x80b", "\"a\u{ef80}b\""),
@@ -92,22 +92,22 @@ mod tests {
             ("\u{ef7f}\u{f000}".as_bytes(), "\"\u{ef7f}\u{f000}\""),
         ] {
             assert_eq!(string(name), json);
-            assert_eq!(octets(json), name);
+            assert_eq!(bytes(json), name);
         }
     }
 
     #[test]
-    fn any_octets_come_back() {
+    fn any_bytes_come_back() {
         let mut rng = alula_testkit::Rng::new(10);
         for _ in 0..20_000 {
             let len = rng.below(8);
             let name = match rng.one_in(2) {
-                true => rng.octets(len),
-                false => rng.octets_of(b"a\"\\}\x00\xc3\xa9\xee\xbe\x80\xbf\xff\xf0\x9f", len),
+                true => rng.bytes(len),
+                false => rng.bytes_of(b"a\"\\}\x00\xc3\xa9\xee\xbe\x80\xbf\xff\xf0\x9f", len),
             };
             let json = string(&name);
             assert!(!json.contains(['}', '\n', '\r']), "{name:?}");
-            assert_eq!(octets(&json), name);
+            assert_eq!(bytes(&json), name);
         }
     }
 }

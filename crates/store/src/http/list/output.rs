@@ -5,7 +5,7 @@ use alula::{BodyWriter, Error, Reply, Scratch, Sent};
 
 /// The bytes of a piece: few enough that many lists may be under way, and that a buffer of 32 KiB has room
 /// for one name more.
-pub(super) const PIECE_OCTETS: usize = 24 * 1024;
+pub(super) const PIECE_BYTES: usize = 24 * 1024;
 
 /// Content being made. Dropped before it was [begun](Self::is_begun) it leaves the request to its handler;
 /// afterwards it resets the stream.
@@ -19,7 +19,7 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(reply: Reply) -> Self {
-        Self { reply: Some(reply), writer: None, text: Scratch::lend_within(2 * PIECE_OCTETS) }
+        Self { reply: Some(reply), writer: None, text: Scratch::lend_within(2 * PIECE_BYTES) }
     }
 
     /// Returns the bytes that have not been sent yet.
@@ -34,7 +34,7 @@ impl Output {
 
     /// Returns true if there is enough for a piece.
     pub(super) fn is_full(&self) -> bool {
-        self.text.len() >= PIECE_OCTETS
+        self.text.len() >= PIECE_BYTES
     }
 
     /// Returns true if the head of the answer was sent.

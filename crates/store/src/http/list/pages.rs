@@ -33,7 +33,7 @@ const ESCAPED: usize = 6;
 
 /// Returns the bytes of the buffer in which items of so many bytes become a text.
 const fn text_bytes(longest: usize) -> usize {
-    (output::PIECE_OCTETS + ESCAPED * longest).next_power_of_two()
+    (output::PIECE_BYTES + ESCAPED * longest).next_power_of_two()
 }
 
 /// The part of a store that is read.
@@ -112,7 +112,7 @@ impl<'a, S: Snapshot> Pages<'a, S> {
         let charged = NARROW_BYTES + beside;
         shared.budget.extend(share, charged, charged, deadline).await?;
         let mut page = Page::new(items_max.map_or(ITEMS_MAX, |most| most.min(ITEMS_MAX)) as usize);
-        page.set_octets_max(NARROW_PAGE_BYTES);
+        page.set_bytes_max(NARROW_PAGE_BYTES);
         Ok(Self {
             budget: &shared.budget,
             share,
@@ -191,7 +191,7 @@ impl<'a, S: Snapshot> Pages<'a, S> {
         let bytes = self.beside + (PAGE_BYTES + NARROW_ITEMS_BYTES + text_bytes(self.page.longest())) as u64;
         if bytes <= self.charged || self.budget.grow(self.share, bytes).is_ok() {
             self.charged = self.charged.max(bytes);
-            self.page.set_octets_max(PAGE_BYTES);
+            self.page.set_bytes_max(PAGE_BYTES);
         }
     }
 
@@ -227,7 +227,7 @@ impl<'a, S: Snapshot> Pages<'a, S> {
     }
 }
 
-fn copy(octets: &[u8], kept: &mut Vec<u8>) {
+fn copy(bytes: &[u8], kept: &mut Vec<u8>) {
     kept.clear();
-    kept.extend_from_slice(octets);
+    kept.extend_from_slice(bytes);
 }

@@ -27,7 +27,7 @@ pub(in crate::http) async fn delete<E: Engine>(exchange: Exchange<Store<E>>) -> 
             Ok(reply.send("").await?)
         }
         Outcomes::Missing(context) => {
-            let context = context.as_deref().and_then(|octets| Context::read(octets).ok());
+            let context = context.as_deref().and_then(|bytes| Context::read(bytes).ok());
             missing(exchange, context).await
         }
         Outcomes::Refused(refusal) => Err(refusal.into()),

@@ -13,20 +13,20 @@ pub(in crate::http) async fn load<E: Engine>(
     peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
-) -> Result<(Option<E::Octets>, Share), Fail> {
+) -> Result<(Option<E::Bytes>, Share), Fail> {
     let mut share = Share::of(peer);
     if shared.budget.is_in_use() {
-        let octets = shared.engine.octets(name, terms).await?;
-        share = shared.budget.share_for(peer, octets, terms.deadline).await?;
+        let bytes = shared.engine.bytes(name, terms).await?;
+        share = shared.budget.share_for(peer, bytes, terms.deadline).await?;
     }
     loop {
         let stored = shared.engine.get(name, terms).await?;
-        let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
-        if shared.budget.grow(&mut share, octets).is_ok() {
+        let bytes = stored.as_ref().map_or(0, |bytes| bytes.as_ref().len() as u64);
+        if shared.budget.grow(&mut share, bytes).is_ok() {
             return Ok((stored, share));
         }
         // It became longer, or it was the first to be read.
         drop((stored, share));
-        share = shared.budget.share_for(peer, octets, terms.deadline).await?;
+        share = shared.budget.share_for(peer, bytes, terms.deadline).await?;
     }
 }

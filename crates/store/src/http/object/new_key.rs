@@ -17,8 +17,8 @@ pub(in crate::http) fn new_key() -> Result<[u8; KEY_LETTERS], Fail> {
     let random: [u8; 2 * KEY_LETTERS] = random()?;
     let mut key = [0; KEY_LETTERS];
     // Of 65 536 numbers each letter has the same share but for one in a thousand.
-    for (letter, octets) in key.iter_mut().zip(random.chunks_exact(2)) {
-        *letter = LETTERS[usize::from(u16::from_ne_bytes([octets[0], octets[1]])) % LETTERS.len()];
+    for (letter, bytes) in key.iter_mut().zip(random.chunks_exact(2)) {
+        *letter = LETTERS[usize::from(u16::from_ne_bytes([bytes[0], bytes[1]])) % LETTERS.len()];
     }
     Ok(key)
 }
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn made_keys_differ_and_have_letters_and_digits() {
-        let (one, other) = (new_key().expect("random octets"), new_key().expect("random octets"));
+        let (one, other) = (new_key().expect("random bytes"), new_key().expect("random bytes"));
         assert_ne!(one, other);
         assert!(one.iter().all(u8::is_ascii_alphanumeric));
     }

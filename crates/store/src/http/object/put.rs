@@ -50,7 +50,7 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     let Asked { fields, terms, rules, returns_content } =
         Asked::of(request.headers(), Options::read(request), &target, shared)?;
     let time = terms.deadline - Instant::now();
-    let stated = arriving::stated_octets(request.headers(), rules.octets_max)?;
+    let stated = arriving::stated_bytes(request.headers(), rules.bytes_max)?;
     negotiate(request.headers())?;
     let peer = peer::of(&exchange, &state);
     if fields.conditions.are_for_writes() {
@@ -59,7 +59,7 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     }
     let fields = fields.held();
     let room =
-        Room { budget: &shared.budget, peer: &peer, octets_max: rules.octets_max, times: 1, beside: 0, time };
+        Room { budget: &shared.budget, peer: &peer, bytes_max: rules.bytes_max, times: 1, beside: 0, time };
     let (value, share) = arriving::content(exchange.body(), stated, room).await?;
     let headers = exchange.request().headers();
     check_sum(headers, &value)?;
@@ -76,19 +76,19 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
         return Err(refusal.into());
     }
     let record = match record {
-        Some(octets) if returns_content => held(shared, &peer, &target, octets, decide.share, &terms).await?,
+        Some(bytes) if returns_content => held(shared, &peer, &target, bytes, decide.share, &terms).await?,
         _ => None,
     };
     match record {
-        Some((octets, mut share)) => {
-            let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
-            let octets_len = octets.as_ref().len() as u64;
-            if charge_fields(&shared.budget, &mut share, octets_len, &record).is_err() {
+        Some((bytes, mut share)) => {
+            let record = Record::read(bytes.as_ref()).map_err(EngineError::from)?;
+            let bytes_len = bytes.as_ref().len() as u64;
+            if charge_fields(&shared.budget, &mut share, bytes_len, &record).is_err() {
                 // The write stands, though there is no room to show its object.
                 return done(exchange, &target, made).await;
             }
             let paced = Paced { budget: &shared.budget, share: &share };
-            show(exchange, shared, &target, octets.as_ref(), made, paced).await
+            show(exchange, shared, &target, bytes.as_ref(), made, paced).await
         }
         None => done(exchange, &target, made).await,
     }
@@ -100,17 +100,17 @@ async fn held<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,
     target: &Target,
-    octets: E::Octets,
+    bytes: E::Bytes,
     mut share: Share,
     terms: &WriteTerms,
-) -> Result<Option<(E::Octets, Share)>, Fail> {
-    if shared.budget.grow(&mut share, octets.as_ref().len() as u64).is_ok() {
-        return Ok(Some((octets, share)));
+) -> Result<Option<(E::Bytes, Share)>, Fail> {
+    if shared.budget.grow(&mut share, bytes.as_ref().len() as u64).is_ok() {
+        return Ok(Some((bytes, share)));
     }
     // A share that holds room while it waits for more could wait for another one that does the same.
-    drop((octets, share));
+    drop((bytes, share));
     let (stored, share) = load(shared, peer, target.object(), &read_terms(terms)).await?;
-    Ok(stored.map(|octets| (octets, share)))
+    Ok(stored.map(|bytes| (bytes, share)))
 }
 
 /// Returns the terms of a read of what was written, or is about to be: of one replica.
@@ -184,7 +184,7 @@ pub(super) fn rules<E: Engine>(properties: &Properties, shared: &Shared<E>) -> R
         allow_mult: properties.allow_mult,
         last_write_wins: properties.last_write_wins,
         siblings_max: shared.config.siblings_max,
-        octets_max: shared.config.object_octets_max,
+        bytes_max: shared.config.object_bytes_max,
     }
 }
 
@@ -201,7 +201,7 @@ async fn check_early<E: Engine>(
     terms: &WriteTerms,
 ) -> Result<(), Fail> {
     let (stored, _share) = load(shared, peer, name, &read_terms(terms)).await?;
-    let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
+    let record = stored.as_ref().map(|bytes| Record::read(bytes.as_ref())).transpose();
     let record = record.map_err(EngineError::from)?;
     conditions.check_write(record.as_ref()).map_err(Fail::Page)
 }
@@ -241,7 +241,7 @@ pub(super) enum Refusal {
 }
 
 impl Decide for Put {
-    fn octets(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.attributes.len() + self.value.len()
     }
 
@@ -251,7 +251,7 @@ impl Decide for Put {
             self.refusal = Some(Refusal::Condition(status));
             return Verdict::Keep;
         }
-        let context = self.context.as_deref().and_then(|octets| Context::read(octets).ok());
+        let context = self.context.as_deref().and_then(|bytes| Context::read(bytes).ok());
         let context = context.unwrap_or(Context::EMPTY);
         let new = NewContent {
             dot: mark.dot,
@@ -300,7 +300,7 @@ impl From<Refusal> for Fail {
                     "the rows of the index entries of all siblings would take {bytes} bytes, and {OBJECT_ROWS_MAX} are allowed\n"
                 ),
             ),
-            Refusal::Model(refused @ Refused::Octets { .. }) => {
+            Refusal::Model(refused @ Refused::Bytes { .. }) => {
                 Self::text(Status::CONTENT_TOO_LARGE, format!("{refused}\n"))
             }
             Refusal::Model(refused) => {
@@ -315,11 +315,11 @@ async fn show<E: Engine>(
     exchange: Exchange<Store<E>>,
     shared: &Shared<E>,
     target: &Target,
-    octets: &[u8],
+    bytes: &[u8],
     made: Status,
     paced: Paced<'_>,
 ) -> Outcome {
-    let record = Record::read(octets).map_err(EngineError::from)?;
+    let record = Record::read(bytes).map_err(EngineError::from)?;
     let shown = Shown::of(record, None).ok_or(Fail::not_found())?;
     let Shown::One(content) = shown else {
         // The write stands, whatever form its client does not take.

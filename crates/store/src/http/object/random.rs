@@ -6,8 +6,8 @@ use crate::http::answer::fail::Fail;
 ///
 /// # Errors
 /// It gives none.
-pub(in crate::http) fn random<const OCTETS: usize>() -> Result<[u8; OCTETS], Fail> {
-    let mut octets = [0; OCTETS];
-    getrandom::fill(&mut octets).map_err(|error| alula::Error::other(std::io::Error::other(error)))?;
-    Ok(octets)
+pub(in crate::http) fn random<const BYTES: usize>() -> Result<[u8; BYTES], Fail> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| alula::Error::other(std::io::Error::other(error)))?;
+    Ok(bytes)
 }

@@ -25,7 +25,7 @@ pub(in crate::http) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Ou
     let Asked { terms, vtag, conditions } = Asked::of(exchange.request(), &target, shared)?;
     let peer = peer::of(&exchange, &state);
     let (stored, mut share) = datatype::load_object(shared, &peer, target.object(), &terms).await?;
-    let record = stored.as_ref().map(|octets| Record::read(octets.as_ref())).transpose();
+    let record = stored.as_ref().map(|bytes| Record::read(bytes.as_ref())).transpose();
     match record.map_err(EngineError::from)? {
         Some(record) if !record.is_deleted() => {
             let shown = Shown::of(record, vtag).ok_or(Fail::Page(Status::NOT_FOUND))?;
@@ -44,8 +44,8 @@ pub(in crate::http) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Ou
                 share.shrink(value.capacity() as u64);
                 return Paced { budget: &shared.budget, share: &share }.send_parts(reply, &[&value]).await;
             }
-            let octets = stored.as_ref().map_or(0, |octets| octets.as_ref().len() as u64);
-            charge_fields(&shared.budget, &mut share, octets, &record)?;
+            let bytes = stored.as_ref().map_or(0, |bytes| bytes.as_ref().len() as u64);
+            charge_fields(&shared.budget, &mut share, bytes, &record)?;
             let paced = Paced { budget: &shared.budget, share: &share };
             match shown {
                 Shown::One(content) => {

@@ -64,7 +64,7 @@ mod tests {
         for number in 0..others {
             headers.append(&*format!("other-{number}"), "x").expect("a valid field");
         }
-        let text = |octets: &[u8]| String::from_utf8(octets.to_vec()).expect("UTF-8");
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
         let mut all = Vec::new();
         let visit = each(&headers, "a-", |name, values| {
             all.push((text(name), values.map(text).collect()));

@@ -2,7 +2,7 @@
 
 use alula::FieldSection;
 
-use crate::budget::{Budget, SMALL_OCTETS_MAX, Share, Spent};
+use crate::budget::{Budget, SMALL_BYTES_MAX, Share, Spent};
 use crate::http::answer::fail::Fail;
 use crate::http::checks::negotiation::{self, IDENTITY};
 use crate::model::{Attribute, Content, Moment, Record, Vtag};
@@ -76,14 +76,14 @@ impl<'a> Shown<'a> {
 pub(super) fn charge_fields(
     budget: &Budget,
     share: &mut Share,
-    octets: u64,
+    bytes: u64,
     record: &Record<'_>,
 ) -> Result<(), Spent> {
-    if octets <= SMALL_OCTETS_MAX {
+    if bytes <= SMALL_BYTES_MAX {
         return Ok(());
     }
     let fields = 3 * record.contents().map(|content| content.attributes_len() as u64).sum::<u64>();
-    if fields > SMALL_OCTETS_MAX { budget.grow(share, octets + fields) } else { Ok(()) }
+    if fields > SMALL_BYTES_MAX { budget.grow(share, bytes + fields) } else { Ok(()) }
 }
 
 /// Returns the media type of a content.
@@ -125,7 +125,7 @@ mod tests {
             attributes,
             value,
         };
-        let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 1, octets_max: u64::MAX };
+        let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 1, bytes_max: u64::MAX };
         let mut out = Vec::new();
         write(None, Context::EMPTY, &new, &rules, &mut out).expect("within its limits");
         out
@@ -136,15 +136,15 @@ mod tests {
         let budget = Budget::new(1_000_000, 0);
         let soon = Instant::now() + Duration::from_secs(60);
         let _other = budget.share(500_000, soon).await.expect("room");
-        let octets = 100_000;
+        let bytes = 100_000;
         for (attributes, fits) in [(0, true), (20_000, true), (100_000, true), (140_000, false)] {
             let record = record(&vec![0; attributes], b"v");
             let record = Record::read(&record).expect("a record");
-            let mut share = budget.share(octets, soon).await.expect("room");
-            let charged = charge_fields(&budget, &mut share, octets, &record);
+            let mut share = budget.share(bytes, soon).await.expect("room");
+            let charged = charge_fields(&budget, &mut share, bytes, &record);
             assert_eq!(charged.is_ok(), fits, "{attributes}");
             // A short record is not looked at.
-            assert!(charge_fields(&budget, &mut share, SMALL_OCTETS_MAX, &record).is_ok());
+            assert!(charge_fields(&budget, &mut share, SMALL_BYTES_MAX, &record).is_ok());
         }
     }
 }

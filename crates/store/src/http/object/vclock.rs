@@ -18,9 +18,9 @@ pub(in crate::http) fn read(headers: &FieldSection, name: &str) -> Result<Option
     if values.next().is_some() {
         return Err(Fail::bad_request(format!("{name} was given more than once\n")));
     }
-    let mut octets = Scratch::lend_within(text.len());
-    match Context::from_text(text.trim_ascii(), &mut octets) {
-        Ok(_) => Ok(Some(octets)),
+    let mut bytes = Scratch::lend_within(text.len());
+    match Context::from_text(text.trim_ascii(), &mut bytes) {
+        Ok(_) => Ok(Some(bytes)),
         Err(error) => Err(Fail::bad_request(format!("{name}: {error}\n"))),
     }
 }

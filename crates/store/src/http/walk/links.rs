@@ -51,14 +51,14 @@ enum Link<'a> {
 /// Returns the elements of a list, at the commas outside quotes and angle brackets.
 fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut in_quotes, mut in_target) = (false, false);
-    let parts = value.split(move |octet| {
-        match octet {
+    let parts = value.split(move |byte| {
+        match byte {
             b'"' if !in_target => in_quotes = !in_quotes,
             b'<' if !in_quotes => in_target = true,
             b'>' if !in_quotes => in_target = false,
             _ => {}
         }
-        *octet == b',' && !in_quotes && !in_target
+        *byte == b',' && !in_quotes && !in_target
     });
     parts.map(<[u8]>::trim_ascii).filter(|element| !element.is_empty())
 }
@@ -68,7 +68,7 @@ fn link_of(link: &[u8]) -> Option<Link<'_>> {
     let parameter = parameter.strip_prefix(b";")?;
     let (name, value) = split_once(parameter.strip_prefix(b" ").unwrap_or(parameter), b'=')?;
     let value = value.strip_prefix(b"\"")?.strip_suffix(b"\"").filter(|value| !value.contains(&b'"'))?;
-    let mut segments = target.strip_prefix(b"/")?.split(|octet| *octet == b'/');
+    let mut segments = target.strip_prefix(b"/")?.split(|byte| *byte == b'/');
     let segments = [segments.next(), segments.next(), segments.next(), segments.next(), segments.next()];
     match (name, value, segments) {
         (b"rel", b"up", [Some(b"riak" | b"buckets"), Some(bucket), None, ..]) => {
@@ -84,9 +84,9 @@ fn link_of(link: &[u8]) -> Option<Link<'_>> {
     }
 }
 
-fn split_once(octets: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
-    let place = octets.iter().position(|octet| *octet == at)?;
-    Some((&octets[..place], &octets[place + 1..]))
+fn split_once(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = bytes.iter().position(|byte| *byte == at)?;
+    Some((&bytes[..place], &bytes[place + 1..]))
 }
 
 /// The bytes of a line of links or index entries that leaves: Python's client takes lines of 64 KiB, and of
@@ -161,16 +161,14 @@ pub(in crate::http) fn write_name(name: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends bytes as one segment of a path (RFC 3986 §2.3).
-pub(in crate::http) fn write_encoded(octets: &[u8], out: &mut Vec<u8>) {
+pub(in crate::http) fn write_encoded(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    for octet in octets {
-        match octet {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(*octet),
-            _ => out.extend_from_slice(&[
-                b'%',
-                DIGITS[usize::from(octet >> 4)],
-                DIGITS[usize::from(octet & 15)],
-            ]),
+    for byte in bytes {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(*byte),
+            _ => {
+                out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])
+            }
         }
     }
 }

@@ -79,7 +79,7 @@ pub(super) async fn walk<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
 }
 
 fn segments(path: &str) -> impl Iterator<Item = &[u8]> + Clone {
-    path.as_bytes().split(|octet| *octet == b'/').filter(|segment| !segment.is_empty())
+    path.as_bytes().split(|byte| *byte == b'/').filter(|segment| !segment.is_empty())
 }
 
 /// A step of a walk.
@@ -97,7 +97,7 @@ impl<'a> Step<'a> {
     }
 
     fn of(segment: &'a [u8]) -> Option<Self> {
-        let mut parts = segment.split(|octet| *octet == b',');
+        let mut parts = segment.split(|byte| *byte == b',');
         let (bucket, tag, keep) = (parts.next()?, parts.next()?, parts.next()?);
         // Riak takes anything else for the default, and its Java client writes 2 for no.
         let keeps = keep == b"1";
@@ -117,7 +117,7 @@ impl<'a> Step<'a> {
 /// Returns the number of the steps of a path behind its key, or `None` if they are refused.
 #[cfg(feature = "fuzzing")]
 pub(super) fn steps_of(path: &[u8]) -> Option<usize> {
-    let steps = path.split(|octet| *octet == b'/').filter(|segment| !segment.is_empty());
+    let steps = path.split(|byte| *byte == b'/').filter(|segment| !segment.is_empty());
     Step::all(steps.take(STEPS_MAX + 1)).map(|steps| steps.len()).filter(|steps| *steps <= STEPS_MAX)
 }
 
@@ -159,9 +159,9 @@ async fn reached<E: Engine>(
                 return Err(EngineError::TimedOut.into());
             }
             bounds.count_read()?;
-            let (Some(octets), _share) = load(shared, peer, object_of(name)?, terms).await? else { continue };
-            bounds.count_bytes(octets.as_ref().len())?;
-            let record = Record::read(octets.as_ref()).map_err(EngineError::from)?;
+            let (Some(bytes), _share) = load(shared, peer, object_of(name)?, terms).await? else { continue };
+            bounds.count_bytes(bytes.as_ref().len())?;
+            let record = Record::read(bytes.as_ref()).map_err(EngineError::from)?;
             next.add_links(&record, step, reader, held, &mut bounds)?;
             bounds.hold(held + next.bytes)?;
         }
@@ -232,13 +232,12 @@ async fn load<E: Engine>(
     peer: &Peer,
     name: ObjectName<'_>,
     terms: &ReadTerms,
-) -> Result<(Option<E::Octets>, Share), Fail> {
+) -> Result<(Option<E::Bytes>, Share), Fail> {
     // Engines answer at once from memory; others on this thread have their turn.
     tokio::task::consume_budget().await;
-    let (octets, share) = loading::load(shared, peer, name, terms).await?;
-    let is_there =
-        |octets: &E::Octets| Record::read(octets.as_ref()).is_ok_and(|record| !record.is_deleted());
-    Ok((octets.filter(is_there), share))
+    let (bytes, share) = loading::load(shared, peer, name, terms).await?;
+    let is_there = |bytes: &E::Bytes| Record::read(bytes.as_ref()).is_ok_and(|record| !record.is_deleted());
+    Ok((bytes.filter(is_there), share))
 }
 
 /// The boundaries of the response and of the multiparts in it, which clients cannot know before.
@@ -280,12 +279,12 @@ impl Writer {
             self.body.write(&head).await?;
             for name in names {
                 let name = object_of(name)?;
-                if let (Some(octets), share) = load(shared, &self.peer, name, terms).await? {
-                    let octets = octets.as_ref();
-                    let written = self.write_object(number, name, octets);
+                if let (Some(bytes), share) = load(shared, &self.peer, name, terms).await? {
+                    let bytes = bytes.as_ref();
+                    let written = self.write_object(number, name, bytes);
                     // The names are held meanwhile, too.
                     let has_room = share.has_room() || reached.share.has_room();
-                    let bytes = octets.len() as u64 + reached.names_bytes;
+                    let bytes = bytes.len() as u64 + reached.names_bytes;
                     shared.budget.paced(has_room, bytes, written).await??;
                 }
             }
@@ -305,9 +304,9 @@ impl Writer {
         &mut self,
         number: usize,
         object: ObjectName<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Result<(), Fail> {
-        let record = Record::read(octets).map_err(EngineError::from)?;
+        let record = Record::read(bytes).map_err(EngineError::from)?;
         let Some(content) = record.contents().find(|content| !content.is_deleted()) else { return Ok(()) };
         let mut head = Scratch::lend();
         put_boundary(self.boundary.text(number).as_bytes(), b"\r\n", &mut head);

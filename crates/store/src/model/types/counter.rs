@@ -5,11 +5,11 @@ use std::mem::take;
 use super::parts::dot_map::{put_dot, read_dot};
 use super::parts::pairs::for_each_pair;
 use super::{Making, Seen, Unfit};
-use crate::model::octets::{Octets, put_number};
+use crate::model::bytes::{Bytes, put_number};
 use crate::model::{Actor, Dot};
 
 /// The fewest bytes of a share as it is kept.
-const SHARE_OCTETS_MIN: usize = 11;
+const SHARE_BYTES_MIN: usize = 11;
 
 /// A counter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,12 +89,12 @@ impl Counter {
         }
     }
 
-    pub(super) fn read(octets: &mut Octets<'_>, reserved: usize) -> Option<Self> {
-        let count = octets.count_of(SHARE_OCTETS_MIN, reserved)?;
+    pub(super) fn read(bytes: &mut Bytes<'_>, reserved: usize) -> Option<Self> {
+        let count = bytes.count_of(SHARE_BYTES_MIN, reserved)?;
         let mut shares: Vec<CounterShare> = Vec::with_capacity(count);
         for _ in 0..count {
-            let dot = read_dot(octets)?;
-            let (added, taken) = (octets.number()?, octets.number()?);
+            let dot = read_dot(bytes)?;
+            let (added, taken) = (bytes.number()?, bytes.number()?);
             if shares.last().is_some_and(|last| last.actor() >= dot.actor()) {
                 return None;
             }

@@ -8,7 +8,7 @@ use std::mem::take;
 use super::parts::dot_map::DotMap;
 use super::sketch::Sketch;
 use super::{Elements, Making, Precision, Seen};
-use crate::model::octets::Octets;
+use crate::model::bytes::Bytes;
 
 /// A count of different elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,11 +68,11 @@ impl Distinct {
         self.sketches.put(Sketch::put, out);
     }
 
-    pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        let precision = Precision::new(octets.octet()?)?;
+    pub(super) fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
+        let precision = Precision::new(bytes.byte()?)?;
         let read_sketch =
-            |octets: &mut Octets<'_>| Sketch::read(octets).filter(|sketch| sketch.precision() == precision);
-        Some(Self { precision, sketches: DotMap::read(octets, read_sketch)? })
+            |bytes: &mut Bytes<'_>| Sketch::read(bytes).filter(|sketch| sketch.precision() == precision);
+        Some(Self { precision, sketches: DotMap::read(bytes, read_sketch)? })
     }
 }
 

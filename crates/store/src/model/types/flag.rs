@@ -2,7 +2,7 @@
 
 use super::parts::dot_map::DotSet;
 use super::{Making, Seen};
-use crate::model::octets::Octets;
+use crate::model::bytes::Bytes;
 
 /// A flag. Turned on and off at once, it is on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Flag {
         self.0.put(out);
     }
 
-    pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        DotSet::read(octets).map(Self)
+    pub(super) fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
+        DotSet::read(bytes).map(Self)
     }
 }

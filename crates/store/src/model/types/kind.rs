@@ -50,7 +50,7 @@ impl Kind {
     }
 
     /// Returns the byte that stands for the kind on disk. It never changes.
-    pub(super) const fn octet(self) -> u8 {
+    pub(super) const fn byte(self) -> u8 {
         match self {
             Self::Counter => 1,
             Self::Set => 2,
@@ -62,7 +62,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn of_octet(octet: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.octet() == octet)
+    pub(super) fn of_byte(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.byte() == byte)
     }
 }

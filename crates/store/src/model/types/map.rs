@@ -4,17 +4,17 @@ use std::cmp::Ordering;
 use std::iter;
 use std::mem::take;
 
-use super::parts::dot_map::{DOT_SET_OCTETS_MIN, DotSet};
+use super::parts::dot_map::{DOT_SET_BYTES_MIN, DotSet};
 use super::parts::pairs::for_each_pair;
 use super::parts::size::Growth;
 use super::{Kind, Making, Removed, Seen, Steps, Unfit, Value};
-use crate::model::octets::{Octets, put_counted, put_number};
+use crate::model::bytes::{Bytes, put_counted, put_number};
 
 /// The most maps that may lie in each other.
 pub const NESTING_MAX: usize = 32;
 
 /// The fewest bytes of a field as it is kept: a flag that is off and has an empty name.
-const FIELD_OCTETS_MIN: usize = 1 + DOT_SET_OCTETS_MIN + 2;
+const FIELD_BYTES_MIN: usize = 1 + DOT_SET_BYTES_MIN + 2;
 
 /// The name of a field of a map; fields of one name and two kinds are two fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -178,15 +178,15 @@ impl<'a> Map<'a> {
         }
     }
 
-    pub(super) fn read(octets: &mut Octets<'a>, nesting: usize, reserved: usize) -> Option<Self> {
-        let count = octets.count_of(FIELD_OCTETS_MIN, reserved)?;
+    pub(super) fn read(bytes: &mut Bytes<'a>, nesting: usize, reserved: usize) -> Option<Self> {
+        let count = bytes.count_of(FIELD_BYTES_MIN, reserved)?;
         let mut fields: Vec<Field<'a>> = Vec::with_capacity(count);
         for number in 1..=count {
             // The fields to come have made their room, which what lies in this one cannot make again.
-            let reserved = reserved + (count - number) * FIELD_OCTETS_MIN;
-            let name = octets.counted()?;
-            let dots = DotSet::read(octets).filter(|dots| !dots.is_empty())?;
-            let value = Value::read(octets, nesting + 1, reserved)?;
+            let reserved = reserved + (count - number) * FIELD_BYTES_MIN;
+            let name = bytes.counted()?;
+            let dots = DotSet::read(bytes).filter(|dots| !dots.is_empty())?;
+            let value = Value::read(bytes, nesting + 1, reserved)?;
             let field = Field { name, dots, value };
             if fields.last().is_some_and(|last| last.key() >= field.key()) {
                 return None;

@@ -10,10 +10,10 @@ use std::mem::take;
 
 use twox_hash::XxHash64;
 
-use crate::model::octets::{Octets, put_number};
+use crate::model::bytes::{Bytes, put_number};
 
 /// The fewest bytes of a register as it is kept.
-const RAISED_OCTETS_MIN: usize = 2;
+const RAISED_BYTES_MIN: usize = 2;
 
 /// The number of bits of a hash that choose a register, 4 to 16: the standard error of an estimate is 1.04 /
 /// √(2^bits).
@@ -196,16 +196,16 @@ impl Sketch {
         }
     }
 
-    pub(super) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        let precision = Precision::new(octets.octet()?)?;
-        let count = octets.count_of(RAISED_OCTETS_MIN, 0).filter(|count| *count <= precision.registers())?;
+    pub(super) fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
+        let precision = Precision::new(bytes.byte()?)?;
+        let count = bytes.count_of(RAISED_BYTES_MIN, 0).filter(|count| *count <= precision.registers())?;
         if precision.lists(count) {
             let mut raised = Vec::with_capacity(count);
-            read_raised(octets, precision, count, |one| raised.push(one))?;
+            read_raised(bytes, precision, count, |one| raised.push(one))?;
             return Some(Self { precision, registers: Registers::Raised(raised) });
         }
         let mut all = vec![0; precision.registers()];
-        read_raised(octets, precision, count, |one| all[usize::from(one.register)] = one.rank)?;
+        read_raised(bytes, precision, count, |one| all[usize::from(one.register)] = one.rank)?;
         Some(Self { precision, registers: Registers::All(all) })
     }
 }
@@ -218,15 +218,15 @@ fn raise(all: &mut [u8], more: impl Iterator<Item = Raised>) {
 }
 
 fn read_raised(
-    octets: &mut Octets<'_>,
+    bytes: &mut Bytes<'_>,
     precision: Precision,
     count: usize,
     mut keep: impl FnMut(Raised),
 ) -> Option<()> {
     let mut next = 0u64;
     for _ in 0..count {
-        let register = next.checked_add(octets.number()?)?;
-        let rank = octets.octet().filter(|rank| (1..=precision.rank_max()).contains(rank))?;
+        let register = next.checked_add(bytes.number()?)?;
+        let rank = bytes.byte().filter(|rank| (1..=precision.rank_max()).contains(rank))?;
         if register >= precision.registers() as u64 {
             return None;
         }
@@ -326,8 +326,8 @@ mod tests {
             let sketch = with(Precision::default(), 0..count);
             let mut kept = Vec::new();
             sketch.put(&mut kept);
-            assert_eq!(Sketch::read(&mut Octets::new(&kept)), Some(sketch));
-            assert_eq!(Sketch::read(&mut Octets::new(&kept[..kept.len() - 1])), None);
+            assert_eq!(Sketch::read(&mut Bytes::new(&kept)), Some(sketch));
+            assert_eq!(Sketch::read(&mut Bytes::new(&kept[..kept.len() - 1])), None);
         }
     }
 }

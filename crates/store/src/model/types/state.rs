@@ -2,7 +2,7 @@
 
 use super::parts::size::{Growth, Size};
 use super::{Change, Clock, Kind, Making, Operation, Precision, Seen, Unfit, Value};
-use crate::model::octets::Octets;
+use crate::model::bytes::Bytes;
 use crate::model::{Context, Damaged, Dot};
 
 const VERSION: u8 = 1;
@@ -103,15 +103,15 @@ impl<'a> State<'a> {
     ///
     /// # Errors
     /// [`Damaged`], for bytes that [`State::write`] does not make.
-    pub fn read(octets: &'a [u8]) -> Result<Self, Damaged> {
-        Self::read_whole(&mut Octets::new(octets)).ok_or(Damaged)
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Damaged> {
+        Self::read_whole(&mut Bytes::new(bytes)).ok_or(Damaged)
     }
 
-    fn read_whole(octets: &mut Octets<'a>) -> Option<Self> {
-        if octets.octet()? != VERSION {
+    fn read_whole(bytes: &mut Bytes<'a>) -> Option<Self> {
+        if bytes.byte()? != VERSION {
             return None;
         }
-        let (clock, value) = (Clock::read(octets)?, Value::read(octets, 0, 0)?);
-        octets.is_empty().then_some(Self { clock, value })
+        let (clock, value) = (Clock::read(bytes)?, Value::read(bytes, 0, 0)?);
+        bytes.is_empty().then_some(Self { clock, value })
     }
 }

@@ -63,8 +63,8 @@ impl Replicas {
             self.states[one].merge(&other);
             return;
         }
-        let mut octets = Vec::new();
-        let given = rng.one_in(2).then(|| self.states[one].context(&mut octets));
+        let mut bytes = Vec::new();
+        let given = rng.one_in(2).then(|| self.states[one].context(&mut bytes));
         self.now += rng.below(2) as u64;
         let dot = self.dots[one].next().expect("far from the last");
         let change = Change { dot, now: Moment::from_micros(self.now), context: given };
@@ -77,9 +77,9 @@ impl Replicas {
 }
 
 fn kept(state: &State<'_>) -> Vec<u8> {
-    let mut octets = Vec::new();
-    state.write(&mut octets);
-    octets
+    let mut bytes = Vec::new();
+    state.write(&mut bytes);
+    bytes
 }
 
 fn merged<'a>(one: &State<'a>, other: &State<'a>) -> State<'a> {
@@ -102,27 +102,27 @@ fn merging_is_a_join_and_states_come_back() {
             assert_eq!(merged(one, two), merged(two, one), "{kind:?} {seed}");
             assert_eq!(merged(&merged(one, two), three), merged(one, &merged(two, three)), "{kind:?} {seed}");
             assert_eq!(merged(one, one), *one, "{kind:?} {seed}");
-            let octets = kept(one);
-            assert_eq!(State::read(&octets).as_ref(), Ok(one), "{kind:?} {seed}");
-            for len in 0..octets.len() {
-                assert_eq!(State::read(&octets[..len]), Err(Damaged), "{kind:?} {seed} {len}");
+            let bytes = kept(one);
+            assert_eq!(State::read(&bytes).as_ref(), Ok(one), "{kind:?} {seed}");
+            for len in 0..bytes.len() {
+                assert_eq!(State::read(&bytes[..len]), Err(Damaged), "{kind:?} {seed} {len}");
             }
         }
     }
 }
 
 #[test]
-fn any_octets_are_a_state_or_damaged() {
+fn any_bytes_are_a_state_or_damaged() {
     let mut rng = Rng::new(5);
     for seed in 0..40 {
         let mut replicas = Replicas::new(Kind::Map);
         let mut steps = Rng::new(seed);
         (0..25).for_each(|_| replicas.step(&mut steps));
-        let octets = kept(&replicas.states[0]);
+        let bytes = kept(&replicas.states[0]);
         for _ in 0..500 {
-            let mut changed = octets.clone();
+            let mut changed = bytes.clone();
             let place = rng.below(changed.len());
-            changed[place] = rng.octet();
+            changed[place] = rng.byte();
             if let Ok(state) = State::read(&changed) {
                 assert_eq!(kept(&state), changed);
             }
@@ -143,14 +143,14 @@ impl One {
 
     fn change(&mut self, operation: Operation, given: Option<&[u8]>) -> Result<(), Unfit> {
         let dot = self.dots.next().expect("far from the last");
-        let context = given.map(|octets| Context::read(octets).expect("a context that was given"));
+        let context = given.map(|bytes| Context::read(bytes).expect("a context that was given"));
         self.state.change(kept_operation(operation), &Change { dot, now: Moment::from_micros(1), context })
     }
 
     fn given(&self) -> Vec<u8> {
-        let mut octets = Vec::new();
-        self.state.context(&mut octets);
-        octets
+        let mut bytes = Vec::new();
+        self.state.context(&mut bytes);
+        bytes
     }
 
     fn elements(&self) -> Vec<&[u8]> {

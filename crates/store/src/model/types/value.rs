@@ -2,7 +2,7 @@
 
 use super::parts::size::Growth;
 use super::{Counter, Distinct, Flag, Kind, Making, Map, NESTING_MAX, Register, Seen, Set, Steps, Unfit};
-use crate::model::octets::Octets;
+use crate::model::bytes::Bytes;
 
 /// A value of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl<'a> Value<'a> {
     }
 
     pub(super) fn put(&self, out: &mut Vec<u8>) {
-        out.push(self.kind().octet());
+        out.push(self.kind().byte());
         match self {
             Self::Counter(counter) => counter.put(out),
             Self::Set(set) | Self::GrowSet(set) => set.put(out),
@@ -116,18 +116,18 @@ impl<'a> Value<'a> {
 
     /// Reads a value that may make room as its own bytes need it, beside those that are reserved for what
     /// follows it.
-    pub(super) fn read(octets: &mut Octets<'a>, nesting: usize, reserved: usize) -> Option<Self> {
+    pub(super) fn read(bytes: &mut Bytes<'a>, nesting: usize, reserved: usize) -> Option<Self> {
         if nesting > NESTING_MAX {
             return None;
         }
-        Some(match Kind::of_octet(octets.octet()?)? {
-            Kind::Counter => Self::Counter(Counter::read(octets, reserved)?),
-            Kind::Set => Self::Set(Set::read(octets, reserved)?),
-            Kind::GrowSet => Self::GrowSet(Set::read(octets, reserved)?),
-            Kind::Map => Self::Map(Map::read(octets, nesting, reserved)?),
-            Kind::Distinct => Self::Distinct(Distinct::read(octets)?),
-            Kind::Register => Self::Register(Register::read(octets)?),
-            Kind::Flag => Self::Flag(Flag::read(octets)?),
+        Some(match Kind::of_byte(bytes.byte()?)? {
+            Kind::Counter => Self::Counter(Counter::read(bytes, reserved)?),
+            Kind::Set => Self::Set(Set::read(bytes, reserved)?),
+            Kind::GrowSet => Self::GrowSet(Set::read(bytes, reserved)?),
+            Kind::Map => Self::Map(Map::read(bytes, nesting, reserved)?),
+            Kind::Distinct => Self::Distinct(Distinct::read(bytes)?),
+            Kind::Register => Self::Register(Register::read(bytes)?),
+            Kind::Flag => Self::Flag(Flag::read(bytes)?),
         })
     }
 }

@@ -30,7 +30,7 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let made = CertificateParams::new(names).unwrap().signed_by(&key, &self.0).unwrap();
         let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, made.der());
-        let digest = digest.as_ref().iter().map(|octet| format!("{octet:02X}")).collect::<Vec<_>>().join(":");
+        let digest = digest.as_ref().iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":");
         Shown { chain: made.pem(), key: key.serialize_pem(), digest }
     }
 }

@@ -103,7 +103,7 @@ async fn names_cost_the_same_whether_there_is_a_user_or_not() {
     }
 }
 
-/// Passwords are octets, and names may be any text.
+/// Passwords are bytes, and names may be any text.
 #[tokio::test]
 async fn names_and_passwords_are_texts_of_any_kind() {
     let hash = alula_store::access::hash_password("p\u{e4}ss:w\u{f6}rd".as_bytes()).unwrap();

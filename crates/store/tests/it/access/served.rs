@@ -14,7 +14,7 @@ pub(crate) const PASSWORD: &str = "open sesame";
 /// Its hash, which takes time to make.
 pub(crate) fn hash() -> &'static str {
     static HASH: OnceLock<String> = OnceLock::new();
-    HASH.get_or_init(|| hash_password(PASSWORD.as_bytes()).expect("random octets"))
+    HASH.get_or_init(|| hash_password(PASSWORD.as_bytes()).expect("random bytes"))
 }
 
 /// The table of a user with that password, and what follows in it.
@@ -44,7 +44,7 @@ pub(crate) struct Served {
 impl Served {
     /// Starts a store with these users, and with a type `maps` and one `plain`.
     pub(crate) async fn start(text: &str) -> Self {
-        Self::with(Access::new(users(text)).expect("random octets")).await
+        Self::with(Access::new(users(text)).expect("random bytes")).await
     }
 
     pub(crate) async fn with(access: Access) -> Self {

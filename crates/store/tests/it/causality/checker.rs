@@ -25,7 +25,7 @@ use crate::causality::seen::{Id, Seen};
 pub(crate) enum Rule {
     /// A dot names one write, and a write has one dot, one vtag and one time.
     Dots,
-    /// Contents that clients are given were written to that object, with these octets.
+    /// Contents that clients are given were written to that object, with these bytes.
     Written,
     /// Refused writes are not stored.
     Refused,

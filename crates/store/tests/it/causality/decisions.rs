@@ -71,8 +71,8 @@ impl Put {
     }
 
     fn write(&self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Result<(), Refused> {
-        let mut octets = Vec::new();
-        let context = Context::from_text(&self.context, &mut octets).expect("a context that was given");
+        let mut bytes = Vec::new();
+        let context = Context::from_text(&self.context, &mut bytes).expect("a context that was given");
         let new = NewContent {
             dot: mark.dot,
             vtag: mark.vtag,
@@ -147,8 +147,8 @@ impl Check {
             Self::Missing => stored.is_none_or(|stored| stored.is_deleted()),
             Self::Vtag(vtag) => stored.is_some_and(|stored| Some(stored.vtag()) == *vtag),
             Self::Context(text) => stored.is_some_and(|stored| {
-                let (mut octets, mut stored_text) = (Vec::new(), Vec::new());
-                stored.context(&mut octets).write_text(&mut stored_text);
+                let (mut bytes, mut stored_text) = (Vec::new(), Vec::new());
+                stored.context(&mut bytes).write_text(&mut stored_text);
                 stored_text == *text
             }),
         }
@@ -157,7 +157,7 @@ impl Check {
 
 /// The text of a context of these dots, which ascend.
 fn context_text(dots: impl IntoIterator<Item = Dot>) -> Vec<u8> {
-    let (mut octets, mut text) = (Vec::new(), Vec::new());
-    Context::of(dots, &mut octets).write_text(&mut text);
+    let (mut bytes, mut text) = (Vec::new(), Vec::new());
+    Context::of(dots, &mut bytes).write_text(&mut text);
     text
 }

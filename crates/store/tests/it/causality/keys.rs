@@ -10,7 +10,7 @@ pub(crate) struct Bucket {
 }
 
 const SIBLINGS: Rules =
-    Rules { allow_mult: true, last_write_wins: false, siblings_max: 8, octets_max: 1 << 20 };
+    Rules { allow_mult: true, last_write_wins: false, siblings_max: 8, bytes_max: 1 << 20 };
 
 pub(crate) const BUCKETS: [Bucket; 4] = [
     Bucket { name: b"siblings", rules: SIBLINGS },

@@ -58,9 +58,9 @@ pub(crate) struct Cover(Vec<u8>);
 
 impl Cover {
     pub(crate) fn new(context: &BTreeSet<Dot>) -> Self {
-        let mut octets = Vec::new();
-        Context::of(context.iter().copied(), &mut octets);
-        Self(octets)
+        let mut bytes = Vec::new();
+        Context::of(context.iter().copied(), &mut bytes);
+        Self(bytes)
     }
 }
 

@@ -37,8 +37,8 @@ impl Rest {
         let mut objects = Vec::new();
         for key in Key::all() {
             insist(async || engine.write(key.name(), Nothing, &write_terms(1)).await).await;
-            let octets = insist(async || engine.get(key.name(), &read_terms(3)).await).await;
-            objects.push(Seen::read(octets.as_ref().map(AsRef::as_ref)));
+            let bytes = insist(async || engine.get(key.name(), &read_terms(3)).await).await;
+            objects.push(Seen::read(bytes.as_ref().map(AsRef::as_ref)));
         }
         let snapshot = insist(async || engine.snapshot(soon()).await).await;
         let mut rest = Self {
@@ -50,8 +50,8 @@ impl Rest {
             deleted: list_deleted(&snapshot).await,
         };
         for key in Key::all() {
-            let octets = snapshot.get(key.name(), soon()).await.expect("a snapshot is read");
-            rest.in_snapshot.push(Seen::read(octets.as_ref().map(AsRef::as_ref)));
+            let bytes = snapshot.get(key.name(), soon()).await.expect("a snapshot is read");
+            rest.in_snapshot.push(Seen::read(bytes.as_ref().map(AsRef::as_ref)));
         }
         for bucket in 0..BUCKETS.len() {
             rest.keys.push(list_keys(&snapshot, bucket).await);

@@ -7,7 +7,7 @@ use alula_store::model::{Attribute, Content, Dot, Moment, Record, Vtag};
 /// The number of a write, which its content carries.
 pub(crate) type Id = u64;
 
-/// The index of octets that each content has an entry of.
+/// The index of bytes that each content has an entry of.
 pub(crate) const LETTER: &[u8] = b"letter_bin";
 
 /// The index of whole numbers that each content has an entry of.
@@ -37,9 +37,9 @@ impl Seen {
     /// Reads what an engine gave.
     ///
     /// # Panics
-    /// The octets are no record.
-    pub(crate) fn read(octets: Option<&[u8]>) -> Self {
-        Self::of(octets.map(|octets| Record::read(octets).expect("an engine gives whole records")))
+    /// The bytes are no record.
+    pub(crate) fn read(bytes: Option<&[u8]>) -> Self {
+        Self::of(bytes.map(|bytes| Record::read(bytes).expect("an engine gives whole records")))
     }
 
     pub(crate) fn of(record: Option<Record<'_>>) -> Self {
@@ -99,12 +99,12 @@ pub(crate) fn write_attributes(id: Id, is_deleted: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// The value of a write, by which it is known where its octets end.
+/// The value of a write, by which it is known where its bytes end.
 pub(crate) fn value(id: Id, is_deleted: bool) -> Vec<u8> {
     if is_deleted { Vec::new() } else { id.to_le_bytes().repeat(1 + id as usize % 3) }
 }
 
-/// The term of a write in the index of octets, which many share.
+/// The term of a write in the index of bytes, which many share.
 pub(crate) fn letter(id: Id) -> &'static [u8] {
     [&b"a"[..], b"b", b"c\0"][id as usize % 3]
 }

@@ -69,7 +69,7 @@ impl<E: Engine> World<E> {
 
     async fn read(&self, key: Key, r: u32) -> Outcome {
         match self.engine.get(key.name(), &read_terms(r)).await {
-            Ok(octets) => Outcome::Given(Seen::read(octets.as_ref().map(AsRef::as_ref))),
+            Ok(bytes) => Outcome::Given(Seen::read(bytes.as_ref().map(AsRef::as_ref))),
             Err(error) => failed_read(&error),
         }
     }
@@ -128,11 +128,11 @@ impl<E: Engine> World<E> {
 
     /// Plants a fault: the condition is evaluated by a read, and others write before the write.
     async fn check_outside(&self, key: Key, decide: &mut decisions::Put) -> Result<(), Outcome> {
-        let octets = match self.engine.get(key.name(), &read_terms(3)).await {
-            Ok(octets) => octets,
+        let bytes = match self.engine.get(key.name(), &read_terms(3)).await {
+            Ok(bytes) => bytes,
             Err(error) => return Err(failed_read(&error)),
         };
-        let stored = octets.as_ref().map(AsRef::as_ref).map(|octets| Record::read(octets).expect("whole"));
+        let stored = bytes.as_ref().map(AsRef::as_ref).map(|bytes| Record::read(bytes).expect("whole"));
         decide.check_before(stored).map_err(|seen| Outcome::Refused(Reason::Condition, seen))?;
         tokio::task::yield_now().await;
         Ok(())

@@ -18,8 +18,8 @@ impl Decide for Deletion {
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
         let Mark { dot, vtag, now } = mark;
         let new = NewContent { dot, vtag, now, is_deleted: true, attributes: b"", value: b"" };
-        let rules = Rules { allow_mult: false, last_write_wins: false, siblings_max: 1, octets_max: 0 };
-        model::write(stored, Context::EMPTY, &new, &rules, out).expect("one content without octets");
+        let rules = Rules { allow_mult: false, last_write_wins: false, siblings_max: 1, bytes_max: 0 };
+        model::write(stored, Context::EMPTY, &new, &rules, out).expect("one content without bytes");
         Verdict::Write
     }
 }
@@ -198,7 +198,7 @@ async fn long_operations_are_refused() {
 #[tokio::test]
 async fn a_data_type_has_the_limit_of_objects() {
     let mut config = crate::support::resources::config(&types());
-    config.object_octets_max = 1000;
+    config.object_bytes_max = 1000;
     let store = alula_store::Store::open(Kept::default(), config).await.expect("types that can be");
     let client = alula::testing::client(store.routes().expect("routes that agree"));
     let url = "http://test/types/sets/buckets/b/datatypes/k";

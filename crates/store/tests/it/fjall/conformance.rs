@@ -32,13 +32,13 @@ fn names(rng: &mut Rng) -> Vec<Name> {
     let name = |_| {
         let key = match rng.below(6) {
             0 | 1 => format!("k{}", rng.below(40)).into_bytes(),
-            2 => rng.octets_of(&[0, 1, 255], 3),
+            2 => rng.bytes_of(&[0, 1, 255], 3),
             3 => vec![b'k'; rng.range(4070..4100)],
-            4 => [vec![b'k'; 5000], rng.octets_of(b"ab", 6)].concat(),
+            4 => [vec![b'k'; 5000], rng.bytes_of(b"ab", 6)].concat(),
             _ => {
                 let mut key = vec![b'k'; 65_536];
                 let at = rng.range(4000..65_536);
-                key[at] = rng.octet();
+                key[at] = rng.byte();
                 key
             }
         };
@@ -54,11 +54,11 @@ fn attributes(rng: &mut Rng) -> Vec<u8> {
         Attribute::IntegerEntry { field: b"n_int", term: number.to_string().as_bytes() }.write(&mut out);
     }
     for _ in 0..rng.below(3) {
-        let mut term = rng.octets_of(&[0, 1, b'a', 255], 2);
+        let mut term = rng.bytes_of(&[0, 1, b'a', 255], 2);
         if rng.one_in(4) {
             let len = rng.range(1000..30_000);
             term.resize(len, *rng.pick(&[0, b'a']));
-            term.extend(rng.octets_of(b"ab", 1));
+            term.extend(rng.bytes_of(b"ab", 1));
         }
         Attribute::BinaryEntry { field: b"a_bin", term: &term }.write(&mut out);
     }
@@ -71,16 +71,15 @@ fn script(seed: u64, steps: usize) -> Vec<Step> {
     let names = names(&mut rng);
     let step = |_| match rng.below(20) {
         0 => {
-            let name = [rng.octets_of(b"ab", 2), vec![b's'; *rng.pick(&[0, 5000])]].concat();
+            let name = [rng.bytes_of(b"ab", 2), vec![b's'; *rng.pick(&[0, 5000])]].concat();
             let len = rng.below(5);
-            Step::Set(name, (!rng.one_in(3)).then(|| rng.octets(len)))
+            Step::Set(name, (!rng.one_in(3)).then(|| rng.bytes(len)))
         }
         1 | 2 => Step::Remove(rng.pick(&names).clone()),
         _ => {
             let len = if rng.one_in(10) { 20_000 } else { rng.below(50) };
             let (is_deleted, is_sibling) = (rng.one_in(5), rng.one_in(4));
-            let put =
-                Put { attributes: attributes(&mut rng), value: rng.octets(len), is_deleted, is_sibling };
+            let put = Put { attributes: attributes(&mut rng), value: rng.bytes(len), is_deleted, is_sibling };
             Step::Put(rng.pick(&names).clone(), put)
         }
     };
@@ -116,8 +115,8 @@ async fn all<S: Snapshot>(snapshot: &S, items: usize) -> Vec<(String, Vec<Vec<u8
             let bucket = BucketName { bucket_type, bucket };
             let keys = keys(snapshot, bucket, items).await;
             for key in &keys {
-                let octets = snapshot.get(bucket.object(key), far()).await.expect("a read").expect("a key");
-                let contents = plain(octets.as_ref()).into_iter().map(|(_, _, value)| value);
+                let bytes = snapshot.get(bucket.object(key), far()).await.expect("a read").expect("a key");
+                let contents = plain(bytes.as_ref()).into_iter().map(|(_, _, value)| value);
                 all.push(("object".into(), contents.collect()));
             }
             all.push(("keys".into(), keys));
@@ -150,10 +149,10 @@ async fn check_equal(one: &impl Engine, other: &impl Engine, items: usize) {
 
 #[tokio::test]
 async fn engines_keep_the_same() {
-    for (seed, memtable_octets) in [(1, 32 << 20), (2, 64 << 10)] {
+    for (seed, memtable_bytes) in [(1, 32 << 20), (2, 64 << 10)] {
         let folder = tempfile::tempdir().expect("a folder");
         let mut options = FjallOptions::default();
-        options.memtable_octets = memtable_octets;
+        options.memtable_bytes = memtable_bytes;
         let script = script(seed, 500);
         let memory = Memory::new();
         run(&memory, &script).await;
@@ -221,7 +220,7 @@ async fn snapshots_under_load_hold_no_half_of_a_batch() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut options = FjallOptions::default();
     // Files are finished all the time.
-    options.memtable_octets = 16 << 10;
+    options.memtable_bytes = 16 << 10;
     let fjall = Arc::new(Fjall::open(folder.path(), options).expect("a new folder"));
     let is_over = Arc::new(AtomicBool::new(false));
     let mut writers = tokio::task::JoinSet::new();
@@ -230,11 +229,11 @@ async fn snapshots_under_load_hold_no_half_of_a_batch() {
         writers.spawn(async move {
             let mut rng = Rng::new(writer);
             while !is_over.load(Ordering::Relaxed) {
-                let mut put = Put { is_deleted: rng.one_in(5), ..Put::value(rng.octets(100)) };
+                let mut put = Put { is_deleted: rng.one_in(5), ..Put::value(rng.bytes(100)) };
                 for _ in 0..5 {
-                    put = put.entry(b"n_bin", &rng.octets_of(b"ab", 4));
+                    put = put.entry(b"n_bin", &rng.bytes_of(b"ab", 4));
                 }
-                let key = [rng.octet() % 20];
+                let key = [rng.byte() % 20];
                 let durability = if rng.one_in(2) { Durability::Flushed } else { Durability::Buffered };
                 let name = crate::support::fjall::BUCKET.object(&key);
                 fjall.write(name, put, &write_terms(durability)).await.expect("a write");

@@ -64,7 +64,7 @@ async fn write_all(engine: Arc<Fjall>, task: u64) {
             value.resize(len, 7);
             let mut put = Put { is_deleted: rng.one_in(8), ..Put::value(value) };
             for _ in 0..rng.below(4) {
-                put = put.entry(b"n_bin", &rng.octets_of(b"ab", 3));
+                put = put.entry(b"n_bin", &rng.bytes_of(b"ab", 3));
             }
             engine.write(name, put, &terms).await.map(drop)
         };
@@ -76,7 +76,7 @@ async fn write_all(engine: Arc<Fjall>, task: u64) {
 
 fn small_options() -> FjallOptions {
     let mut options = FjallOptions::default();
-    options.memtable_octets = 256 * 1024;
+    options.memtable_bytes = 256 * 1024;
     options
 }
 

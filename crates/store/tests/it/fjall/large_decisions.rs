@@ -21,7 +21,7 @@ const NEVER: Duration = Duration::from_secs(60);
 
 type Order = Arc<Mutex<Vec<usize>>>;
 
-/// Appends an octet to what is stored, and notes its number in the order of decisions.
+/// Appends a byte to what is stored, and notes its number in the order of decisions.
 struct Append {
     number: usize,
     order: Order,
@@ -116,7 +116,7 @@ async fn writes_pass_the_decisions_on_a_large_object() {
     assert_eq!(appended, (0..CHANGES as u8).collect::<Vec<_>>(), "nothing is lost");
 }
 
-/// A write of a few octets to the object waits as well, whatever it is: writes of one object keep their
+/// A write of a few bytes to the object waits as well, whatever it is: writes of one object keep their
 /// order.
 #[tokio::test]
 async fn writes_of_one_object_keep_their_order() {

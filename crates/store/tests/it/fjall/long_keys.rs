@@ -6,7 +6,7 @@ use alula_store::engine::{
 };
 use alula_testkit::Rng;
 
-/// The octets that long names have in common and more.
+/// The bytes that long names have in common and more.
 const START: usize = 4_200;
 
 /// An engine with objects of these names, each with an entry of an index.
@@ -20,14 +20,14 @@ async fn filled(folder: &tempfile::TempDir, names: &[(&[u8], Vec<u8>)]) -> Fjall
     fjall
 }
 
-/// Keys of so many octets that differ in their last eight, in no order.
-fn long_keys(count: usize, octets: usize) -> Vec<Vec<u8>> {
+/// Keys of so many bytes that differ in their last eight, in no order.
+fn long_keys(count: usize, bytes: usize) -> Vec<Vec<u8>> {
     let mut rng = Rng::new(7);
     let mut keys: Vec<_> = (0..count)
         .map(|number| {
-            let mut key = vec![b'k'; octets];
+            let mut key = vec![b'k'; bytes];
             let end = format!("{:04}{number:04}", rng.below(10_000));
-            key[octets - 8..].copy_from_slice(end.as_bytes());
+            key[bytes - 8..].copy_from_slice(end.as_bytes());
             key
         })
         .collect();

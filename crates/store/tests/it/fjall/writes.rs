@@ -145,10 +145,10 @@ async fn a_full_queue_is_busy_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_waits_for_room_for_its_octets() {
+async fn a_write_waits_for_room_for_its_bytes() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut options = FjallOptions::default();
-    options.octets_waiting_max = 1000;
+    options.bytes_waiting_max = 1000;
     let engine = open(&folder, options);
     put(&*engine, b"alone", Put::value(vec![1; 5000])).await.expect("alone it may be longer");
     let (held, go) = hold(&engine);
@@ -267,10 +267,10 @@ async fn a_large_value_is_read_as_it_was_written() {
     put(&*engine, b"large", Put::value(value.clone())).await.expect("a write");
     drop(engine);
     let engine = open(&folder, FjallOptions::default());
-    let octets =
+    let bytes =
         engine.get(BUCKET.object(b"large"), &crate::support::fjall::read_terms()).await.expect("a read");
-    let octets = octets.expect("the object");
-    let content = Record::read(&octets).expect("a record").single().expect("one content");
+    let bytes = bytes.expect("the object");
+    let content = Record::read(&bytes).expect("a record").single().expect("one content");
     assert!(content.value() == value);
-    assert!(octets.ends_with(&value), "the value is the end of the record");
+    assert!(bytes.ends_with(&value), "the value is the end of the record");
 }

@@ -53,7 +53,7 @@ async fn ranges_find_keys_in_the_order_of_their_terms() {
         json("/buckets/b/index/name_bin/bob/carol", r#"{"keys":["k2","k3","k3"]}"#),
         json("/buckets/b/index/name_bin/bob/bob", r#"{"keys":["k2","k3"]}"#),
         json("/types/maps/buckets/b/index/name_bin/a/z", r#"{"keys":["x1"]}"#),
-        // Riak §11.1: octets compare as unsigned numbers.
+        // Riak §11.1: bytes compare as unsigned numbers.
         json("/buckets/b/index/name_bin/a/%FF", r#"{"keys":["k1","k2","k3","k3","k4"]}"#),
         json("/buckets/b/index/name_bin/z/%FF", r#"{"keys":["k4"]}"#),
         // Riak §11.1: numbers compare as numbers.
@@ -186,7 +186,7 @@ async fn terms_are_searched_for_patterns() {
         json("/buckets/b/index/name_bin/a/z?term_regex=l&max_results=3", r#"{"keys":["k1","k3"]}"#),
         json("/buckets/b/index/name_bin/bob?term_regex=x", r#"{"keys":[]}"#),
         json("/buckets/b/index/name_bin/a/z?term_regex=", r#"{"keys":["k1","k2","k3","k3"]}"#),
-        // Riak §11.5: terms are octets.
+        // Riak §11.5: terms are bytes.
         json("/buckets/b/index/name_bin/a/%FF?term_regex=^..$", r#"{"keys":["k4"]}"#),
         json("/buckets/b/index/name_bin/a/%FF?term_regex=%5C%5Cxbc$", r#"{"keys":[]}"#),
         json("/buckets/b/index/name_bin/a/%FF?term_regex=%5Cxbc$", r#"{"keys":["k4"]}"#),
@@ -328,9 +328,9 @@ async fn entries_are_those_of_all_contents() {
     check(&store, &cases).await;
 }
 
-/// Riak §11.1: terms are octets, of any length.
+/// Riak §11.1: terms are bytes, of any length.
 #[tokio::test]
-async fn any_octets_are_terms() {
+async fn any_bytes_are_terms() {
     let store = open(Memory::new()).await;
     let long = vec![b't'; 60_000];
     let terms: [&[u8]; 6] = [b"\0", b"\0\0", b"\0\xff", b"a\0b", b"\xff", &long];

@@ -228,9 +228,9 @@ async fn older_clients_can_leave_properties_out() {
     }
 }
 
-/// Riak §1.2: segments are octets. JSON is text, so that other octets have characters that stand for them.
+/// Riak §1.2: segments are bytes. JSON is text, so that other bytes have characters that stand for them.
 #[tokio::test]
-async fn any_octets_are_listed() {
+async fn any_bytes_are_listed() {
     let store = open(Memory::new()).await;
     let keys: [&[u8]; 6] = [b"\0", b"\"\\", "\u{fc}".as_bytes(), b"}", b"\xff", b"\xed\xa0\x80"];
     for key in keys {

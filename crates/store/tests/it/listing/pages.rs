@@ -28,7 +28,7 @@ struct Query {
 }
 
 fn escaped(text: &str) -> String {
-    text.bytes().map(|octet| format!("%{octet:02X}")).collect()
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 impl Model {

@@ -10,7 +10,7 @@ use alula_store::engine::{
 use alula_store::model::Damaged;
 use tokio::time::Instant;
 
-type Octets = <Memory as Engine>::Octets;
+type Bytes = <Memory as Engine>::Bytes;
 
 /// The engine.
 pub(crate) struct Broken {
@@ -63,10 +63,10 @@ impl Broken {
 }
 
 impl Engine for Broken {
-    type Octets = Octets;
+    type Bytes = Bytes;
     type Snapshot = BrokenSnapshot;
 
-    async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Octets>, EngineError> {
+    async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Bytes>, EngineError> {
         self.memory.get(name, terms).await
     }
 
@@ -75,7 +75,7 @@ impl Engine for Broken {
         name: ObjectName<'_>,
         decide: D,
         terms: &WriteTerms,
-    ) -> Result<Written<D, Octets>, EngineError> {
+    ) -> Result<Written<D, Bytes>, EngineError> {
         self.memory.write(name, decide, terms).await
     }
 
@@ -122,9 +122,9 @@ impl Drop for BrokenSnapshot {
 }
 
 impl Snapshot for BrokenSnapshot {
-    type Octets = Octets;
+    type Bytes = Bytes;
 
-    async fn get(&self, name: ObjectName<'_>, deadline: Instant) -> Result<Option<Octets>, EngineError> {
+    async fn get(&self, name: ObjectName<'_>, deadline: Instant) -> Result<Option<Bytes>, EngineError> {
         self.snapshot.get(name, deadline).await
     }
 

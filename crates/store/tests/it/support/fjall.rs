@@ -10,7 +10,7 @@ use alula_store::model::{Attribute, Content, Context, NewContent, Record, Rules,
 use tokio::time::Instant;
 
 const RULES: Rules =
-    Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, octets_max: 1 << 30 };
+    Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 30 };
 
 /// A write that replaces what is stored, or stays beside it.
 #[derive(Clone, Debug, Default)]
@@ -34,9 +34,9 @@ impl Put {
 
 impl Decide for Put {
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let context = match stored {
-            Some(stored) if !self.is_sibling => stored.context(&mut octets),
+            Some(stored) if !self.is_sibling => stored.context(&mut bytes),
             _ => Context::EMPTY,
         };
         let Mark { dot, vtag, now } = mark;
@@ -48,7 +48,7 @@ impl Decide for Put {
         }
     }
 
-    fn octets(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.attributes.len() + self.value.len()
     }
 }
@@ -84,7 +84,7 @@ pub(crate) async fn put<E: Engine>(engine: &E, key: &[u8], put: Put) -> Result<(
 /// attributes and its value.
 pub(crate) type Plain = (bool, Vec<u8>, Vec<u8>);
 
-pub(crate) fn plain(octets: &[u8]) -> Vec<Plain> {
+pub(crate) fn plain(bytes: &[u8]) -> Vec<Plain> {
     let one = |content: Content<'_>| {
         let mut attributes = Vec::new();
         for attribute in content.attributes() {
@@ -92,14 +92,14 @@ pub(crate) fn plain(octets: &[u8]) -> Vec<Plain> {
         }
         (content.is_deleted(), attributes, content.value().to_vec())
     };
-    let mut contents: Vec<_> = Record::read(octets).expect("a record").contents().map(one).collect();
+    let mut contents: Vec<_> = Record::read(bytes).expect("a record").contents().map(one).collect();
     contents.sort();
     contents
 }
 
 pub(crate) async fn get<E: Engine>(engine: &E, name: ObjectName<'_>) -> Option<Vec<Plain>> {
-    let octets = engine.get(name, &read_terms()).await.expect("a read");
-    octets.map(|octets| plain(octets.as_ref()))
+    let bytes = engine.get(name, &read_terms()).await.expect("a read");
+    bytes.map(|bytes| plain(bytes.as_ref()))
 }
 
 /// All keys of a bucket, in pages of so many.
@@ -162,14 +162,14 @@ pub(crate) async fn check_entries<S: Snapshot>(snapshot: &S, bucket: BucketName<
     let (mut expected, mut expected_deleted) = (Vec::new(), Vec::new());
     for key in keys(snapshot, bucket, 100).await {
         let name = bucket.object(&key);
-        let octets = snapshot.get(name, far()).await.expect("a read").expect("a key that was listed");
-        let record = Record::read(octets.as_ref()).expect("a record");
+        let bytes = snapshot.get(name, far()).await.expect("a read").expect("a key that was listed");
+        let record = Record::read(bytes.as_ref()).expect("a record");
         let mut terms = Vec::new();
         for content in record.contents().filter(|content| !content.is_deleted()) {
             for attribute in content.attributes() {
-                let mut octets = Vec::new();
-                if term::of(attribute.expect("whole attributes"), &mut octets) == Some(field) {
-                    terms.push((octets, key.clone()));
+                let mut bytes = Vec::new();
+                if term::of(attribute.expect("whole attributes"), &mut bytes) == Some(field) {
+                    terms.push((bytes, key.clone()));
                 }
             }
         }

@@ -43,8 +43,7 @@ impl Seed {
 
 impl Decide for Seed {
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
-        let rules =
-            Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, octets_max: 1 << 30 };
+        let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 30 };
         let (mut attributes, mut given) = (Vec::new(), Vec::new());
         for (field, term) in &self.entries {
             match field.ends_with(b"_int") {
@@ -128,12 +127,12 @@ pub(crate) fn client(server: &TestServer) -> Client {
 }
 
 fn long_heads(limits: Limits) -> Limits {
-    const OCTETS: u32 = 1 << 20;
+    const BYTES: u32 = 1 << 20;
     Limits {
-        head_bytes: OCTETS,
-        target_bytes: OCTETS,
-        field_section_bytes: OCTETS,
-        string_bytes: OCTETS,
+        head_bytes: BYTES,
+        target_bytes: BYTES,
+        field_section_bytes: BYTES,
+        string_bytes: BYTES,
         continuation_frames: 100,
         ..limits
     }

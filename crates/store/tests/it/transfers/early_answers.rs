@@ -33,15 +33,15 @@ fn status_after_all(address: SocketAddr, fields: &str, is_chunked: bool) -> Stri
     status_after(address, fields, is_chunked, LARGE)
 }
 
-fn status_after(address: SocketAddr, fields: &str, is_chunked: bool, octets: usize) -> String {
+fn status_after(address: SocketAddr, fields: &str, is_chunked: bool, bytes: usize) -> String {
     let mut socket = TcpStream::connect(address).expect("a connection");
     let framing = match is_chunked {
         true => "transfer-encoding: chunked".to_owned(),
-        false => format!("content-length: {octets}"),
+        false => format!("content-length: {bytes}"),
     };
     let head = format!("PUT /buckets/b/keys/k HTTP/1.1\r\nhost: {address}\r\n{fields}\r\n{framing}\r\n\r\n");
     socket.write_all(head.as_bytes()).expect("the head is sent");
-    for _ in 0..octets / PIECE.len() {
+    for _ in 0..bytes / PIECE.len() {
         if is_chunked {
             socket.write_all(b"10000\r\n").expect("a chunk is sent");
         }

@@ -1,6 +1,6 @@
 //! Content on its way in and out: bounds, early answers, long lines.
 
+mod bytes_in_flight;
 #[cfg(feature = "fuzzing")]
 mod early_answers;
 mod long_lines;
-mod octets_in_flight;

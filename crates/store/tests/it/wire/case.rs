@@ -30,7 +30,7 @@ pub(crate) struct Case {
 pub(crate) enum Step {
     /// Sends a request and takes its answer.
     Ask(Request),
-    /// Sends octets over HTTP/1.1.
+    /// Sends bytes over HTTP/1.1.
     Send(String),
     /// The next answer must be like this.
     Expect(Expected),

@@ -76,7 +76,7 @@ impl Check {
     /// The difference.
     pub(crate) fn hold(&self, answer: &Answer, variables: &Variables) -> Result<(), String> {
         let pattern = |text: &str| Pattern::read(text, variables);
-        let octets = |text: &str| Pattern::read(text, variables)?.into_octets();
+        let bytes = |text: &str| Pattern::read(text, variables)?.into_bytes();
         let field = |name: &str| answer.value(name);
         match self {
             Self::Field(name, value) => match field(name) {
@@ -84,19 +84,19 @@ impl Check {
                 came => Err(format!("{name}: {came:?} instead of {value:?}")),
             },
             Self::FieldHolds(name, text) => match field(name) {
-                Some(came) if contains(came.as_bytes(), &octets(text)?) => Ok(()),
+                Some(came) if contains(came.as_bytes(), &bytes(text)?) => Ok(()),
                 came => Err(format!("{name}: {came:?} without {text:?}")),
             },
             Self::FieldLists(name, list) => match field(name) {
-                Some(came) if members(&came) == members(&String::from_utf8_lossy(&octets(list)?)) => Ok(()),
+                Some(came) if members(&came) == members(&String::from_utf8_lossy(&bytes(list)?)) => Ok(()),
                 came => Err(format!("{name}: {came:?} instead of a list of {list:?}")),
             },
             Self::NoField(name) => field(name).map_or(Ok(()), |came| Err(format!("{name}: {came:?}"))),
             Self::Content(text) if pattern(text)?.matches(&answer.content) => Ok(()),
             Self::Content(text) => Err(format!("content instead of {:?}", shortened(text))),
-            Self::ContentHolds(text) if contains(&answer.content, &octets(text)?) => Ok(()),
+            Self::ContentHolds(text) if contains(&answer.content, &bytes(text)?) => Ok(()),
             Self::ContentHolds(text) => Err(format!("content without {text:?}")),
-            Self::ContentLacks(text) if !contains(&answer.content, &octets(text)?) => Ok(()),
+            Self::ContentLacks(text) if !contains(&answer.content, &bytes(text)?) => Ok(()),
             Self::ContentLacks(text) => Err(format!("content with {text:?}")),
             Self::Json(text) => compare(text, answer, variables, json::is_same),
             Self::JsonHolds(text) => compare(text, answer, variables, json::is_held),
@@ -220,8 +220,8 @@ fn members(list: &str) -> Vec<String> {
     members
 }
 
-fn contains(octets: &[u8], part: &[u8]) -> bool {
-    part.is_empty() || octets.windows(part.len()).any(|window| window == part)
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || bytes.windows(part.len()).any(|window| window == part)
 }
 
 fn shortened(text: &str) -> &str {

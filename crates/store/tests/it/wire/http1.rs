@@ -14,7 +14,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(20);
 pub(crate) struct Connection {
     address: SocketAddr,
     socket: Option<TcpStream>,
-    /// Octets that were read and belong to what follows.
+    /// Bytes that were read and belong to what follows.
     ahead: Vec<u8>,
 }
 
@@ -23,16 +23,16 @@ impl Connection {
         Self { address, socket: None, ahead: Vec::new() }
     }
 
-    /// Sends octets. A server that has closed its side reads no more; its answer tells.
+    /// Sends bytes. A server that has closed its side reads no more; its answer tells.
     ///
     /// # Errors
     /// No connection can be opened.
-    pub(crate) fn send(&mut self, octets: &[u8]) -> Result<(), String> {
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
         let socket = match &mut self.socket {
             Some(socket) => socket,
             none => none.insert(open(self.address).map_err(|error| error.to_string())?),
         };
-        let _ = socket.write_all(octets);
+        let _ = socket.write_all(bytes);
         Ok(())
     }
 
@@ -90,11 +90,11 @@ impl Connection {
         }
     }
 
-    fn take(&mut self, octets: usize) -> Result<Vec<u8>, String> {
-        while self.ahead.len() < octets {
+    fn take(&mut self, bytes: usize) -> Result<Vec<u8>, String> {
+        while self.ahead.len() < bytes {
             self.fill()?;
         }
-        Ok(self.ahead.drain(..octets).collect())
+        Ok(self.ahead.drain(..bytes).collect())
     }
 
     fn fill(&mut self) -> Result<(), String> {
@@ -102,35 +102,35 @@ impl Connection {
         let socket = self.socket.as_mut().ok_or("there is no connection")?;
         match socket.read(&mut buffer).map_err(|error| format!("no answer: {error}"))? {
             0 => Err(format!("the connection ended after {:?}", String::from_utf8_lossy(&self.ahead))),
-            octets => {
-                self.ahead.extend_from_slice(&buffer[..octets]);
+            bytes => {
+                self.ahead.extend_from_slice(&buffer[..bytes]);
                 Ok(())
             }
         }
     }
 }
 
-/// The octets of a request.
+/// The bytes of a request.
 pub(crate) fn request(
     (method, path): (&str, &[u8]),
     host: &str,
     fields: &[(String, Vec<u8>)],
     content: Option<&[u8]>,
 ) -> Vec<u8> {
-    let mut octets = format!("{method} ").into_bytes();
-    octets.extend(path);
-    octets.extend(format!(" HTTP/1.1\r\nHost: {host}\r\n").bytes());
+    let mut bytes = format!("{method} ").into_bytes();
+    bytes.extend(path);
+    bytes.extend(format!(" HTTP/1.1\r\nHost: {host}\r\n").bytes());
     for (name, value) in fields {
-        octets.extend(format!("{name}: ").bytes());
-        octets.extend(value);
-        octets.extend(b"\r\n");
+        bytes.extend(format!("{name}: ").bytes());
+        bytes.extend(value);
+        bytes.extend(b"\r\n");
     }
     if content.is_some() || matches!(method, "PUT" | "POST") {
-        octets.extend(format!("Content-Length: {}\r\n", content.map_or(0, <[u8]>::len)).bytes());
+        bytes.extend(format!("Content-Length: {}\r\n", content.map_or(0, <[u8]>::len)).bytes());
     }
-    octets.extend(b"\r\n");
-    octets.extend(content.unwrap_or_default());
-    octets
+    bytes.extend(b"\r\n");
+    bytes.extend(content.unwrap_or_default());
+    bytes
 }
 
 fn open(address: SocketAddr) -> std::io::Result<TcpStream> {

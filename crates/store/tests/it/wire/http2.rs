@@ -50,6 +50,6 @@ pub(crate) fn ask(
 }
 
 fn pairs(fields: &FieldSection) -> Vec<(String, String)> {
-    let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     fields.iter().map(|field| (text(field.name_bytes()), text(field.value()))).collect()
 }

@@ -24,26 +24,25 @@ pub(crate) fn parts(content: &[u8], boundary: &str) -> Result<Vec<Answer>, Strin
     }
 }
 
-/// A part: fields, an empty line, and octets.
-fn part(octets: &[u8]) -> Result<Answer, String> {
-    let head =
-        octets.windows(4).position(|four| four == b"\r\n\r\n").ok_or("a part without an empty line")?;
-    let fields = String::from_utf8_lossy(&octets[..head]).into_owned();
+/// A part: fields, an empty line, and bytes.
+fn part(bytes: &[u8]) -> Result<Answer, String> {
+    let head = bytes.windows(4).position(|four| four == b"\r\n\r\n").ok_or("a part without an empty line")?;
+    let fields = String::from_utf8_lossy(&bytes[..head]).into_owned();
     let field = |line: &str| {
         let (name, value) = line.split_once(": ").ok_or_else(|| format!("{line:?} is no field of a part"))?;
         Ok((name.to_ascii_lowercase(), value.to_owned()))
     };
     let fields = fields.split("\r\n").map(field).collect::<Result<_, String>>()?;
-    Ok(Answer { status: 0, fields, content: octets[head + 4..].to_vec() })
+    Ok(Answer { status: 0, fields, content: bytes[head + 4..].to_vec() })
 }
 
-fn split<'a>(mut octets: &'a [u8], separator: &[u8]) -> Vec<&'a [u8]> {
+fn split<'a>(mut bytes: &'a [u8], separator: &[u8]) -> Vec<&'a [u8]> {
     let mut parts = Vec::new();
-    while let Some(at) = octets.windows(separator.len()).position(|window| window == separator) {
-        parts.push(&octets[..at]);
-        octets = &octets[at + separator.len()..];
+    while let Some(at) = bytes.windows(separator.len()).position(|window| window == separator) {
+        parts.push(&bytes[..at]);
+        bytes = &bytes[at + separator.len()..];
     }
-    parts.push(octets);
+    parts.push(bytes);
     parts
 }
 

@@ -77,9 +77,9 @@ fn add(case: &mut Case, number: usize, line: &str) -> Result<(), String> {
         case.store = Kind::of_name(name).ok_or("no such store")?;
     } else if line == "only: HTTP/1.1" {
         case.is_http1_only = true;
-    } else if let Some(octets) = line.strip_prefix("raw | ") {
+    } else if let Some(bytes) = line.strip_prefix("raw | ") {
         case.is_http1_only = true;
-        case.steps.push(Step::Send(octets.to_owned()));
+        case.steps.push(Step::Send(bytes.to_owned()));
     } else if let Some(status) = line.strip_prefix("-> ").or(line.strip_prefix("~> ")) {
         let status = status.parse().map_err(|_| "no status")?;
         let is_awaited = line.starts_with('~');
@@ -90,7 +90,7 @@ fn add(case: &mut Case, number: usize, line: &str) -> Result<(), String> {
     } else {
         return match case.steps.last_mut() {
             Some(Step::Ask(request)) => add_to_request(request, line),
-            Some(Step::Send(octets)) => more(octets, line),
+            Some(Step::Send(bytes)) => more(bytes, line),
             Some(Step::Expect(expected)) => add_check(&mut expected.checks, line),
             None => Err("no request has begun".into()),
         };
@@ -101,7 +101,7 @@ fn add(case: &mut Case, number: usize, line: &str) -> Result<(), String> {
 /// `PUT /path (text/plain) | content`
 fn request(line: &str) -> Option<Request> {
     let (method, rest) = line.split_once(' ')?;
-    let is_method = method.bytes().all(|octet| octet.is_ascii_uppercase());
+    let is_method = method.bytes().all(|byte| byte.is_ascii_uppercase());
     if !is_method || !rest.starts_with(['/', '{']) {
         return None;
     }

@@ -8,7 +8,7 @@ pub(crate) struct Pattern(Vec<Piece>);
 
 #[derive(Debug)]
 enum Piece {
-    Octets(Vec<u8>),
+    Bytes(Vec<u8>),
     /// `{*}`
     Any,
     /// `{alnum}`
@@ -35,20 +35,20 @@ impl Pattern {
         Ok(Self(pieces))
     }
 
-    /// Returns true if the pattern is these octets.
-    pub(crate) fn matches(&self, octets: &[u8]) -> bool {
-        matches(&self.0, octets)
+    /// Returns true if the pattern is these bytes.
+    pub(crate) fn matches(&self, bytes: &[u8]) -> bool {
+        matches(&self.0, bytes)
     }
 
-    /// The octets, if the pattern has no wildcard.
+    /// The bytes, if the pattern has no wildcard.
     ///
     /// # Errors
     /// It has one.
-    pub(crate) fn into_octets(self) -> Result<Vec<u8>, String> {
+    pub(crate) fn into_bytes(self) -> Result<Vec<u8>, String> {
         let mut all = Vec::new();
         for piece in self.0 {
             match piece {
-                Piece::Octets(octets) => all.extend(octets),
+                Piece::Bytes(bytes) => all.extend(bytes),
                 Piece::Any | Piece::Alphanumeric => return Err("a wildcard is no text to send".into()),
             }
         }
@@ -74,19 +74,19 @@ fn braced<'t>(text: &'t str, pieces: &mut Vec<Piece>, variables: &Variables) -> 
     Ok(rest)
 }
 
-/// Adds the octet of an escape; returns what follows.
+/// Adds the byte of an escape; returns what follows.
 fn escape<'t>(text: &'t str, pieces: &mut Vec<Piece>) -> &'t str {
     let hexadecimal = text.strip_prefix("\\x").and_then(|text| text.get(..2));
-    let octet = hexadecimal.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-    let (octet, length) = match (text.as_bytes().get(1), octet) {
-        (_, Some(octet)) => (octet, 4),
+    let byte = hexadecimal.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+    let (byte, length) = match (text.as_bytes().get(1), byte) {
+        (_, Some(byte)) => (byte, 4),
         (Some(b'n'), _) => (b'\n', 2),
         (Some(b'r'), _) => (b'\r', 2),
         (Some(b't'), _) => (b'\t', 2),
         (Some(b'\\'), _) => (b'\\', 2),
         _ => (b'\\', 1),
     };
-    push(pieces, &[octet]);
+    push(pieces, &[byte]);
     &text[length..]
 }
 
@@ -96,25 +96,25 @@ pub(crate) fn is_name(name: &str) -> bool {
         name.split_once('*').is_some_and(|(of, count)| of.len() == 1 && count.parse::<usize>().is_ok());
     let name = name.strip_prefix('%').unwrap_or(name);
     let is_word = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.bytes().all(|octet| matches!(octet, b'a'..=b'z' | b'0'..=b'9' | b'@'));
+        && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'@'));
     times || is_word
 }
 
-fn push(pieces: &mut Vec<Piece>, octets: &[u8]) {
+fn push(pieces: &mut Vec<Piece>, bytes: &[u8]) {
     match pieces.last_mut() {
-        Some(Piece::Octets(last)) => last.extend_from_slice(octets),
-        _ => pieces.push(Piece::Octets(octets.to_vec())),
+        Some(Piece::Bytes(last)) => last.extend_from_slice(bytes),
+        _ => pieces.push(Piece::Bytes(bytes.to_vec())),
     }
 }
 
-fn matches(pieces: &[Piece], octets: &[u8]) -> bool {
-    let Some((first, rest)) = pieces.split_first() else { return octets.is_empty() };
+fn matches(pieces: &[Piece], bytes: &[u8]) -> bool {
+    let Some((first, rest)) = pieces.split_first() else { return bytes.is_empty() };
     match first {
-        Piece::Octets(own) => octets.strip_prefix(&own[..]).is_some_and(|octets| matches(rest, octets)),
-        Piece::Any => (0..=octets.len()).any(|length| matches(rest, &octets[length..])),
+        Piece::Bytes(own) => bytes.strip_prefix(&own[..]).is_some_and(|bytes| matches(rest, bytes)),
+        Piece::Any => (0..=bytes.len()).any(|length| matches(rest, &bytes[length..])),
         Piece::Alphanumeric => {
-            let length = octets.iter().take_while(|octet| octet.is_ascii_alphanumeric()).count();
-            (1..=length).rev().any(|length| matches(rest, &octets[length..]))
+            let length = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            (1..=length).rev().any(|length| matches(rest, &bytes[length..]))
         }
     }
 }
@@ -123,7 +123,7 @@ fn matches(pieces: &[Piece], octets: &[u8]) -> bool {
 fn what_matches() {
     let mut variables = Variables::default();
     variables.set("a", "letter");
-    for (text, octets, is_match) in [
+    for (text, bytes, is_match) in [
         ("{a}", "letter", true),
         ("{a}\\n", "letter\n", true),
         ("{x*3}", "xxx", true),
@@ -137,7 +137,7 @@ fn what_matches() {
         ("{\"a\":{}}", "{\"a\":{}}", true),
     ] {
         let pattern = Pattern::read(text, &variables).expect(text);
-        assert_eq!(pattern.matches(octets.as_bytes()), is_match, "{text} {octets}");
+        assert_eq!(pattern.matches(bytes.as_bytes()), is_match, "{text} {bytes}");
     }
     assert!(Pattern::read("{nobody}", &variables).is_err());
 }

@@ -77,9 +77,9 @@ impl<'s> Player<'s> {
                 self.answers.push_back(answer);
                 Ok(())
             }
-            Step::Send(octets) => {
-                let octets = self.octets(octets)?;
-                self.connection()?.send(&octets)
+            Step::Send(bytes) => {
+                let bytes = self.bytes(bytes)?;
+                self.connection()?.send(&bytes)
             }
             Step::Expect(expected) if expected.is_awaited => self.await_answer(expected),
             Step::Expect(expected) => {
@@ -120,10 +120,10 @@ impl<'s> Player<'s> {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Answer, String> {
-        let path = self.octets(&request.path)?;
-        let fields = request.fields.iter().map(|(name, value)| Ok((name.clone(), self.octets(value)?)));
+        let path = self.bytes(&request.path)?;
+        let fields = request.fields.iter().map(|(name, value)| Ok((name.clone(), self.bytes(value)?)));
         let fields = fields.collect::<Result<Vec<_>, String>>()?;
-        let content = request.content.as_deref().map(|content| self.octets(content)).transpose()?;
+        let content = request.content.as_deref().map(|content| self.bytes(content)).transpose()?;
         let (method, content) = (&*request.method, content.as_deref());
         match &mut self.transport {
             Transport::Http1(connection) => {
@@ -142,8 +142,8 @@ impl<'s> Player<'s> {
         }
     }
 
-    fn octets(&self, text: &str) -> Result<Vec<u8>, String> {
-        Pattern::read(text, &self.variables)?.into_octets()
+    fn bytes(&self, text: &str) -> Result<Vec<u8>, String> {
+        Pattern::read(text, &self.variables)?.into_bytes()
     }
 
     fn connection(&mut self) -> Result<&mut Connection, String> {

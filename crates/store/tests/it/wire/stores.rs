@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     Usual,
     /// Tombstones are reaped at once.
     Reaping,
-    /// An object may have 1000 octets and three contents.
+    /// An object may have 1000 bytes and three contents.
     Small,
     /// Lists are not enabled.
     WithoutLists,
@@ -47,7 +47,7 @@ impl Kind {
         match self {
             Self::Usual => {}
             Self::Reaping => config.reap_after = Some(Duration::from_millis(20)),
-            Self::Small => (config.object_octets_max, config.siblings_max) = (1000, 3),
+            Self::Small => (config.object_bytes_max, config.siblings_max) = (1000, 3),
             Self::WithoutLists => config.lists = false,
             Self::IgnoringHooks => config.ignore_hooks = true,
         }
@@ -117,7 +117,7 @@ async fn serve<E: Engine>(engine: E, config: Config) -> SocketAddr {
     address
 }
 
-/// Room for a key of 65 536 octets with an escape for each.
+/// Room for a key of 65 536 bytes with an escape for each.
 pub(crate) fn limits() -> Limits {
     Limits {
         field_section_bytes: 300 * 1024,

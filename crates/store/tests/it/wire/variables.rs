@@ -88,9 +88,9 @@ const FIELDS: [(&str, &str); 4] =
     [("vclock", "x-riak-vclock"), ("etag", "etag"), ("date", "last-modified"), ("location", "location")];
 
 fn escaped(text: &str) -> String {
-    let escaped = text.bytes().map(|octet| match octet.is_ascii_alphanumeric() {
-        true => char::from(octet).to_string(),
-        false => format!("%{octet:02X}"),
+    let escaped = text.bytes().map(|byte| match byte.is_ascii_alphanumeric() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
     });
     escaped.collect()
 }

@@ -146,10 +146,10 @@ mod tests {
     fn an_answer_is_shown_without_what_differs_by_nature() {
         let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let answer = |fields, body: &str| Answer { status: "200".into(), fields, body: body.into() };
-        let one = answer(vec![field("link", "<b>, <a>"), field("etag", "1"), field(VCLOCK, "x")], "octets");
+        let one = answer(vec![field("link", "<b>, <a>"), field("etag", "1"), field(VCLOCK, "x")], "bytes");
         let other = answer(
             vec![field("etag", "2"), field("link", "<a>"), field("link", "<b>"), field(VCLOCK, "y")],
-            "octets",
+            "bytes",
         );
         assert_eq!(one.shown(), other.shown());
         assert!(one.shown().contains("no last-modified"));

@@ -27,11 +27,11 @@ impl Answer {
         self.fields.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn add(&mut self, octets: &[u8]) {
-        self.content.extend_from_slice(octets);
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.content.extend_from_slice(bytes);
     }
 
-    pub(crate) fn octets(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.content.len()
     }
 
@@ -46,9 +46,9 @@ impl Answer {
 
     /// One line for each thing that can differ; the date does.
     pub(crate) fn lines(&self) -> Vec<(String, String)> {
-        let shown = |octets: &[u8]| match octets.len() {
-            0..60 => octets.escape_ascii().to_string(),
-            len => format!("{len} octets"),
+        let shown = |bytes: &[u8]| match bytes.len() {
+            0..60 => bytes.escape_ascii().to_string(),
+            len => format!("{len} bytes"),
         };
         let mut lines = vec![
             (

@@ -60,8 +60,8 @@ fn routes(folder: &Path) -> Router {
         .route("/moved", routing::any(|| async { Redirect::permanent("/text?a=b") }))
         .route("/cookies", routing::any(cookies))
         .route(
-            "/octets",
-            routing::any(|| async { [("x-octets", HeaderValue::from_bytes(b"\xe9\xff").unwrap())] }),
+            "/bytes",
+            routing::any(|| async { [("x-bytes", HeaderValue::from_bytes(b"\xe9\xff").unwrap())] }),
         )
         .route("/close", routing::any(|| async { ([(header::CONNECTION, "close")], "last") }))
         .route(
@@ -159,7 +159,7 @@ enum End {
     Panic,
 }
 
-/// Content of so many pieces of three octets, whose length is not known.
+/// Content of so many pieces of three bytes, whose length is not known.
 fn pieces(count: usize, end: End) -> Body {
     Body::new(Pieces { left: count, end: Some(end) })
 }

@@ -75,9 +75,9 @@ impl Reader<'_> {
     fn more(&mut self) -> bool {
         let mut buffer = [0; 16 * 1024];
         match self.socket.read(&mut buffer) {
-            Ok(octets) => {
-                self.input.extend_from_slice(&buffer[..octets]);
-                octets > 0
+            Ok(bytes) => {
+                self.input.extend_from_slice(&buffer[..bytes]);
+                bytes > 0
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => false,
             Err(error) => panic!("{}: {error}", self.name),
@@ -87,7 +87,7 @@ impl Reader<'_> {
     /// Takes what comes before `end`, and drops that.
     fn until(&mut self, end: &[u8]) -> Option<String> {
         loop {
-            if let Some(at) = self.input.windows(end.len()).position(|octets| octets == end) {
+            if let Some(at) = self.input.windows(end.len()).position(|bytes| bytes == end) {
                 let taken = self.input.drain(..at + end.len()).collect::<Vec<_>>();
                 return Some(taken[..at].escape_ascii().to_string());
             }
@@ -125,7 +125,7 @@ impl Reader<'_> {
         }
         let length = answer.header("content-length").map(|digits| digits.parse::<usize>().unwrap());
         let is_whole = loop {
-            let left = length.map_or(usize::MAX, |length| length - answer.octets());
+            let left = length.map_or(usize::MAX, |length| length - answer.bytes());
             let taken = self.input.len().min(left);
             answer.add(&self.input.drain(..taken).collect::<Vec<_>>());
             if taken == left {

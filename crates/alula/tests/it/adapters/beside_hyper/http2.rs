@@ -46,11 +46,11 @@ impl Client {
         let mut buffer = vec![0; 64 * 1024];
         loop {
             self.transmit();
-            let octets = self.socket.read(&mut buffer).unwrap_or_default();
-            if octets == 0 {
+            let bytes = self.socket.read(&mut buffer).unwrap_or_default();
+            if bytes == 0 {
                 return answer.ends("closed");
             }
-            if let Err(end) = self.receive(&buffer[..octets], request, &mut answer) {
+            if let Err(end) = self.receive(&buffer[..bytes], request, &mut answer) {
                 return answer.ends(end);
             }
         }
@@ -112,8 +112,8 @@ impl Client {
             }
             self.transmit();
             let mut buffer = [0; 16 * 1024];
-            let octets = self.socket.read(&mut buffer).unwrap();
-            let mut input = &buffer[..octets];
+            let bytes = self.socket.read(&mut buffer).unwrap();
+            let mut input = &buffer[..bytes];
             while let Ok(received) = self.machine.receive(input, self.now()) {
                 let is_answer = matches!(received.event, Some(Event::Head { .. }));
                 assert!(!is_answer, "an answer came before the content was sent");
@@ -176,6 +176,6 @@ impl Client {
 }
 
 fn shown(fields: &FieldSection) -> Vec<(String, String)> {
-    let text = |octets: &[u8]| octets.escape_ascii().to_string();
+    let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
     fields.iter().map(|field| (text(field.name_bytes()), text(field.value()))).collect()
 }

@@ -37,9 +37,9 @@ impl<S: Send + Sync> FromRequest<S> for Brought {
     type Rejection = Response;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        let octets =
+        let bytes =
             axum::body::Bytes::from_request(request, state).await.map_err(IntoResponse::into_response)?;
-        let item: Item = serde_json::from_slice(&octets)
+        let item: Item = serde_json::from_slice(&bytes)
             .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()).into_response())?;
         match item.title.trim() {
             "" => Err((StatusCode::UNPROCESSABLE_ENTITY, "the title is empty").into_response()),

@@ -6,7 +6,7 @@ use super::{Exchange, Session};
 use crate::{
     failure::exit::{Failure, Outcome},
     fetch::{
-        content::{Octets, Source},
+        content::{Input, Source},
         output::{Output, There, destination::Destination},
         show::{self, Show},
         tell::watch,
@@ -24,7 +24,7 @@ impl Exchange<'_> {
             show::request_head(self.method(), &self.target.url, &self.fields, &show, &mut preface);
         }
         let content = plan.content_for(self.target).map(|content| &content.source);
-        if let Some(Source::Octets(Octets::Text(text))) = content.filter(|_| show.request_content) {
+        if let Some(Source::Input(Input::Text(text))) = content.filter(|_| show.request_content) {
             match show.json(text) {
                 Some(json) => preface.append(json),
                 None => preface.text(text),

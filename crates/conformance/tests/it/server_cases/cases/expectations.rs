@@ -2,7 +2,7 @@
 
 use crate::server_cases::case::{Case, ask, raw};
 
-/// A request that waits to be asked for its content of five octets.
+/// A request that waits to be asked for its content of five bytes.
 fn expecting(name: &'static str, section: &'static str, path: &str, expectation: &str) -> Case {
     let head =
         format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: {expectation}\r\n\r\n");

@@ -44,7 +44,7 @@ pub(crate) fn cases() -> Vec<Case> {
             .answers(200)
             .content("[a \t b]"),
         fields("an empty value is a value", "9110 §5.5", "X-Asked:\r\n").answers(200).content("[]"),
-        fields("octets beyond ASCII are taken in values", "9110 §5.5", "X-Asked: ö\r\n")
+        fields("bytes beyond ASCII are taken in values", "9110 §5.5", "X-Asked: ö\r\n")
             .answers(200)
             .content("[ö]"),
         fields("white space before a colon", "9112 §5.1", "X-Asked : value\r\n").answers(400).closes(),
@@ -52,7 +52,7 @@ pub(crate) fn cases() -> Vec<Case> {
         fields("an empty name", "9110 §5.1", ": value\r\n").answers(400).closes(),
         fields("a name with a space", "9110 §5.1", "X Asked: value\r\n").answers(400).closes(),
         fields("a name with parentheses", "9110 §5.1", "X(Asked): value\r\n").answers(400).closes(),
-        fields("a name with octets beyond ASCII", "9110 §5.1", "X-Äsked: value\r\n").answers(400).closes(),
+        fields("a name with bytes beyond ASCII", "9110 §5.1", "X-Äsked: value\r\n").answers(400).closes(),
         fields("a folded line", "9112 §5.2", "X-Asked: a\r\n b\r\n").answers(400).closes(),
         fields("NUL in a value", "9110 §5.5", "X-Asked: a\0b\r\n").answers(400).closes(),
         fields("a carriage return in a value", "9110 §5.5", "X-Asked: a\rb\r\n").answers(400).closes(),
@@ -61,7 +61,7 @@ pub(crate) fn cases() -> Vec<Case> {
             .closes(),
         fields("a bell in a value", "9110 §5.5", "X-Asked: a\x07b\r\n").answers(400).closes(),
         fields(
-            "a value of 20 000 octets is answered 431",
+            "a value of 20 000 bytes is answered 431",
             "9110 §5.4",
             format!("X-Asked: {}\r\n", "a".repeat(20_000)),
         )
@@ -70,7 +70,7 @@ pub(crate) fn cases() -> Vec<Case> {
         fields("three hundred fields are answered 431", "9110 §5.4", "X-Asked: a\r\n".repeat(300))
             .answers(431)
             .closes(),
-        fields("a value of 4000 octets is taken", "9110 §5.4", format!("X-Other: {}\r\n", "a".repeat(4000)))
+        fields("a value of 4000 bytes is taken", "9110 §5.4", format!("X-Other: {}\r\n", "a".repeat(4000)))
             .answers(200)
             .content("[]"),
     ]

@@ -1,11 +1,11 @@
-//! Ranges (RFC 9110 §14). `/doc` has ten octets, the digits.
+//! Ranges (RFC 9110 §14). `/doc` has ten bytes, the digits.
 
 use crate::server_cases::case::{Case, ask, get};
 
 const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
 const ALL: &str = "0123456789";
 
-/// A request for a range of ten octets.
+/// A request for a range of ten bytes.
 fn range(name: &'static str, section: &'static str, value: &'static str) -> Case {
     get(name, section, "/doc").with("range", value)
 }
@@ -17,7 +17,7 @@ pub(crate) fn cases() -> Vec<Case> {
 fn single() -> Vec<Case> {
     vec![
         get("ranges are offered", "9110 §14.3", "/doc").answers(200).has("accept-ranges", "bytes"),
-        range("the first octets", "9110 §14.1.2", "bytes=0-3")
+        range("the first bytes", "9110 §14.1.2", "bytes=0-3")
             .answers(206)
             .has("content-range", "bytes 0-3/10")
             .has("content-length", "4")
@@ -27,19 +27,19 @@ fn single() -> Vec<Case> {
             .has("etag", "\"v1\"")
             .has("cache-control", "max-age=60")
             .has("vary", "accept"),
-        range("octets from within", "9110 §14.1.2", "bytes=4-5")
+        range("bytes from within", "9110 §14.1.2", "bytes=4-5")
             .answers(206)
             .has("content-range", "bytes 4-5/10")
             .content("45"),
-        range("octets up to the end", "9110 §14.1.2", "bytes=7-")
+        range("bytes up to the end", "9110 §14.1.2", "bytes=7-")
             .answers(206)
             .has("content-range", "bytes 7-9/10")
             .content("789"),
-        range("the last octets", "9110 §14.1.2", "bytes=-2")
+        range("the last bytes", "9110 §14.1.2", "bytes=-2")
             .answers(206)
             .has("content-range", "bytes 8-9/10")
             .content("89"),
-        range("one octet", "9110 §14.1.2", "bytes=0-0").answers(206).content("0"),
+        range("one byte", "9110 §14.1.2", "bytes=0-0").answers(206).content("0"),
         range("a last position past the end", "9110 §14.1.2", "bytes=8-100")
             .answers(206)
             .has("content-range", "bytes 8-9/10")

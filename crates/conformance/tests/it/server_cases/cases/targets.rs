@@ -66,7 +66,7 @@ fn targets() -> Vec<Case> {
         .answers(414)
         .closes(),
         raw(
-            "a request line of 8000 octets is taken",
+            "a request line of 8000 bytes is taken",
             "9112 §3",
             format!("GET /text?{} HTTP/1.1\r\nHost: a\r\n\r\n", "q".repeat(8000 - 20)),
         )
@@ -183,6 +183,6 @@ fn lines() -> Vec<Case> {
         raw("white space before the first field", "9112 §2.2", "GET /text HTTP/1.1\r\n Host: a\r\n\r\n")
             .answers(400)
             .closes(),
-        raw("octets that are no HTTP", "9112 §2.2", "\x16\x03\x01\x02 hello\r\n\r\n").answers(400).closes(),
+        raw("bytes that are no HTTP", "9112 §2.2", "\x16\x03\x01\x02 hello\r\n\r\n").answers(400).closes(),
     ]
 }

@@ -28,7 +28,7 @@ const TITLE: &str = "alula-store ";
 const ID: &str = "id ";
 
 /// The bytes that a disk must take before the engine is opened anew after a failed write.
-const PROBE_OCTETS: usize = 1024 * 1024;
+const PROBE_BYTES: usize = 1024 * 1024;
 
 /// An open folder, which nobody else opens until this is dropped.
 #[derive(Debug)]
@@ -96,8 +96,8 @@ impl Folder {
     pub(in crate::engine::fjall) fn probe(&self, more: u64) -> io::Result<()> {
         let path = self.path.join("probe");
         let mut file = private_files::writing().truncate(true).open(&path)?;
-        let written = file.write_all(&vec![1; PROBE_OCTETS]).and_then(|()| file.sync_all());
-        let written = written.and_then(|()| disk::allocate(&mut file, PROBE_OCTETS as u64 + more));
+        let written = file.write_all(&vec![1; PROBE_BYTES]).and_then(|()| file.sync_all());
+        let written = written.and_then(|()| disk::allocate(&mut file, PROBE_BYTES as u64 + more));
         drop(file);
         fs::remove_file(&path)?;
         written
@@ -215,7 +215,7 @@ fn write_format(folder: &Path) -> Result<FolderId, FjallOpenError> {
     let mut id = FolderId::default();
     getrandom::fill(&mut id)
         .map_err(|error| FjallOpenError::at(folder)(io::Error::other(error.to_string())))?;
-    let hex: String = id.iter().map(|octet| format!("{octet:02x}")).collect();
+    let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     let unfinished = folder.join(UNFINISHED_FORMAT);
     let write = || {
         let mut file = private_files::writing().truncate(true).open(&unfinished)?;
@@ -233,8 +233,8 @@ fn read_id(hex: &str) -> Option<FolderId> {
     if hex.len() != 2 * id.len() || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
-    for (index, octet) in id.iter_mut().enumerate() {
-        *octet = u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).ok()?;
+    for (index, byte) in id.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).ok()?;
     }
     Some(id)
 }

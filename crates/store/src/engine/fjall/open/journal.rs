@@ -1,8 +1,8 @@
 //! Journals of fjall, read as they are on disk.
 //!
 //! ```text
-//! start      1, number of items (4 octets), sequence number (8)
-//! each item  2, kind (1), compression (1), table (8), octets of the key (2), of the value (4), of the value as kept (4), key, value
+//! start      1, number of items (4 bytes), sequence number (8)
+//! each item  2, kind (1), compression (1), table (8), bytes of the key (2), of the value (4), of the value as kept (4), key, value
 //!            or 4, table (8)
 //! end        3, checksum of the items (8), `FJL` 3
 //! ```
@@ -18,7 +18,7 @@ use std::path::Path;
 
 use twox_hash::XxHash3_64;
 
-use crate::engine::fjall::write::batch_mark::{BatchMark, FolderId, MARK_OCTETS};
+use crate::engine::fjall::write::batch_mark::{BatchMark, FolderId, MARK_BYTES};
 
 const START: u8 = 1;
 const ITEM: u8 = 2;
@@ -33,7 +33,7 @@ pub(in crate::engine::fjall) const MARK_KEY: [u8; 1] = [0];
 const MARK_AT: u64 = 13 + 21 + MARK_KEY.len() as u64;
 
 /// The bytes that are read together.
-const READ_OCTETS: usize = 64 * 1024;
+const READ_BYTES: usize = 64 * 1024;
 
 static ZEROS: [u8; 4096] = [0; 4096];
 
@@ -59,7 +59,7 @@ impl Journal {
     pub(in crate::engine::fjall) fn open(path: &Path, folder: &FolderId) -> io::Result<Self> {
         let file = File::open(path)?;
         let len = file.metadata()?.len();
-        Ok(Self { file: BufReader::with_capacity(READ_OCTETS, file), len, at: 0, folder: *folder })
+        Ok(Self { file: BufReader::with_capacity(READ_BYTES, file), len, at: 0, folder: *folder })
     }
 
     /// Reads the batch that begins at this byte; `None` if there is no whole one.
@@ -91,26 +91,26 @@ impl Journal {
     /// Returns the mark of what begins at this byte, whether it is whole or not.
     pub(in crate::engine::fjall) fn unchecked_mark(&mut self, at: u64) -> io::Result<Option<BatchMark>> {
         self.seek(at + MARK_AT)?;
-        match self.array::<MARK_OCTETS>() {
-            Ok(octets) => Ok(BatchMark::read(&octets, &self.folder)),
+        match self.array::<MARK_BYTES>() {
+            Ok(bytes) => Ok(BatchMark::read(&bytes, &self.folder)),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Returns the end of the last byte from here on that is not 0, or this byte if there is none.
-    pub(in crate::engine::fjall) fn end_of_octets(&mut self, from: u64) -> io::Result<u64> {
+    pub(in crate::engine::fjall) fn end_of_bytes(&mut self, from: u64) -> io::Result<u64> {
         self.seek(from)?;
         let mut end = from;
         loop {
-            let octets = self.file.fill_buf()?;
-            if octets.is_empty() {
+            let bytes = self.file.fill_buf()?;
+            if bytes.is_empty() {
                 return Ok(end);
             }
-            let count = octets.len();
+            let count = bytes.len();
             // Most are 0, and comparing many at once is quicker.
-            if octets.chunks(ZEROS.len()).any(|chunk| chunk != &ZEROS[..chunk.len()]) {
-                let last = octets.iter().rposition(|octet| *octet != 0);
+            if bytes.chunks(ZEROS.len()).any(|chunk| chunk != &ZEROS[..chunk.len()]) {
+                let last = bytes.iter().rposition(|byte| *byte != 0);
                 end = last.map_or(end, |last| self.at + last as u64 + 1);
             }
             self.consume(count);
@@ -128,7 +128,7 @@ impl Journal {
         let mut mark = None;
         for index in 0..count {
             let Some((key, value)) = self.item(&mut hash)? else { return Ok(None) };
-            if index == 0 && (key, value) == (MARK_KEY.len() as u64, MARK_OCTETS as u64) {
+            if index == 0 && (key, value) == (MARK_KEY.len() as u64, MARK_BYTES as u64) {
                 mark = self.mark(&mut hash)?;
             } else if !self.hash_through(key + value, &mut hash)? {
                 return Ok(None);
@@ -162,7 +162,7 @@ impl Journal {
 
     fn mark(&mut self, hash: &mut XxHash3_64) -> io::Result<Option<BatchMark>> {
         let key: [u8; MARK_KEY.len()] = self.hashed(hash)?;
-        let value: [u8; MARK_OCTETS] = self.hashed(hash)?;
+        let value: [u8; MARK_BYTES] = self.hashed(hash)?;
         Ok(BatchMark::read(&value, &self.folder).filter(|_| key == MARK_KEY))
     }
 
@@ -173,12 +173,12 @@ impl Journal {
             return Ok(false);
         }
         while count > 0 {
-            let octets = self.file.fill_buf()?;
-            let taken = octets.len().min(usize::try_from(count).unwrap_or(usize::MAX));
+            let bytes = self.file.fill_buf()?;
+            let taken = bytes.len().min(usize::try_from(count).unwrap_or(usize::MAX));
             if taken == 0 {
                 return Ok(false);
             }
-            hash.write(&octets[..taken]);
+            hash.write(&bytes[..taken]);
             self.consume(taken);
             count -= taken as u64;
         }
@@ -189,17 +189,17 @@ impl Journal {
     fn find_folder(&mut self, from: u64) -> io::Result<Option<u64>> {
         self.seek(from)?;
         let folder = self.folder;
-        let mut window: Vec<u8> = Vec::with_capacity(READ_OCTETS + folder.len());
+        let mut window: Vec<u8> = Vec::with_capacity(READ_BYTES + folder.len());
         loop {
-            let octets = self.file.fill_buf()?;
-            if octets.is_empty() {
+            let bytes = self.file.fill_buf()?;
+            if bytes.is_empty() {
                 return Ok(None);
             }
             let start = self.at - window.len() as u64;
-            window.extend_from_slice(octets);
-            let count = octets.len();
+            window.extend_from_slice(bytes);
+            let count = bytes.len();
             self.consume(count);
-            if let Some(found) = window.windows(folder.len()).position(|octets| octets == folder) {
+            if let Some(found) = window.windows(folder.len()).position(|bytes| bytes == folder) {
                 return Ok(Some(start + found as u64));
             }
             // The bytes that are looked for may lie across two reads.

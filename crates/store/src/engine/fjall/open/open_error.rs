@@ -98,7 +98,7 @@ impl fmt::Display for FjallOpenError {
             }
             Self::Damaged { journal, offset } => write!(
                 line,
-                "{}: this journal is damaged at octet {offset}, before writes that were flushed after it",
+                "{}: this journal is damaged at byte {offset}, before writes that were flushed after it",
                 journal.display()
             ),
             Self::Engine { folder, error } => write!(line, "{}: {error}", folder.display()),

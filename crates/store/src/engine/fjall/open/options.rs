@@ -11,16 +11,16 @@ pub struct FjallOptions {
     pub writes_waiting_max: usize,
     /// The bytes that those writes hold, up to 4 GiB; default 256 MiB. Further writes wait. A write alone
     /// may hold more.
-    pub octets_waiting_max: usize,
+    pub bytes_waiting_max: usize,
     /// The writes that are kept by one batch; default 512.
     pub batch_writes_max: usize,
     /// The bytes at which a batch takes no further write; default 16 MiB.
-    pub batch_octets_max: usize,
+    pub batch_bytes_max: usize,
     /// The bytes of blocks and values that were read and stay in memory; default 64 MiB.
-    pub cache_octets: u64,
+    pub cache_bytes: u64,
     /// The bytes of objects, and those of entries, that stay in memory before they are written to a file of
     /// their own; default 32 MiB. The engine holds up to three times as many of each while files are written.
-    pub memtable_octets: u64,
+    pub memtable_bytes: u64,
     /// A file in the folder keeps a hundredth of the disk, from 64 MiB to 1 GiB, and is given up when the
     /// disk is full, so that deletes go on; default false.
     pub reserve: bool,
@@ -33,11 +33,11 @@ impl Default for FjallOptions {
         const MIB: usize = 1024 * 1024;
         Self {
             writes_waiting_max: 4096,
-            octets_waiting_max: 256 * MIB,
+            bytes_waiting_max: 256 * MIB,
             batch_writes_max: 512,
-            batch_octets_max: 16 * MIB,
-            cache_octets: 64 * MIB as u64,
-            memtable_octets: 32 * MIB as u64,
+            batch_bytes_max: 16 * MIB,
+            cache_bytes: 64 * MIB as u64,
+            memtable_bytes: 32 * MIB as u64,
             reserve: false,
             on_event: None,
         }

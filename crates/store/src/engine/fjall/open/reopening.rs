@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::opening::{Opened, open_after_failure};
-use super::tail::last_octets;
+use super::tail::last_bytes;
 use crate::engine::fjall::faults::Step;
 use crate::engine::fjall::shared::Shared;
 use crate::engine::fjall::tables::Tables;
@@ -35,7 +35,7 @@ pub(in crate::engine::fjall) fn open_anew(shared: &Shared) -> Option<(Marks, u64
         pause = PAUSE_MAX.min(2 * pause);
         shared.space.look(0);
         // Reads go on while there is no room for what is written before the tables are open again.
-        let probe = || shared.folder.probe(last_octets(&shared.folder)?);
+        let probe = || shared.folder.probe(last_bytes(&shared.folder)?);
         if shared.faults.check(Step::Probe).and_then(|()| probe()).is_err() {
             continue;
         }

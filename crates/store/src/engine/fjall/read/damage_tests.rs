@@ -8,11 +8,11 @@ use crate::engine::fjall::hidden;
 use crate::engine::fjall::tables::Table;
 use crate::engine::fjall::*;
 use crate::engine::{BucketName, IndexRange, KeyRange, Mark, Page, Snapshot as _, Verdict, layout};
-use crate::model::octets::put_counted;
+use crate::model::bytes::put_counted;
 use crate::model::{Context, NewContent, Record, Rules, write};
 
 const RULES: Rules =
-    Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, octets_max: 1 << 20 };
+    Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, bytes_max: 1 << 20 };
 const BUCKET: BucketName<'static> = BucketName { bucket_type: b"default", bucket: b"b" };
 const OBJECTS: u32 = 3_000;
 
@@ -59,10 +59,10 @@ async fn filled(folder: &Path) -> PathBuf {
 async fn a_damaged_block_fails_the_page_that_needs_it_and_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = filled(folder.path()).await;
-    let mut octets = fs::read(&file).expect("a file");
-    let middle = octets.len() / 2;
-    octets[middle] ^= 1;
-    fs::write(&file, octets).expect("a file");
+    let mut bytes = fs::read(&file).expect("a file");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, bytes).expect("a file");
 
     let engine = Fjall::open(folder.path(), FjallOptions::default()).expect("the folder opens");
     let snapshot = engine.snapshot(far()).await.expect("a snapshot");
@@ -98,10 +98,10 @@ async fn a_damaged_block_fails_the_page_that_needs_it_and_is_named() {
 async fn a_damaged_block_fails_reads_of_its_objects_and_no_others() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = filled(folder.path()).await;
-    let mut octets = fs::read(&file).expect("a file");
-    let middle = octets.len() / 2;
-    octets[middle] ^= 1;
-    fs::write(&file, octets).expect("a file");
+    let mut bytes = fs::read(&file).expect("a file");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, bytes).expect("a file");
     let engine = Fjall::open(folder.path(), FjallOptions::default()).expect("the folder opens");
     let (mut read, mut texts) = (0, Vec::new());
     for number in 0..OBJECTS {

@@ -305,7 +305,7 @@ mod tests {
     }
 
     fn all(known: &Known) -> Vec<String> {
-        let text = |octets: &[u8]| octets.escape_ascii().to_string();
+        let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let end = |rest: &Rest| rest.end.as_ref().map_or("..".into(), |end| text(end));
         known.gaps.iter().map(|(low, rest)| format!("{} {} {}", text(low), end(rest), rest.since)).collect()
     }

@@ -279,7 +279,7 @@ fn in_group<'a>(group: &[u8], low: Bound<&'a [u8]>) -> Bound<&'a [u8]> {
 /// Returns the bytes of a bound.
 const fn inner(bound: Bound<&[u8]>) -> Option<&[u8]> {
     match bound {
-        Bound::Included(octets) | Bound::Excluded(octets) => Some(octets),
+        Bound::Included(bytes) | Bound::Excluded(bytes) => Some(bytes),
         Bound::Unbounded => None,
     }
 }
@@ -287,8 +287,8 @@ const fn inner(bound: Bound<&[u8]>) -> Option<&[u8]> {
 /// Returns the least key that is from a bound on.
 fn first(bound: Bound<&[u8]>) -> Box<[u8]> {
     match bound {
-        Bound::Included(octets) => octets.into(),
-        Bound::Excluded(octets) => successor(octets),
+        Bound::Included(bytes) => bytes.into(),
+        Bound::Excluded(bytes) => successor(bytes),
         Bound::Unbounded => Box::default(),
     }
 }

@@ -16,7 +16,7 @@ use crate::engine::{
     BucketName, EngineError, IndexRange, Item, KeyRange, ObjectName, Page, Snapshot, layout,
 };
 use crate::model::Damaged;
-use crate::model::octets::put_counted;
+use crate::model::bytes::put_counted;
 
 /// The state of a [`Fjall`](crate::engine::fjall::Fjall) at one moment. It can no longer be read once the
 /// engine was dropped or opened anew after a failed write.
@@ -75,7 +75,7 @@ impl FjallSnapshot {
 }
 
 impl Snapshot for FjallSnapshot {
-    type Octets = Slice;
+    type Bytes = Slice;
 
     async fn get(&self, name: ObjectName<'_>, _: Instant) -> Result<Option<Slice>, EngineError> {
         let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());

@@ -8,7 +8,7 @@
 use std::ops::Bound;
 
 use super::least::Least;
-use super::list_memory::{LIST_OCTETS, ListShare};
+use super::list_memory::{LIST_BYTES, ListShare};
 use crate::engine::fjall::tables::Table;
 
 /// The rows of a group from a low end on, as many as memory takes.
@@ -41,7 +41,7 @@ impl SortedGroup {
         share: Option<ListShare>,
         rows: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let mut least = Least::new(share.as_ref().map_or(LIST_OCTETS, ListShare::octets));
+        let mut least = Least::new(share.as_ref().map_or(LIST_BYTES, ListShare::bytes));
         rows(&mut |row| {
             if is_from(low, row) {
                 least.push(row);
@@ -86,10 +86,10 @@ impl SortedGroup {
     }
 }
 
-pub(in crate::engine::fjall) fn is_from(low: Bound<&[u8]>, octets: &[u8]) -> bool {
+pub(in crate::engine::fjall) fn is_from(low: Bound<&[u8]>, bytes: &[u8]) -> bool {
     match low {
-        Bound::Included(low) => octets >= low,
-        Bound::Excluded(low) => octets > low,
+        Bound::Included(low) => bytes >= low,
+        Bound::Excluded(low) => bytes > low,
         Bound::Unbounded => true,
     }
 }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_was_left_out_is_not_taken_for_the_end() {
-        let (one, two) = (vec![1; LIST_OCTETS], vec![2; LIST_OCTETS]);
+        let (one, two) = (vec![1; LIST_BYTES], vec![2; LIST_BYTES]);
         let group = sorted(Bound::Unbounded, &[&two, &one], None);
         assert_eq!(group.rows(Table::Objects, b"g", Bound::Unbounded).map(|run| run.has_more), Some(true));
         assert_eq!(found(&group, Bound::Excluded(&one)), None);
@@ -154,7 +154,7 @@ mod tests {
         let group = sorted(Bound::Unbounded, &[b"a"], memory.share());
         assert!(group.may_be_kept());
         let share = group.into_share(Table::Objects, b"g");
-        assert_eq!(share.as_ref().map(ListShare::octets), Some(2 * LIST_OCTETS));
+        assert_eq!(share.as_ref().map(ListShare::bytes), Some(2 * LIST_BYTES));
         let group = sorted(Bound::Unbounded, &[b"a"], share);
         assert!(group.into_share(Table::Objects, b"h").is_none(), "another group begins anew");
     }

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 /// The bytes that are written together where the system gives no blocks.
-const PIECE_OCTETS: usize = 256 * 1024;
+const PIECE_BYTES: usize = 256 * 1024;
 
 /// The bytes of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ impl Disk {
     #[cfg(unix)]
     pub(in crate::engine::fjall) fn of(folder: &Path) -> Option<Self> {
         let disk = rustix::fs::statvfs(folder).ok()?;
-        let octets = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
-        Some(Self { total: octets(disk.f_blocks), free: octets(disk.f_bavail) })
+        let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
+        Some(Self { total: bytes(disk.f_blocks), free: bytes(disk.f_bavail) })
     }
 
     #[cfg(not(unix))]
@@ -32,27 +32,27 @@ impl Disk {
 }
 
 /// Makes a file so long that its blocks are its own: nothing else on the disk gets them.
-pub(in crate::engine::fjall) fn allocate(file: &mut File, octets: u64) -> io::Result<()> {
+pub(in crate::engine::fjall) fn allocate(file: &mut File, bytes: u64) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
-    match rustix::fs::fallocate(&*file, rustix::fs::FallocateFlags::empty(), 0, octets) {
+    match rustix::fs::fallocate(&*file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
         Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS | rustix::io::Errno::INVAL) => {}
         other => return other.map_err(io::Error::from).and_then(|()| file.sync_all()),
     }
-    write_all(file, octets)
+    write_all(file, bytes)
 }
 
 /// Writes a file of so many bytes, which no file system makes shorter.
-fn write_all(file: &mut File, octets: u64) -> io::Result<()> {
-    let mut piece = vec![0; PIECE_OCTETS];
+fn write_all(file: &mut File, bytes: u64) -> io::Result<()> {
+    let mut piece = vec![0; PIECE_BYTES];
     let random = |error: getrandom::Error| io::Error::other(error.to_string());
     getrandom::fill(&mut piece).map_err(random)?;
-    let mut left = octets;
+    let mut left = bytes;
     while left > 0 {
         // Two pieces that are alike would be kept once by some.
         piece[..8].copy_from_slice(&left.to_le_bytes());
-        let octets = left.min(PIECE_OCTETS as u64);
-        file.write_all(&piece[..octets as usize])?;
-        left -= octets;
+        let bytes = left.min(PIECE_BYTES as u64);
+        file.write_all(&piece[..bytes as usize])?;
+        left -= bytes;
     }
     file.sync_all()
 }

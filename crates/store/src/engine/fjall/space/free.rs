@@ -94,26 +94,26 @@ impl Space {
     /// goes.
     pub(in crate::engine::fjall) fn has(
         &self,
-        octets: u64,
+        bytes: u64,
         grows: bool,
         unwritten: impl FnOnce() -> u64,
     ) -> bool {
-        let octets = octets.saturating_mul(COPIES);
+        let bytes = bytes.saturating_mul(COPIES);
         let room = if grows { &self.room } else { &self.spare };
         // The last look at the disk, which costs a call of the system, has left room enough.
-        if room.load(Relaxed) >= octets {
+        if room.load(Relaxed) >= bytes {
             return true;
         }
         let found = self.look_at(self.disk(), unwritten());
-        octets <= if grows { found.room } else { found.spare }
+        bytes <= if grows { found.room } else { found.spare }
     }
 
     /// Counts what was written.
-    pub(in crate::engine::fjall) fn spend(&self, octets: u64) {
-        let octets = octets.saturating_mul(COPIES);
+    pub(in crate::engine::fjall) fn spend(&self, bytes: u64) {
+        let bytes = bytes.saturating_mul(COPIES);
         // Only the thread that writes spends.
         for room in [&self.room, &self.spare] {
-            room.store(room.load(Relaxed).saturating_sub(octets), Relaxed);
+            room.store(room.load(Relaxed).saturating_sub(bytes), Relaxed);
         }
     }
 
@@ -123,8 +123,8 @@ impl Space {
     }
 
     /// Says how many bytes a compaction writes at most.
-    pub(in crate::engine::fjall) fn set_compaction(&self, octets: u64) {
-        self.compaction.store(octets, Relaxed);
+    pub(in crate::engine::fjall) fn set_compaction(&self, bytes: u64) {
+        self.compaction.store(bytes, Relaxed);
     }
 
     /// Says that the tables are open.
@@ -147,7 +147,7 @@ impl Space {
         let Some(reserve) = state.reserve.as_mut().filter(|reserve| !reserve.is_held()) else { return };
         let has_room = self
             .disk()
-            .is_none_or(|disk| disk.free >= reserve.octets().saturating_add(needed).saturating_add(floor));
+            .is_none_or(|disk| disk.free >= reserve.bytes().saturating_add(needed).saturating_add(floor));
         if has_room && reserve.make(floor).is_err_and(|error| !disk::is_full(&error)) {
             // A file system that gives no blocks away is no disk that is full.
             state.reserve = None;
@@ -170,8 +170,8 @@ impl Space {
     }
 
     /// Gives the reserve up if a compaction that writes so many bytes has no room else.
-    pub(in crate::engine::fjall) fn make_room(&self, octets: u64) -> bool {
-        let has_room = || self.disk().is_none_or(|disk| disk.free >= octets);
+    pub(in crate::engine::fjall) fn make_room(&self, bytes: u64) -> bool {
+        let has_room = || self.disk().is_none_or(|disk| disk.free >= bytes);
         if has_room() {
             return true;
         }
@@ -243,7 +243,7 @@ impl Space {
 
     /// Returns the bytes that are not for writes that grow, without those of the reserve.
     fn needed(&self, state: &State, unwritten: u64) -> u64 {
-        let of_reserve = state.reserve.as_ref().map_or(0, Reserve::octets);
+        let of_reserve = state.reserve.as_ref().map_or(0, Reserve::bytes);
         let compaction = self.compaction.load(Relaxed).saturating_sub(of_reserve);
         state.floor.saturating_add(unwritten).saturating_add(compaction)
     }

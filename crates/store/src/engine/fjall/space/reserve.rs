@@ -19,7 +19,7 @@ const PART_MAX: u64 = 16;
 #[derive(Debug)]
 pub(in crate::engine::fjall) struct Reserve {
     path: PathBuf,
-    octets: u64,
+    bytes: u64,
     /// The bytes that it holds: fewer than it should where the user has a quota.
     held: Option<u64>,
     #[cfg(test)]
@@ -30,12 +30,12 @@ impl Reserve {
     /// Finds the reserve of a folder on a disk: a hundredth of it, from 64 MiB to 1 GiB, and of a very small
     /// disk a quarter.
     pub(in crate::engine::fjall) fn find(folder: &Path, disk: Disk) -> Self {
-        let octets = (disk.total / 100).clamp(MIN, MAX).min(disk.total / 4);
+        let bytes = (disk.total / 100).clamp(MIN, MAX).min(disk.total / 4);
         let path = folder.join("reserve");
         let mut reserve = Self {
             path,
-            octets,
-            held: Some(octets),
+            bytes,
+            held: Some(bytes),
             #[cfg(test)]
             quota: None,
         };
@@ -44,8 +44,8 @@ impl Reserve {
     }
 
     /// Returns the bytes that it holds, or is to hold.
-    pub(in crate::engine::fjall) fn octets(&self) -> u64 {
-        self.held.unwrap_or(self.octets)
+    pub(in crate::engine::fjall) fn bytes(&self) -> u64 {
+        self.held.unwrap_or(self.bytes)
     }
 
     /// Returns true while it holds its blocks.
@@ -55,7 +55,7 @@ impl Reserve {
 
     /// Looks whether its blocks are still there: whoever needs room may have removed the file.
     pub(in crate::engine::fjall) fn look(&mut self) {
-        let is_there = |octets: &u64| self.path.metadata().is_ok_and(|metadata| is_whole(&metadata, *octets));
+        let is_there = |bytes: &u64| self.path.metadata().is_ok_and(|metadata| is_whole(&metadata, *bytes));
         self.held = self.held.filter(is_there);
     }
 
@@ -66,14 +66,14 @@ impl Reserve {
         if self.is_held() {
             return Ok(());
         }
-        let mut octets = self.octets;
+        let mut bytes = self.bytes;
         loop {
-            match self.allocate(octets, more.min(octets)) {
+            match self.allocate(bytes, more.min(bytes)) {
                 Ok(()) => {
-                    self.held = Some(octets);
+                    self.held = Some(bytes);
                     return Ok(());
                 }
-                Err(error) if disk::is_full(&error) && octets / 2 >= self.octets / PART_MAX => octets /= 2,
+                Err(error) if disk::is_full(&error) && bytes / 2 >= self.bytes / PART_MAX => bytes /= 2,
                 Err(error) => {
                     self.give_up();
                     return Err(error);
@@ -82,14 +82,14 @@ impl Reserve {
         }
     }
 
-    fn allocate(&self, octets: u64, more: u64) -> io::Result<()> {
+    fn allocate(&self, bytes: u64, more: u64) -> io::Result<()> {
         let mut file = private_files::writing().truncate(true).open(&self.path)?;
         #[cfg(test)]
-        if self.quota.is_some_and(|quota| octets + more > quota) {
+        if self.quota.is_some_and(|quota| bytes + more > quota) {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
-        disk::allocate(&mut file, octets + more)?;
-        file.set_len(octets)?;
+        disk::allocate(&mut file, bytes + more)?;
+        file.set_len(bytes)?;
         file.sync_all()
     }
 
@@ -111,14 +111,14 @@ impl Reserve {
 }
 
 #[cfg(unix)]
-fn is_whole(metadata: &fs::Metadata, octets: u64) -> bool {
+fn is_whole(metadata: &fs::Metadata, bytes: u64) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    metadata.len() == octets && metadata.blocks() * 512 >= octets
+    metadata.len() == bytes && metadata.blocks() * 512 >= bytes
 }
 
 #[cfg(not(unix))]
-fn is_whole(metadata: &fs::Metadata, octets: u64) -> bool {
-    metadata.len() == octets
+fn is_whole(metadata: &fs::Metadata, bytes: u64) -> bool {
+    metadata.len() == bytes
 }
 
 #[cfg(test)]
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn it_is_a_hundredth_within_bounds() {
         let folder = Path::new("none");
-        for (total, octets) in
+        for (total, bytes) in
             [(100 * MIB, 25 * MIB), (365 * MIB, MIN), (10_000 * MIB, 100 * MIB), (1 << 40, MAX)]
         {
-            assert_eq!(reserve(folder, total).octets(), octets, "{total}");
+            assert_eq!(reserve(folder, total).bytes(), bytes, "{total}");
         }
     }
 

@@ -8,7 +8,7 @@ use crate::engine::{BucketName, Mark, Verdict};
 use crate::model::{Context, NewContent, Record, Rules, write};
 
 const RULES: Rules =
-    Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, octets_max: 1 << 30 };
+    Rules { allow_mult: false, last_write_wins: true, siblings_max: 100, bytes_max: 1 << 30 };
 /// A record whose two copies are longer than what is written between two looks at the disk.
 const LONG: usize = 40 * 1024 * 1024;
 const BUCKET: BucketName<'static> = BucketName { bucket_type: b"default", bucket: b"b" };
@@ -26,8 +26,8 @@ impl Decide for Put {
     }
 }
 
-async fn put(engine: &Fjall, key: &[u8], octets: usize) -> Result<(), EngineError> {
-    engine.write(BUCKET.object(key), Put(octets, false), &terms()).await.map(drop)
+async fn put(engine: &Fjall, key: &[u8], bytes: usize) -> Result<(), EngineError> {
+    engine.write(BUCKET.object(key), Put(bytes, false), &terms()).await.map(drop)
 }
 
 async fn delete(engine: &Fjall, key: &[u8]) -> Result<(), EngineError> {
@@ -57,9 +57,9 @@ async fn a_full_disk_takes_what_does_not_grow() {
     let half_of_the_floor = 130 * 1024 * 1024;
     engine.shared.space.plant(Some(half_of_the_floor));
     for _ in 0..100 {
-        for (key, octets) in [(&b"new"[..], 1), (b"short", 1000)] {
-            let refused = put(&engine, key, octets).await;
-            assert!(matches!(refused, Err(EngineError::NoRoom)), "{octets}: {refused:?}");
+        for (key, bytes) in [(&b"new"[..], 1), (b"short", 1000)] {
+            let refused = put(&engine, key, bytes).await;
+            assert!(matches!(refused, Err(EngineError::NoRoom)), "{bytes}: {refused:?}");
         }
     }
     assert!(!engine.takes_writes());

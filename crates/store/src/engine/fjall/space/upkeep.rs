@@ -7,7 +7,7 @@
 //! - under load from [`BUSY_REMOVED`] of them on, when they are a quarter of its rows: each removal then pays
 //!   for a few rows.
 //!
-//! A table whose files of rows are longer than [`ROW_OCTETS_MAX`] is left to fjall, which compacts it part by
+//! A table whose files of rows are longer than [`ROW_BYTES_MAX`] is left to fjall, which compacts it part by
 //! part.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,11 +34,11 @@ const QUIET_TICKS: u32 = 2;
 const BUSY_REMOVED: u64 = if cfg!(test) { 1024 } else { 16 * 1024 };
 
 /// The bytes of files of rows up to which a table is written anew as a whole.
-const ROW_OCTETS_MAX: u64 = 1024 * 1024 * 1024;
+const ROW_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// The bytes that a compaction of fjall itself writes at most: ten files of a level with one of the level
 /// above.
-const COMPACTION_OCTETS_MAX: u64 = 640 * 1024 * 1024;
+const COMPACTION_BYTES_MAX: u64 = 640 * 1024 * 1024;
 
 /// The looks after which it is said that a disk that was full has room.
 const ROOMY_TICKS: u32 = 5;
@@ -54,7 +54,7 @@ const WAITS_MAX: usize = 2_000;
 const JOURNAL_WAITS_MAX: usize = 100;
 
 /// The bytes of files up to which a table is compacted before the engine is open, which takes a second.
-const FOUND_OCTETS_MAX: u64 = 128 * 1024 * 1024;
+const FOUND_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// The thread. Dropping it ends it.
 pub(in crate::engine::fjall) struct Upkeep {
@@ -133,7 +133,7 @@ impl Keeper {
     /// Compacts the tables for which that is quick: the first list would pass all rows that journals brought
     /// back and that were removed.
     fn compact_found(&mut self, tables: &Tables) {
-        let is_quick = |table| tables.table(table).disk_space() <= FOUND_OCTETS_MAX;
+        let is_quick = |table| tables.table(table).disk_space() <= FOUND_BYTES_MAX;
         let due = Table::ALL.map(|table| is_quick(table) && self.is_due(tables, table));
         if due.contains(&true) && !self.shared.space.is_full() {
             self.compact(tables, &due);
@@ -171,9 +171,9 @@ impl Keeper {
     /// Looks at the disk, and at what the largest compaction of fjall may write on it.
     fn look_at_space(&mut self, tables: &Tables) {
         let space = &self.shared.space;
-        let octets = Table::ALL.map(|table| hidden::row_octets(tables.table(table)));
-        space.set_compaction(octets.into_iter().max().unwrap_or(0).min(COMPACTION_OCTETS_MAX));
-        let unwritten = tables.unwritten_octets();
+        let bytes = Table::ALL.map(|table| hidden::row_bytes(tables.table(table)));
+        space.set_compaction(bytes.into_iter().max().unwrap_or(0).min(COMPACTION_BYTES_MAX));
+        let unwritten = tables.unwritten_bytes();
         space.mend(unwritten);
         space.look(unwritten);
         self.roomy = if space.is_full() { 0 } else { self.roomy.saturating_add(1) };
@@ -196,17 +196,17 @@ impl Keeper {
             true => removed >= rows / 8 || has_stale_values,
             false => removed >= BUSY_REMOVED && removed >= rows / 4,
         };
-        is_worth && hidden::row_octets(keyspace) <= ROW_OCTETS_MAX
+        is_worth && hidden::row_bytes(keyspace) <= ROW_BYTES_MAX
     }
 
     /// Returns the bytes that a compaction of a table writes, about.
-    fn octets_left(&self, tables: &Tables, table: Table) -> u64 {
+    fn bytes_left(&self, tables: &Tables, table: Table) -> u64 {
         let keyspace = tables.table(table);
         let rows = keyspace.approximate_len() as u64;
         // A removed row and its mark are two of them.
         let left = rows.saturating_sub(2 * self.removed(tables, table));
-        let octets = u128::from(hidden::row_octets(keyspace)) * u128::from(left) / u128::from(rows.max(1));
-        u64::try_from(octets).unwrap_or(u64::MAX)
+        let bytes = u128::from(hidden::row_bytes(keyspace)) * u128::from(left) / u128::from(rows.max(1));
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     fn removed(&self, tables: &Tables, table: Table) -> u64 {
@@ -221,7 +221,7 @@ impl Keeper {
         if !self.write_out(tables) {
             return;
         }
-        let has_room = |table: &Table| self.shared.space.make_room(self.octets_left(tables, *table));
+        let has_room = |table: &Table| self.shared.space.make_room(self.bytes_left(tables, *table));
         for table in due().filter(|_| !self.is_stopped()).filter(has_room) {
             // One that fails, for want of room on the disk, has changed nothing.
             let _ = hidden::compact(tables.table(table));

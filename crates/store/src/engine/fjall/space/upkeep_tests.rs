@@ -10,7 +10,7 @@ use crate::engine::{BucketName, IndexRange, Mark, Page, Snapshot as _, Verdict};
 use crate::model::{Attribute, Context, NewContent, Record, Rules, write};
 
 const RULES: Rules =
-    Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
+    Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 20 };
 pub(in crate::engine::fjall) const BUCKET: BucketName<'static> =
     BucketName { bucket_type: b"default", bucket: b"queue" };
 pub(in crate::engine::fjall) const FIELD: &[u8] = b"due_bin";
@@ -19,7 +19,7 @@ pub(in crate::engine::fjall) const FIELD: &[u8] = b"due_bin";
 const OBJECTS: usize = 4_000;
 
 /// The bytes of a value: some go to a file of values.
-const VALUE_OCTETS: usize = 5_000;
+const VALUE_BYTES: usize = 5_000;
 
 pub(in crate::engine::fjall) struct Put(pub(in crate::engine::fjall) Vec<u8>);
 
@@ -28,7 +28,7 @@ impl Decide for Put {
         let Mark { dot, vtag, now } = mark;
         let mut attributes = Vec::new();
         Attribute::BinaryEntry { field: FIELD, term: &self.0 }.write(&mut attributes);
-        let value = &[7; VALUE_OCTETS];
+        let value = &[7; VALUE_BYTES];
         let new = NewContent { dot, vtag, now, is_deleted: false, attributes: &attributes, value };
         write(stored, Context::EMPTY, &new, &RULES, out).expect("a short value");
         Verdict::Write
@@ -79,7 +79,7 @@ fn rows(engine: &Fjall) -> usize {
     [Table::Objects, Table::Entries].map(|table| tables.table(table).approximate_len()).iter().sum()
 }
 
-fn octets(engine: &Fjall) -> u64 {
+fn bytes(engine: &Fjall) -> u64 {
     let tables = engine.shared.tables().expect("open tables");
     Table::ALL.map(|table| tables.table(table).disk_space()).iter().sum()
 }
@@ -109,7 +109,7 @@ async fn removed_rows_go_without_new_writes() {
     assert!(rows(&engine) >= 2 * OBJECTS);
     remove(&engine, 0..OBJECTS).await;
     wait_until("removed rows stay", || rows(&engine) == 0).await;
-    wait_until("their octets stay", || octets(&engine) < VALUE_OCTETS as u64 * 100).await;
+    wait_until("their bytes stay", || bytes(&engine) < VALUE_BYTES as u64 * 100).await;
     assert_eq!(entries(&engine).await, 0);
 }
 
@@ -128,10 +128,10 @@ async fn values_in_files_go_with_their_rows() {
     let engine = open(&folder);
     put_all(&engine).await;
     write_out(&engine).await;
-    assert!(octets(&engine) > (OBJECTS * VALUE_OCTETS) as u64);
+    assert!(bytes(&engine) > (OBJECTS * VALUE_BYTES) as u64);
     remove(&engine, 0..OBJECTS).await;
     wait_until("removed rows stay", || rows(&engine) == 0).await;
-    wait_until("their octets stay", || octets(&engine) < VALUE_OCTETS as u64 * 100).await;
+    wait_until("their bytes stay", || bytes(&engine) < VALUE_BYTES as u64 * 100).await;
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ impl Decide for PutLong {
         let Mark { dot, vtag, now } = mark;
         let value = &vec![7; 1024 * 1024];
         let new = NewContent { dot, vtag, now, is_deleted: false, attributes: b"", value };
-        let rules = Rules { octets_max: 1 << 30, ..RULES };
+        let rules = Rules { bytes_max: 1 << 30, ..RULES };
         write(stored, Context::EMPTY, &new, &rules, out).expect("a short value");
         Verdict::Write
     }
@@ -216,7 +216,7 @@ async fn removed_rows_are_gone_when_a_folder_is_open() {
     assert_eq!(entries(&engine).await, 0);
 }
 
-fn journal_octets(folder: &tempfile::TempDir) -> u64 {
+fn journal_bytes(folder: &tempfile::TempDir) -> u64 {
     let files =
         std::fs::read_dir(folder.path().join("fjall")).expect("a folder").map(|file| file.expect("a file"));
     let journals = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "jnl"));
@@ -245,14 +245,14 @@ async fn a_journal_whose_rows_are_in_files_is_empty_after_an_end() {
     write_out(&engine).await;
     let last = last_batch(&engine);
     drop(engine);
-    assert_eq!(journal_octets(&folder), 0);
+    assert_eq!(journal_bytes(&folder), 0);
 
     let engine = open(&folder);
     assert_eq!((unwritten_and_removed(&engine), last_batch(&engine)), (0, last));
     assert!(!is_there(&engine, 0).await && is_there(&engine, OBJECTS - 1).await);
     engine.write(BUCKET.object(&key(0)), Put(key(0)), &terms()).await.expect("a write");
     drop(engine);
-    assert!(journal_octets(&folder) > 0, "it has a row that is in no file");
+    assert!(journal_bytes(&folder) > 0, "it has a row that is in no file");
 
     let engine = open(&folder);
     assert!(is_there(&engine, 0).await && is_there(&engine, OBJECTS - 1).await);

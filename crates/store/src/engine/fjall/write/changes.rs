@@ -22,7 +22,7 @@ pub(in crate::engine::fjall) struct Changes {
     rows: [BTreeMap<Slice, Option<Slice>>; Table::ALL.len()],
     /// The rows of index entries, which are the most, in the order of their writes: each write sorts its own.
     entries: Vec<(Slice, Option<Slice>)>,
-    octets: usize,
+    bytes: usize,
 }
 
 impl Changes {
@@ -53,7 +53,7 @@ impl Changes {
 
     /// Leaves a value in a row, or no row.
     pub(in crate::engine::fjall) fn put(&mut self, table: Table, key: &[u8], value: Option<Slice>) {
-        self.octets += key.len() + value.as_ref().map_or(0, |value| value.len());
+        self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
         match table {
             Table::Entries => self.entries.push((Slice::from(key), value)),
             _ => _ = self.rows[table as usize].insert(Slice::from(key), value),
@@ -111,13 +111,13 @@ impl Changes {
     }
 
     /// Returns the bytes of keys and values, and more where a row was changed twice.
-    pub(in crate::engine::fjall) const fn octets(&self) -> usize {
-        self.octets
+    pub(in crate::engine::fjall) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Drains the rows of each table, by their keys.
     pub(in crate::engine::fjall) fn drain(&mut self) -> impl Iterator<Item = (Table, Slice, Option<Slice>)> {
-        self.octets = 0;
+        self.bytes = 0;
         let mut entries = take(&mut self.entries);
         // Entries that several writes put stay in the order of these, and the last one counts.
         entries.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -137,8 +137,8 @@ impl Changes {
 }
 
 /// Returns the value in the row of a name or an entry: the whole of a long one, nothing for a short one.
-fn whole(octets: &[u8]) -> Slice {
-    Slice::from(if keys::is_long(octets) { octets } else { &[] })
+fn whole(bytes: &[u8]) -> Slice {
+    Slice::from(if keys::is_long(bytes) { bytes } else { &[] })
 }
 
 fn reads_as_deleted(record: Option<Record<'_>>) -> bool {

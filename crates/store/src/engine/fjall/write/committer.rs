@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const IDLE: Duration = Duration::from_secs(1);
 
 /// The memory of a record that is kept from batch to batch.
-const OUT_OCTETS_MAX: usize = 1024 * 1024;
+const OUT_BYTES_MAX: usize = 1024 * 1024;
 
 pub(in crate::engine::fjall) struct Committer {
     shared: Arc<Shared>,
@@ -115,7 +115,7 @@ impl Committer {
 
     fn keep_batch(&mut self, first: Entry) -> Result<(), Failed> {
         let Ok(tables) = self.shared.tables() else { return self.refuse(first) };
-        if !self.wait_for_room(&tables, first.octets()) {
+        if !self.wait_for_room(&tables, first.bytes()) {
             return self.refuse(first);
         }
         let (slots, durability) = self.decide(&tables, first);
@@ -143,8 +143,8 @@ impl Committer {
 
     /// Waits until a batch that begins with so many bytes can be written. Writes whose time passes meanwhile
     /// are taken back by their callers. Returns false if fjall takes no batches any more.
-    fn wait_for_room(&self, tables: &Tables, octets: usize) -> bool {
-        while !tables.have_room(octets) {
+    fn wait_for_room(&self, tables: &Tables, bytes: usize) -> bool {
+        while !tables.have_room(bytes) {
             if !tables.take_batches() {
                 return false;
             }
@@ -165,7 +165,7 @@ impl Committer {
             }
             let options = &self.shared.options;
             let is_full =
-                slots.len() >= options.batch_writes_max || self.changes.octets() >= options.batch_octets_max;
+                slots.len() >= options.batch_writes_max || self.changes.bytes() >= options.batch_bytes_max;
             next = if is_full { None } else { self.shared.queue.take_waiting() };
         }
         (slots, durability)
@@ -212,7 +212,7 @@ impl Committer {
         let (marks, space, changes, out) =
             (&*self.marks, &self.shared.space, &mut self.changes, &mut self.out);
         let decided = outcome.and_then(|()| slot.decide(&mut Stored { tables, marks, space, changes, out }));
-        if self.out.capacity() > OUT_OCTETS_MAX {
+        if self.out.capacity() > OUT_BYTES_MAX {
             self.out = Vec::new();
         }
         match decided {
@@ -245,7 +245,7 @@ impl Committer {
         let mark = BatchMark { folder: *self.shared.folder.id(), number, flushed: self.last_flushed };
         let faults = &self.shared.faults;
         let mut removed = RemovedRows::default();
-        let octets = self.changes.octets() as u64;
+        let bytes = self.changes.bytes() as u64;
         let rows = self.changes.drain().inspect(|(table, _, row)| removed.count(*table, row.is_none()));
         let commit = || {
             faults.check(Step::Commit)?;
@@ -264,7 +264,7 @@ impl Committer {
         }
         self.last_batch = number;
         self.shared.removed.add(&removed);
-        self.shared.space.spend(octets);
+        self.shared.space.spend(bytes);
         if durability == Durability::Flushed {
             self.last_flushed = number;
         }

@@ -23,8 +23,8 @@ pub(in crate::engine::fjall) struct Queue {
     writes: Arc<AtomicUsize>,
     writes_max: usize,
     /// The bytes for which there is room.
-    octets: Arc<Semaphore>,
-    octets_max: u32,
+    bytes: Arc<Semaphore>,
+    bytes_max: u32,
     refuses: AtomicBool,
 }
 
@@ -54,7 +54,7 @@ pub(in crate::engine::fjall) enum Taken {
 /// The room of one write, which is given back when its slot is dropped.
 pub(in crate::engine::fjall) struct Room {
     _count: Counted,
-    octets: OwnedSemaphorePermit,
+    bytes: OwnedSemaphorePermit,
 }
 
 /// A write of a queue in the count of them, until this is dropped.
@@ -62,14 +62,14 @@ struct Counted(Arc<AtomicUsize>);
 
 impl Queue {
     pub(in crate::engine::fjall) fn new(options: &FjallOptions) -> Self {
-        let octets_max = u32::try_from(options.octets_waiting_max).unwrap_or(u32::MAX);
+        let bytes_max = u32::try_from(options.bytes_waiting_max).unwrap_or(u32::MAX);
         Self {
             state: Mutex::default(),
             changed: Condvar::new(),
             writes: Arc::default(),
             writes_max: options.writes_waiting_max,
-            octets: Arc::new(Semaphore::new(octets_max as usize)),
-            octets_max,
+            bytes: Arc::new(Semaphore::new(bytes_max as usize)),
+            bytes_max,
             refuses: AtomicBool::new(false),
         }
     }
@@ -77,18 +77,18 @@ impl Queue {
     /// Waits for the room of a write of so many bytes. A write of more than the queue holds takes all of it.
     pub(in crate::engine::fjall) async fn reserve(
         &self,
-        octets: usize,
+        bytes: usize,
         deadline: Instant,
     ) -> Result<Room, EngineError> {
         if self.refuses() {
             return Err(EngineError::WritesRefused);
         }
         let count = self.count()?;
-        let octets = u32::try_from(octets).unwrap_or(u32::MAX).min(self.octets_max);
-        let octets = timeout_at(deadline, Arc::clone(&self.octets).acquire_many_owned(octets)).await;
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.bytes_max);
+        let bytes = timeout_at(deadline, Arc::clone(&self.bytes).acquire_many_owned(bytes)).await;
         // The semaphore is never closed.
-        let octets = octets.map_err(|_| EngineError::TimedOut)?.map_err(|_| EngineError::WritesRefused)?;
-        Ok(Room { _count: count, octets })
+        let bytes = bytes.map_err(|_| EngineError::TimedOut)?.map_err(|_| EngineError::WritesRefused)?;
+        Ok(Room { _count: count, bytes })
     }
 
     fn count(&self) -> Result<Counted, EngineError> {
@@ -189,8 +189,8 @@ impl Queue {
 
 impl Room {
     /// Returns the bytes of the write, as far as the queue counts them.
-    pub(in crate::engine::fjall) fn octets(&self) -> usize {
-        self.octets.num_permits()
+    pub(in crate::engine::fjall) fn bytes(&self) -> usize {
+        self.bytes.num_permits()
     }
 }
 

@@ -21,7 +21,7 @@ use crate::engine::{Durability, EngineError};
 use crate::model::Record;
 
 /// The bytes by which records of the same content may differ: later dots are longer.
-const SAME_OCTETS: usize = 32;
+const SAME_BYTES: usize = 32;
 
 /// The work of a slot: it decides with what is stored, and tells the outcome.
 pub(in crate::engine::fjall) trait Work: Send + 'static {
@@ -48,7 +48,7 @@ pub(in crate::engine::fjall) trait Work: Send + 'static {
     }
 
     /// Returns the bytes that were decided apart.
-    fn octets_decided(&self) -> usize {
+    fn bytes_decided(&self) -> usize {
         0
     }
 
@@ -80,9 +80,9 @@ impl Stored<'_> {
     /// object was deleted.
     pub(in crate::engine::fjall) fn has_room(&self, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
         let (before, after) = (before.map_or(0, <[u8]>::len), after.unwrap_or_default());
-        let octets = (self.changes.octets() + after.len()) as u64;
-        let grows = after.len() > before + SAME_OCTETS;
-        let has_room = self.space.has(octets, grows, || self.tables.unwritten_octets());
+        let bytes = (self.changes.bytes() + after.len()) as u64;
+        let grows = after.len() > before + SAME_BYTES;
+        let has_room = self.space.has(bytes, grows, || self.tables.unwritten_bytes());
         has_room || Record::read(after).is_ok_and(|record| record.is_deleted())
     }
 }
@@ -102,7 +102,7 @@ pub(in crate::engine::fjall) trait Slot: Send {
     fn durability(&self) -> Durability;
     /// Returns the bytes that the caller holds for the write, or those that were decided apart if these are
     /// more.
-    fn octets(&self) -> usize;
+    fn bytes(&self) -> usize;
     /// Returns the name of the object, as in [`Work`]; so are the next three.
     fn key(&self) -> Option<&[u8]>;
     fn load(&mut self, stored: &Stored<'_>) -> Result<Loaded, Failure>;
@@ -129,9 +129,9 @@ pub(in crate::engine::fjall) struct Decided {
 }
 
 impl Entry {
-    pub(in crate::engine::fjall) fn octets(&self) -> usize {
+    pub(in crate::engine::fjall) fn bytes(&self) -> usize {
         match self {
-            Self::Waiting(slot) | Self::Decided(Decided { slot, .. }) => slot.octets(),
+            Self::Waiting(slot) | Self::Decided(Decided { slot, .. }) => slot.bytes(),
         }
     }
 
@@ -188,8 +188,8 @@ impl<W: Work> Slot for Queued<W> {
         self.durability
     }
 
-    fn octets(&self) -> usize {
-        self.room.octets().max(self.work.octets_decided())
+    fn bytes(&self) -> usize {
+        self.room.bytes().max(self.work.bytes_decided())
     }
 
     fn key(&self) -> Option<&[u8]> {

@@ -9,14 +9,14 @@ use crate::engine::fjall::keys;
 use crate::engine::fjall::tables::{Table, Tables};
 use crate::engine::marks::Marks;
 use crate::engine::{Decide, EngineError, Verdict, Written};
-use crate::model::octets::{Octets, put_counted};
+use crate::model::bytes::{Bytes, put_counted};
 use crate::model::{Damaged, Record};
 
 /// The byte with which the keys of settings begin.
 const SETTING: u8 = 1;
 
 /// The bytes from which a record is decided on apart. A smaller one costs less than a millisecond.
-const LARGE_OCTETS: usize = 256 * 1024;
+const LARGE_BYTES: usize = 256 * 1024;
 
 /// A write of an object.
 pub(in crate::engine::fjall) struct ObjectWrite<D> {
@@ -70,7 +70,7 @@ impl<D: Decide> Work for ObjectWrite<D> {
         let mut memory = Vec::new();
         let key = keys::fold(&self.name, &mut memory);
         let record = stored.changes.value(stored.tables, Table::Objects, key)?;
-        let is_large = record.as_ref().is_some_and(|record| record.len() >= LARGE_OCTETS);
+        let is_large = record.as_ref().is_some_and(|record| record.len() >= LARGE_BYTES);
         // One that waits for its turn does not hold what it will read again.
         self.record = record.filter(|_| !is_large);
         Ok(Loaded { is_large, is_in_batch: is_large && stored.changes.holds(Table::Objects, key) })
@@ -102,7 +102,7 @@ impl<D: Decide> Work for ObjectWrite<D> {
         Ok(())
     }
 
-    fn octets_decided(&self) -> usize {
+    fn bytes_decided(&self) -> usize {
         self.apart.as_ref().and_then(|decision| decision.after.as_ref()).map_or(0, |after| after.len())
     }
 
@@ -150,7 +150,7 @@ pub(in crate::engine::fjall) fn read_setting(key: &[u8], row: &[u8]) -> Option<R
     if key.first() != Some(&SETTING) {
         return None;
     }
-    let mut octets = Octets::new(row);
-    let name = octets.counted().ok_or(EngineError::from(Damaged));
-    Some(name.map(|name| (name.to_vec(), octets.rest().to_vec())))
+    let mut bytes = Bytes::new(row);
+    let name = bytes.counted().ok_or(EngineError::from(Damaged));
+    Some(name.map(|name| (name.to_vec(), bytes.rest().to_vec())))
 }

@@ -114,11 +114,11 @@ impl<'p> Reader<'p> {
             return Err(wrong());
         }
         *self.progress.wrong.borrow_mut() = Malformed::Context(ContextError::Text);
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let read = members
-            .next_value_seed(Text(|text: &str| Context::from_text(text.as_bytes(), &mut octets).map(drop)))?;
+            .next_value_seed(Text(|text: &str| Context::from_text(text.as_bytes(), &mut bytes).map(drop)))?;
         read.map_err(|error| self.fail(Malformed::Context(error)))?;
-        *self.progress.context.borrow_mut() = Some(octets);
+        *self.progress.context.borrow_mut() = Some(bytes);
         self.expect();
         Ok(())
     }

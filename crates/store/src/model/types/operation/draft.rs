@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use super::Operation;
 use super::steps::{Elements, Fields, IS_CHANGED};
-use crate::model::octets::{put_counted, put_number};
+use crate::model::bytes::{put_counted, put_number};
 use crate::model::types::Kind;
 
 /// Operations within each other that are being written.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     /// The names that are removed by operations that have not ended, those of the outer ones first.
     removed: Vec<u8>,
 }
@@ -40,48 +40,48 @@ pub(crate) struct FieldsDraft {
 
 impl Draft {
     /// Returns a draft with room for so many bytes.
-    pub(crate) fn with_capacity(octets: usize) -> Self {
-        Self { octets: Vec::with_capacity(octets), removed: Vec::new() }
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes), removed: Vec::new() }
     }
 
     /// Returns the operation of a kind that was written.
     pub(crate) fn end(self, kind: Kind) -> Operation {
-        Operation { kind, octets: self.octets }
+        Operation { kind, bytes: self.bytes }
     }
 
     /// Writes an operation that adds to a counter: small numbers of either sign in few bytes.
     pub(crate) fn add(&mut self, number: i64) {
-        put_number(((number << 1) ^ (number >> 63)).cast_unsigned(), &mut self.octets);
+        put_number(((number << 1) ^ (number >> 63)).cast_unsigned(), &mut self.bytes);
     }
 
     /// Writes an operation that turns a flag on or off.
     pub(crate) fn turn(&mut self, on: bool) {
-        self.octets.push(on.into());
+        self.bytes.push(on.into());
     }
 
     /// Writes an operation that assigns bytes to a register.
-    pub(crate) fn assign(&mut self, octets: &[u8]) {
-        put_counted(octets, &mut self.octets);
+    pub(crate) fn assign(&mut self, bytes: &[u8]) {
+        put_counted(bytes, &mut self.bytes);
     }
 
     /// Writes a whole operation.
     pub(super) fn put(&mut self, operation: &Operation) {
-        self.octets.extend_from_slice(&operation.octets);
+        self.bytes.extend_from_slice(&operation.bytes);
     }
 
     pub(crate) const fn begin_elements(&self) -> ElementsDraft {
-        let start = self.octets.len();
+        let start = self.bytes.len();
         ElementsDraft { start, removed_start: self.removed.len(), last: start..start }
     }
 
     /// Adds an element.
     pub(crate) fn add_element(&mut self, draft: &mut ElementsDraft, element: &[u8]) {
-        let start = self.octets.len();
-        put_counted(element, &mut self.octets);
-        let (before, added) = self.octets.split_at(start);
+        let start = self.bytes.len();
+        put_counted(element, &mut self.bytes);
+        let (before, added) = self.bytes.split_at(start);
         match before[draft.last.clone()] == *added {
-            true => self.octets.truncate(start),
-            false => draft.last = start..self.octets.len(),
+            true => self.bytes.truncate(start),
+            false => draft.last = start..self.bytes.len(),
         }
     }
 
@@ -92,38 +92,38 @@ impl Draft {
 
     /// Writes the end of an operation on elements.
     pub(crate) fn end_elements(&mut self, draft: &ElementsDraft) {
-        let added = self.octets.split_off(draft.start);
+        let added = self.bytes.split_off(draft.start);
         let added = in_order(Elements::to_end(&added));
         let removed = Elements::to_end(&self.removed[draft.removed_start..]);
         let removed = removed.filter(|element| added.binary_search(element).is_err());
-        put_number(removed.clone().count() as u64, &mut self.octets);
-        removed.for_each(|element| put_counted(element, &mut self.octets));
-        put_number(added.len() as u64, &mut self.octets);
-        added.iter().for_each(|element| put_counted(element, &mut self.octets));
+        put_number(removed.clone().count() as u64, &mut self.bytes);
+        removed.for_each(|element| put_counted(element, &mut self.bytes));
+        put_number(added.len() as u64, &mut self.bytes);
+        added.iter().for_each(|element| put_counted(element, &mut self.bytes));
         self.removed.truncate(draft.removed_start);
     }
 
     pub(crate) const fn begin_fields(&self) -> FieldsDraft {
-        FieldsDraft { start: self.octets.len(), removed_start: self.removed.len(), fields: Vec::new() }
+        FieldsDraft { start: self.bytes.len(), removed_start: self.removed.len(), fields: Vec::new() }
     }
 
     /// Begins the operation on a field, which is to be written next. If several are on one field, the last
     /// counts.
     pub(crate) fn begin_field(&mut self, draft: &mut FieldsDraft, name: &[u8], kind: Kind) {
-        draft.fields.push(self.octets.len() - draft.start);
-        put_counted(name, &mut self.octets);
-        self.octets.push(kind.octet());
+        draft.fields.push(self.bytes.len() - draft.start);
+        put_counted(name, &mut self.bytes);
+        self.bytes.push(kind.byte());
     }
 
     /// Removes a field. One that is changed, too, begins anew.
     pub(crate) fn remove_field(&mut self, name: &[u8], kind: Kind) {
         put_counted(name, &mut self.removed);
-        self.removed.push(kind.octet());
+        self.removed.push(kind.byte());
     }
 
     /// Forgets the operations on fields.
     pub(crate) fn forget_changed(&mut self, draft: &mut FieldsDraft) {
-        self.octets.truncate(draft.start);
+        self.bytes.truncate(draft.start);
         draft.fields.clear();
     }
 
@@ -134,17 +134,17 @@ impl Draft {
 
     /// Writes the end of an operation on fields.
     pub(crate) fn end_fields(&mut self, draft: &FieldsDraft) {
-        let changed = self.octets.split_off(draft.start);
+        let changed = self.bytes.split_off(draft.start);
         let changed = last_in_order(&changed, &draft.fields);
         let removed = Fields::to_end(&self.removed[draft.removed_start..]);
-        put_number(removed.clone().count() as u64, &mut self.octets);
+        put_number(removed.clone().count() as u64, &mut self.bytes);
         for (name, kind) in removed {
             let is_changed = changed.binary_search_by_key(&(name, kind), Changed::key).is_ok();
-            put_counted(name, &mut self.octets);
-            self.octets.push(kind.octet() | if is_changed { IS_CHANGED } else { 0 });
+            put_counted(name, &mut self.bytes);
+            self.bytes.push(kind.byte() | if is_changed { IS_CHANGED } else { 0 });
         }
-        put_number(changed.len() as u64, &mut self.octets);
-        changed.iter().for_each(|field| self.octets.extend_from_slice(field.octets));
+        put_number(changed.len() as u64, &mut self.bytes);
+        changed.iter().for_each(|field| self.bytes.extend_from_slice(field.bytes));
         self.removed.truncate(draft.removed_start);
     }
 }
@@ -163,7 +163,7 @@ struct Changed<'a> {
     name: &'a [u8],
     kind: Kind,
     place: usize,
-    octets: &'a [u8],
+    bytes: &'a [u8],
 }
 
 impl<'a> Changed<'a> {
@@ -173,13 +173,13 @@ impl<'a> Changed<'a> {
 }
 
 /// Returns the last operation on each field, in the order of the fields.
-fn last_in_order<'a>(octets: &'a [u8], places: &[usize]) -> Vec<Changed<'a>> {
+fn last_in_order<'a>(bytes: &'a [u8], places: &[usize]) -> Vec<Changed<'a>> {
     let mut fields = Vec::with_capacity(places.len());
-    let ends = places.iter().skip(1).copied().chain([octets.len()]);
+    let ends = places.iter().skip(1).copied().chain([bytes.len()]);
     fields.extend(places.iter().zip(ends).filter_map(|(start, end)| {
-        let octets = &octets[*start..end];
-        let (name, kind) = Fields::to_end(octets).next()?;
-        Some(Changed { name, kind, place: *start, octets })
+        let bytes = &bytes[*start..end];
+        let (name, kind) = Fields::to_end(bytes).next()?;
+        Some(Changed { name, kind, place: *start, bytes })
     }));
     fields.sort_unstable_by_key(|field| (field.key(), Reverse(field.place)));
     fields.dedup_by_key(|field| field.key());

@@ -24,7 +24,7 @@ use crate::model::{Context, Covered, Dot, Moment};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     kind: Kind,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Operation {
@@ -70,8 +70,8 @@ impl Operation {
     }
 
     /// Returns the operation that assigns bytes to a register.
-    pub fn assign(octets: impl AsRef<[u8]>) -> Self {
-        Self::of(Kind::Register, |draft| draft.assign(octets.as_ref()))
+    pub fn assign(bytes: impl AsRef<[u8]>) -> Self {
+        Self::of(Kind::Register, |draft| draft.assign(bytes.as_ref()))
     }
 
     /// Returns the operation that turns a flag on or off.
@@ -86,11 +86,11 @@ impl Operation {
 
     /// Returns how many bytes it holds.
     pub const fn held_bytes(&self) -> usize {
-        self.octets.capacity()
+        self.bytes.capacity()
     }
 
     pub(super) fn steps(&self) -> Steps<'_> {
-        Steps::of(&self.octets)
+        Steps::of(&self.bytes)
     }
 
     fn of(kind: Kind, write: impl FnOnce(&mut Draft)) -> Self {

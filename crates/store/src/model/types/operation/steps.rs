@@ -2,7 +2,7 @@
 //!
 //! A [draft](super::draft) alone makes these bytes, so that they are of its form.
 
-use crate::model::octets::Octets;
+use crate::model::bytes::Bytes;
 use crate::model::types::Kind;
 
 /// The bit beside the kind of a removed field that says that the field is changed, too.
@@ -10,18 +10,18 @@ pub(super) const IS_CHANGED: u8 = 0x80;
 
 /// The steps of an operation that have not been carried out.
 #[derive(Debug)]
-pub(crate) struct Steps<'a>(Octets<'a>);
+pub(crate) struct Steps<'a>(Bytes<'a>);
 
 /// Elements, one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Elements<'a> {
     left: usize,
-    octets: Octets<'a>,
+    bytes: Bytes<'a>,
 }
 
 /// Names of fields, one after the other.
 #[derive(Clone, Debug)]
-pub(super) struct Fields<'a>(Octets<'a>);
+pub(super) struct Fields<'a>(Bytes<'a>);
 
 /// A field to remove.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ pub(crate) struct Removed<'a> {
 }
 
 impl<'a> Steps<'a> {
-    pub(super) const fn of(octets: &'a [u8]) -> Self {
-        Self(Octets::new(octets))
+    pub(super) const fn of(bytes: &'a [u8]) -> Self {
+        Self(Bytes::new(bytes))
     }
 
     /// Returns the number that is added to a counter.
@@ -45,7 +45,7 @@ impl<'a> Steps<'a> {
 
     /// Returns true if a flag is turned on.
     pub(crate) fn is_on(&mut self) -> bool {
-        self.0.octet() == Some(1)
+        self.0.byte() == Some(1)
     }
 
     /// Returns the bytes that are assigned to a register.
@@ -55,7 +55,7 @@ impl<'a> Steps<'a> {
 
     /// Returns the elements that are removed, or those that are added, which come next.
     pub(crate) fn elements(&mut self) -> Elements<'a> {
-        let elements = Elements { left: self.count(), octets: self.0 };
+        let elements = Elements { left: self.count(), bytes: self.0 };
         elements.clone().for_each(|_| {
             self.0.counted();
         });
@@ -69,9 +69,9 @@ impl<'a> Steps<'a> {
 
     /// Returns the next field that is removed.
     pub(crate) fn removed(&mut self) -> Option<Removed<'a>> {
-        let (name, octet) = (self.0.counted()?, self.0.octet()?);
-        let kind = Kind::of_octet(octet & !IS_CHANGED)?;
-        Some(Removed { name, kind, is_changed: octet & IS_CHANGED != 0 })
+        let (name, byte) = (self.0.counted()?, self.0.byte()?);
+        let kind = Kind::of_byte(byte & !IS_CHANGED)?;
+        Some(Removed { name, kind, is_changed: byte & IS_CHANGED != 0 })
     }
 
     /// Returns the next field that is changed. The operation on it comes next.
@@ -82,8 +82,8 @@ impl<'a> Steps<'a> {
 
 impl<'a> Elements<'a> {
     /// Returns the elements that bytes consist of.
-    pub(super) const fn to_end(octets: &'a [u8]) -> Self {
-        Self { left: usize::MAX, octets: Octets::new(octets) }
+    pub(super) const fn to_end(bytes: &'a [u8]) -> Self {
+        Self { left: usize::MAX, bytes: Bytes::new(bytes) }
     }
 
     /// Returns the number of elements that have not been read.
@@ -97,14 +97,14 @@ impl<'a> Iterator for Elements<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         self.left = self.left.checked_sub(1)?;
-        self.octets.counted()
+        self.bytes.counted()
     }
 }
 
 impl<'a> Fields<'a> {
     /// Returns the names that bytes consist of, or begin with.
-    pub(super) const fn to_end(octets: &'a [u8]) -> Self {
-        Self(Octets::new(octets))
+    pub(super) const fn to_end(bytes: &'a [u8]) -> Self {
+        Self(Bytes::new(bytes))
     }
 }
 
@@ -116,6 +116,6 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-fn read_field<'a>(octets: &mut Octets<'a>) -> Option<(&'a [u8], Kind)> {
-    Some((octets.counted()?, Kind::of_octet(octets.octet()?)?))
+fn read_field<'a>(bytes: &mut Bytes<'a>) -> Option<(&'a [u8], Kind)> {
+    Some((bytes.counted()?, Kind::of_byte(bytes.byte()?)?))
 }

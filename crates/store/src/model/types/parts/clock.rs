@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::octets::{Octets, put_number};
+use crate::model::bytes::{Bytes, put_number};
 use crate::model::{Actor, Context, Covered, Dot};
 
 /// A record of which changes have been seen.
@@ -51,11 +51,11 @@ impl Clock {
         }
     }
 
-    pub(in crate::model::types) fn read(octets: &mut Octets<'_>) -> Option<Self> {
+    pub(in crate::model::types) fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
         let mut clock = Self::default();
-        for _ in 0..octets.number()? {
-            let actor = Actor::new(u64::from_be_bytes(octets.array()?));
-            let dot = Dot::new(actor, octets.number()?)?;
+        for _ in 0..bytes.number()? {
+            let actor = Actor::new(u64::from_be_bytes(bytes.array()?));
+            let dot = Dot::new(actor, bytes.number()?)?;
             if clock.0.last_key_value().is_some_and(|(last, _)| *last >= actor) {
                 return None;
             }

@@ -2,15 +2,15 @@
 
 use std::slice;
 
-use crate::model::octets::{Octets, put_number};
+use crate::model::bytes::{Bytes, put_number};
 use crate::model::types::Seen;
 use crate::model::{Actor, Dot};
 
 /// The fewest bytes of a dot as it is kept.
-const DOT_OCTETS_MIN: usize = 9;
+const DOT_BYTES_MIN: usize = 9;
 
 /// The fewest bytes of a set of one dot as it is kept.
-pub(in crate::model::types) const DOT_SET_OCTETS_MIN: usize = 1 + DOT_OCTETS_MIN;
+pub(in crate::model::types) const DOT_SET_BYTES_MIN: usize = 1 + DOT_BYTES_MIN;
 
 /// A value for each of some dots, which ascend.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,18 +62,18 @@ impl<T: Clone> DotMap<T> {
     }
 
     pub(in crate::model::types) fn read<'a>(
-        octets: &mut Octets<'a>,
-        read_value: impl Fn(&mut Octets<'a>) -> Option<T>,
+        bytes: &mut Bytes<'a>,
+        read_value: impl Fn(&mut Bytes<'a>) -> Option<T>,
     ) -> Option<Self> {
-        let count = octets.number()?;
+        let count = bytes.number()?;
         // Most have one dot, and a vector makes room for four at once.
         let mut dots = Self(Vec::with_capacity(count.min(2) as usize));
         for _ in 0..count {
-            let dot = read_dot(octets)?;
+            let dot = read_dot(bytes)?;
             if dots.0.last().is_some_and(|(last, _)| *last >= dot) {
                 return None;
             }
-            dots.0.push((dot, read_value(octets)?));
+            dots.0.push((dot, read_value(bytes)?));
         }
         Some(dots)
     }
@@ -137,23 +137,23 @@ impl DotSet {
         put_entries(self.entries(), |(), _| {}, out);
     }
 
-    pub(in crate::model::types) fn read(octets: &mut Octets<'_>) -> Option<Self> {
-        match octets.number()? {
+    pub(in crate::model::types) fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
+        match bytes.number()? {
             0 => Some(Self::default()),
-            1 => read_dot(octets).map(Self::of),
-            count => Self::read_many(octets, count),
+            1 => read_dot(bytes).map(Self::of),
+            count => Self::read_many(bytes, count),
         }
     }
 
-    fn read_many(octets: &mut Octets<'_>, count: u64) -> Option<Self> {
+    fn read_many(bytes: &mut Bytes<'_>, count: u64) -> Option<Self> {
         let count = usize::try_from(count).ok()?;
         // No record makes more room than its bytes can fill.
-        if count > octets.rest().len() / DOT_OCTETS_MIN {
+        if count > bytes.rest().len() / DOT_BYTES_MIN {
             return None;
         }
         let mut dots: Vec<(Dot, ())> = Vec::with_capacity(count);
         for _ in 0..count {
-            let dot = read_dot(octets)?;
+            let dot = read_dot(bytes)?;
             if dots.last().is_some_and(|(last, ())| *last >= dot) {
                 return None;
             }
@@ -190,7 +190,7 @@ pub(in crate::model::types) fn put_dot(dot: Dot, out: &mut Vec<u8>) {
     put_number(dot.count(), out);
 }
 
-pub(in crate::model::types) fn read_dot(octets: &mut Octets<'_>) -> Option<Dot> {
-    let actor = Actor::new(u64::from_be_bytes(octets.array()?));
-    Dot::new(actor, octets.number()?)
+pub(in crate::model::types) fn read_dot(bytes: &mut Bytes<'_>) -> Option<Dot> {
+    let actor = Actor::new(u64::from_be_bytes(bytes.array()?));
+    Dot::new(actor, bytes.number()?)
 }

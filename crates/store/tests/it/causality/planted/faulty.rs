@@ -52,7 +52,7 @@ impl Faulty {
 }
 
 impl Engine for Faulty {
-    type Octets = Arc<[u8]>;
+    type Bytes = Arc<[u8]>;
     type Snapshot = FaultySnapshot;
 
     async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Arc<[u8]>>, EngineError> {

@@ -16,7 +16,7 @@ pub(super) struct OwnContent {
 /// Writes a record of these contents over `out`.
 pub(super) fn rebuild(mut contents: Vec<OwnContent>, out: &mut Vec<u8>) {
     const RULES: Rules =
-        Rules { allow_mult: true, last_write_wins: false, siblings_max: usize::MAX, octets_max: u64::MAX };
+        Rules { allow_mult: true, last_write_wins: false, siblings_max: usize::MAX, bytes_max: u64::MAX };
     contents.sort_by_key(|content| content.dot);
     let mut before = Vec::new();
     for content in &contents {

@@ -25,7 +25,7 @@ impl FaultySnapshot {
 }
 
 impl Snapshot for FaultySnapshot {
-    type Octets = Arc<[u8]>;
+    type Bytes = Arc<[u8]>;
 
     async fn get(&self, name: ObjectName<'_>, deadline: Instant) -> Result<Option<Arc<[u8]>>, EngineError> {
         self.inner.get(name, deadline).await

@@ -107,7 +107,7 @@ impl Cluster {
         let names = replicas.iter().flat_map(|replica| self.replicas[*replica].objects.keys());
         let names: BTreeSet<_> = names.collect();
         let object =
-            |name: &Vec<u8>| Ok(self.merged(replicas, name).record()?.map(|octets| (name.clone(), octets)));
+            |name: &Vec<u8>| Ok(self.merged(replicas, name).record()?.map(|bytes| (name.clone(), bytes)));
         names.into_iter().map(object).filter_map(Result::transpose).collect()
     }
 

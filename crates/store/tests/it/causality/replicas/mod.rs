@@ -110,7 +110,7 @@ impl Replicas {
 }
 
 impl Engine for Replicas {
-    type Octets = Arc<[u8]>;
+    type Bytes = Arc<[u8]>;
     type Snapshot = <Memory as Engine>::Snapshot;
 
     async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Arc<[u8]>>, EngineError> {
@@ -149,9 +149,9 @@ impl Engine for Replicas {
         let asked = self.asked(&Quorum::of_read(&majority(deadline)))?;
         let objects = self.cluster().objects(&asked)?;
         let view = Memory::new();
-        for (name, octets) in objects {
+        for (name, bytes) in objects {
             let name = ObjectName::read(&name).expect("a name that this engine encoded");
-            view.write(name, Kept(octets), &alone(deadline)).await?;
+            view.write(name, Kept(bytes), &alone(deadline)).await?;
         }
         view.snapshot(deadline).await
     }

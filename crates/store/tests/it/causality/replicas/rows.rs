@@ -74,7 +74,7 @@ impl Row {
 
     fn content(&self) -> Option<&[u8]> {
         match self {
-            Self::Content(octets) => Some(octets),
+            Self::Content(bytes) => Some(bytes),
             Self::Removed => None,
         }
     }
@@ -93,14 +93,14 @@ mod tests {
             attributes: b"",
             value: &count.to_be_bytes(),
         };
-        let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 9, octets_max: 999 };
+        let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 9, bytes_max: 999 };
         let mut out = Vec::new();
         write(stored.map(record), context, &new, &rules, &mut out).expect("few and short contents");
         out
     }
 
-    fn record(octets: &[u8]) -> Record<'_> {
-        Record::read(octets).expect("a record that was written")
+    fn record(bytes: &[u8]) -> Record<'_> {
+        Record::read(bytes).expect("a record that was written")
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         let mut context = Vec::new();
         let three = written(Some(&two), record(&one).context(&mut context), 3);
         let changes = [(None, &one), (Some(&one), &two), (Some(&two), &three)]
-            .map(|(before, after)| Rows::of_change(before.map(|octets| record(octets)), Some(record(after))));
+            .map(|(before, after)| Rows::of_change(before.map(|bytes| record(bytes)), Some(record(after))));
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let mut rows = Rows::default();
             order.iter().chain(&order).for_each(|change| rows.merge(&changes[*change]));

@@ -16,9 +16,9 @@ struct Put {
 
 impl Decide for Put {
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let context = match stored.filter(|_| self.covers) {
-            Some(stored) => stored.context(&mut octets),
+            Some(stored) => stored.context(&mut bytes),
             None => Context::EMPTY,
         };
         let new = NewContent {
@@ -29,8 +29,7 @@ impl Decide for Put {
             attributes: b"",
             value: &[self.value],
         };
-        let rules =
-            Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, octets_max: 1 << 20 };
+        let rules = Rules { allow_mult: true, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 20 };
         write(stored, context, &new, &rules, out).expect("few and short contents");
         Verdict::Write
     }
@@ -58,8 +57,8 @@ async fn put(engine: &Replicas, value: u8, covers: bool, w: u32) -> Result<(), E
 
 /// Returns the values that a read of so many replicas gives.
 async fn values(engine: &Replicas, r: u32) -> Result<Vec<u8>, EngineError> {
-    let octets = engine.get(NAME, &ReadTerms { r, ..majority(soon()) }).await?;
-    let record = octets.as_deref().map(|octets| Record::read(octets).expect("whole"));
+    let bytes = engine.get(NAME, &ReadTerms { r, ..majority(soon()) }).await?;
+    let record = bytes.as_deref().map(|bytes| Record::read(bytes).expect("whole"));
     let contents = record.into_iter().flat_map(|record| record.contents());
     let mut values: Vec<_> = contents.map(|content| content.value()[0]).collect();
     values.sort_unstable();

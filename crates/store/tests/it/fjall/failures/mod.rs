@@ -71,7 +71,7 @@ async fn check(name: &str) {
     for seed in 0..IMAGES {
         let mut disk = Disk::empty(Flushes::Kept, seed);
         disk.follow(&recording, recording.entries().len());
-        // Octets that a failed flush has lost are still in the memory of the system.
+        // Bytes that a failed flush has lost are still in the memory of the system.
         let has_lost = recording.entries().iter().any(|entry| matches!(entry, Entry::FailedFlush { .. }));
         assert!(has_lost || disk.difference(&data).expect("the folder is read").is_none(), "{name}");
         let image = folder.path().join(format!("image-{seed}"));
@@ -86,8 +86,8 @@ async fn check_image(folder: &Path, recording: &Recording) {
     let engine = Fjall::open(folder, FjallOptions::default()).expect("the folder opens");
     let mut count = 0;
     for entry in recording.entries() {
-        let Entry::Note { octets } = entry else { continue };
-        let note = std::str::from_utf8(octets).expect("a text");
+        let Entry::Note { bytes } = entry else { continue };
+        let note = std::str::from_utf8(bytes).expect("a text");
         let number = note.strip_prefix("note answered ").expect("a write").parse().expect("a number");
         let contents = get(&engine, server::BUCKET.object(key(number).as_bytes())).await;
         let contents = contents.unwrap_or_else(|| panic!("{number} is missing"));

@@ -48,12 +48,12 @@ pub(crate) async fn play(folder: &Path, failure: Fail, notes: &Notes) {
 /// Opens new folders on disks that become full later and later, and once more when there is room.
 async fn become_full(folder: &Path, notes: &Notes) {
     let mut failed = 0;
-    for octets in (1..20).map(|count| count * 2_000) {
-        let folder = folder.join(octets.to_string());
-        notes.fail(Fail::Full(octets)).expect("an order");
+    for bytes in (1..20).map(|count| count * 2_000) {
+        let folder = folder.join(bytes.to_string());
+        notes.fail(Fail::Full(bytes)).expect("an order");
         failed += usize::from(open(&folder).is_err());
         notes.fail(Fail::Never).expect("an order");
-        let engine = open(&folder).unwrap_or_else(|error| panic!("full after {octets} octets: {error}"));
+        let engine = open(&folder).unwrap_or_else(|error| panic!("full after {bytes} bytes: {error}"));
         put(&engine, b"k", Put::value(b"v")).await.expect("a write");
     }
     assert!((3..19).contains(&failed), "{failed} did not open");

@@ -24,14 +24,14 @@ pub(crate) fn key(number: u64) -> String {
 
 /// The value of a key. Some are longer than what the journal writes at once.
 pub(crate) fn value(number: u64) -> Vec<u8> {
-    let octet = u8::try_from(number % 251).expect("a short number");
-    vec![octet; if number.is_multiple_of(3) { 20_000 } else { 50 }]
+    let byte = u8::try_from(number % 251).expect("a short number");
+    vec![byte; if number.is_multiple_of(3) { 20_000 } else { 50 }]
 }
 
-/// Few octets stay in memory, so that failures of files of tables are met soon.
+/// Few bytes stay in memory, so that failures of files of tables are met soon.
 fn options() -> FjallOptions {
     let mut options = FjallOptions::default();
-    options.memtable_octets = 64 * 1024;
+    options.memtable_bytes = 64 * 1024;
     options
 }
 

@@ -34,8 +34,8 @@ impl History {
     /// Follows the notes of a recording up to this entry.
     pub(crate) fn follow(&mut self, recording: &Recording, to: usize) {
         for entry in &recording.entries()[self.followed..to] {
-            if let Entry::Note { octets } = entry {
-                self.note(std::str::from_utf8(octets).expect("a text"));
+            if let Entry::Note { bytes } = entry {
+                self.note(std::str::from_utf8(bytes).expect("a text"));
             }
         }
         self.followed = to;

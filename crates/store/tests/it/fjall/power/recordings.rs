@@ -1,5 +1,5 @@
 //! Recordings of processes that write: on a new folder, on one that a loss of power left, and with so many
-//! octets that journals become full.
+//! bytes that journals become full.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

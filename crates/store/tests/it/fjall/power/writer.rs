@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use crate::support::fjall::{BUCKET, Put, Removal, write_terms};
 
 /// The variables that make this test binary a writer: its folder, its seed, the writes of each task, and the
-/// octets of each eighth value.
+/// bytes of each eighth value.
 pub(crate) const FOLDER: &str = "ALULA_STORE_POWER_FOLDER";
 pub(crate) const SEED: &str = "ALULA_STORE_POWER_SEED";
 pub(crate) const WRITES: &str = "ALULA_STORE_POWER_WRITES";
@@ -27,7 +27,7 @@ pub(crate) fn is_writer() -> bool {
     std::env::var_os(FOLDER).is_some()
 }
 
-/// Returns true if the writer of this seed fills journals, which have 64,000,000 octets.
+/// Returns true if the writer of this seed fills journals, which have 64,000,000 bytes.
 pub(crate) const fn is_large(seed: u64) -> bool {
     seed % 10 == 2
 }
@@ -41,10 +41,10 @@ pub(crate) fn key(task: u64, number: u64) -> Vec<u8> {
     key
 }
 
-/// Few octets are kept in memory, so that files of tables are written and compacted all the time.
+/// Few bytes are kept in memory, so that files of tables are written and compacted all the time.
 pub(crate) fn options() -> FjallOptions {
     let mut options = FjallOptions::default();
-    options.memtable_octets = 32 * 1024;
+    options.memtable_bytes = 32 * 1024;
     options
 }
 
@@ -94,7 +94,7 @@ fn some_put(count: u64, large: usize, rng: &mut Rng) -> Put {
     value.resize(len, b'v');
     let mut put = Put { is_deleted: rng.one_in(8), ..Put::value(value) };
     for _ in 0..rng.below(4) {
-        put = put.entry(FIELD, &rng.octets_of(b"ab", 3));
+        put = put.entry(FIELD, &rng.bytes_of(b"ab", 3));
     }
     put
 }

@@ -16,14 +16,10 @@ use tokio::time::Instant;
 pub(crate) struct Kept(Arc<Memory>);
 
 impl Engine for Kept {
-    type Octets = <Memory as Engine>::Octets;
+    type Bytes = <Memory as Engine>::Bytes;
     type Snapshot = <Memory as Engine>::Snapshot;
 
-    async fn get(
-        &self,
-        name: ObjectName<'_>,
-        terms: &ReadTerms,
-    ) -> Result<Option<Self::Octets>, EngineError> {
+    async fn get(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<Option<Self::Bytes>, EngineError> {
         self.0.get(name, terms).await
     }
 
@@ -32,7 +28,7 @@ impl Engine for Kept {
         name: ObjectName<'_>,
         decide: D,
         terms: &WriteTerms,
-    ) -> Result<Written<D, Self::Octets>, EngineError> {
+    ) -> Result<Written<D, Self::Bytes>, EngineError> {
         self.0.write(name, decide, terms).await
     }
 

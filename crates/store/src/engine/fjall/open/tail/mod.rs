@@ -28,7 +28,7 @@ use super::private_files;
 pub struct CutTail {
     journal: PathBuf,
     offset: u64,
-    octets: u64,
+    bytes: u64,
     kept: PathBuf,
 }
 
@@ -44,8 +44,8 @@ impl CutTail {
     }
 
     /// Returns the number of bytes that were cut off.
-    pub const fn octets(&self) -> u64 {
-        self.octets
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Returns the file in which the bytes are kept.
@@ -79,7 +79,7 @@ pub(in crate::engine::fjall) fn rewrite_last(folder: &Folder) -> Result<(), Fjal
     let Some(path) = journals(folder).map_err(FjallOpenError::at(&engine))?.pop() else { return Ok(()) };
     let unfinished = path.with_extension("new");
     let rewrite = || {
-        let end = Journal::open(&path, folder.id())?.end_of_octets(0)?;
+        let end = Journal::open(&path, folder.id())?.end_of_bytes(0)?;
         copy(&path, 0, end, &unfinished)?;
         fs::rename(&unfinished, &path)?;
         sync_folder(&engine)
@@ -97,9 +97,9 @@ pub(in crate::engine::fjall) fn empty(folder: &Folder) -> io::Result<()> {
 }
 
 /// Returns how many bytes the last journal takes when it is written anew.
-pub(in crate::engine::fjall) fn last_octets(folder: &Folder) -> io::Result<u64> {
+pub(in crate::engine::fjall) fn last_bytes(folder: &Folder) -> io::Result<u64> {
     let Some(path) = journals(folder)?.pop() else { return Ok(0) };
-    Journal::open(&path, folder.id())?.end_of_octets(0)
+    Journal::open(&path, folder.id())?.end_of_bytes(0)
 }
 
 /// Returns the journals, by their numbers.
@@ -128,7 +128,7 @@ fn damaged(path: &Path, folder: &Folder, last: &mut Option<u64>) -> io::Result<O
         offset = batch.end;
         *last = batch.mark.map(|mark| mark.number).or(*last);
     }
-    let end = journal.end_of_octets(offset)?;
+    let end = journal.end_of_bytes(offset)?;
     Ok((end > offset).then_some((offset, end)))
 }
 
@@ -169,7 +169,7 @@ fn cut_at(path: &Path, folder: &Folder, offset: u64, end: u64) -> io::Result<Cut
     let journal = File::options().write(true).open(path)?;
     journal.set_len(offset)?;
     journal.sync_all()?;
-    Ok(CutTail { journal: path.to_path_buf(), offset, octets: end - offset, kept })
+    Ok(CutTail { journal: path.to_path_buf(), offset, bytes: end - offset, kept })
 }
 
 /// Writes a part of a file to another one, flushed. The bytes pass through memory: a copy by the system may
@@ -179,11 +179,11 @@ fn copy(from: &Path, start: u64, end: u64, to: &Path) -> io::Result<()> {
     source.seek(SeekFrom::Start(start))?;
     let mut source = source.take(end - start);
     let mut target = BufWriter::new(private_files::writing().truncate(true).open(to)?);
-    let mut octets = vec![0; 64 * 1024];
+    let mut bytes = vec![0; 64 * 1024];
     loop {
-        match source.read(&mut octets)? {
+        match source.read(&mut bytes)? {
             0 => break,
-            count => target.write_all(&octets[..count])?,
+            count => target.write_all(&bytes[..count])?,
         }
     }
     target.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()

@@ -39,7 +39,7 @@ impl Written {
         }
         assert_eq!(written.ends.len(), batches.len() + 1, "every batch is read whole");
         let file = File::options().write(true).open(written.path()).expect("the journal");
-        file.set_len(written.ends[batches.len()] + 64 * 1024).expect("fewer octets of 0");
+        file.set_len(written.ends[batches.len()] + 64 * 1024).expect("fewer bytes of 0");
         written
     }
 
@@ -53,10 +53,10 @@ impl Written {
     }
 
     fn damage(&self, damage: impl FnOnce(&mut [u8])) -> Vec<u8> {
-        let mut octets = fs::read(self.path()).expect("the journal");
-        damage(&mut octets);
-        fs::write(self.path(), &octets).expect("the journal");
-        octets
+        let mut bytes = fs::read(self.path()).expect("the journal");
+        damage(&mut bytes);
+        fs::write(self.path(), &bytes).expect("the journal");
+        bytes
     }
 
     fn cut(&self) -> Result<Vec<CutTail>, FjallOpenError> {
@@ -93,12 +93,12 @@ fn any_damage_of_the_last_batch_is_cut_and_kept_aside() {
     let (start, end) = (written.ends[2] as usize, written.ends[3] as usize);
     type Damage<'a> = (&'a str, &'a dyn Fn(&mut [u8]));
     let damages: [Damage<'_>; 6] = [
-        ("a flipped tag", &|octets| octets[start] ^= 4),
-        ("a flipped tag of an item", &|octets| octets[start + 13] ^= 1),
-        ("a flipped length", &|octets| octets[start + 13 + 11] ^= 0x80),
-        ("a flipped bit of the value", &|octets| octets[end - 1000] ^= 1),
-        ("a page of zeros", &|octets| octets[end - 2500..end - 20].fill(0)),
-        ("a lost end", &|octets| octets[end - 3..end].fill(0)),
+        ("a flipped tag", &|bytes| bytes[start] ^= 4),
+        ("a flipped tag of an item", &|bytes| bytes[start + 13] ^= 1),
+        ("a flipped length", &|bytes| bytes[start + 13 + 11] ^= 0x80),
+        ("a flipped bit of the value", &|bytes| bytes[end - 1000] ^= 1),
+        ("a page of zeros", &|bytes| bytes[end - 2500..end - 20].fill(0)),
+        ("a lost end", &|bytes| bytes[end - 3..end].fill(0)),
     ];
     for (what, damage) in damages {
         fs::write(written.path(), &whole).expect("the journal");
@@ -107,7 +107,7 @@ fn any_damage_of_the_last_batch_is_cut_and_kept_aside() {
         assert_eq!(cut.len(), 1, "{what}");
         assert_eq!(cut[0].offset(), written.ends[2], "{what}");
         let kept = fs::read(cut[0].kept()).expect("what was kept aside");
-        assert_eq!(kept.len() as u64, cut[0].octets());
+        assert_eq!(kept.len() as u64, cut[0].bytes());
         assert!(damaged[start..].starts_with(&kept), "{what}");
         assert_eq!(fs::metadata(written.path()).expect("the journal").len(), written.ends[2], "{what}");
     }
@@ -123,7 +123,7 @@ fn every_torn_end_is_cut() {
         fs::write(written.path(), &whole[..torn]).expect("the journal");
         let cut = written.cut().expect("a torn end");
         assert_eq!(cut.len(), 1, "{torn}");
-        assert_eq!((cut[0].offset(), cut[0].octets() <= (torn - start) as u64), (written.ends[1], true));
+        assert_eq!((cut[0].offset(), cut[0].bytes() <= (torn - start) as u64), (written.ends[1], true));
     }
     assert_eq!(written.read(), [1]);
 }
@@ -140,12 +140,12 @@ fn damage_before_a_flushed_batch_refuses_and_changes_nothing() {
         let written = Written::new(batches);
         for at in [0, 13, 40, 1000] {
             let whole = fs::read(written.path()).expect("the journal");
-            let octets = written.damage(|octets| octets[written.ends[damaged] as usize + at] ^= 0x40);
+            let bytes = written.damage(|bytes| bytes[written.ends[damaged] as usize + at] ^= 0x40);
             let Err(FjallOpenError::Damaged { offset, .. }) = written.cut() else {
                 panic!("cut: {batches:?} {damaged} {at}");
             };
             assert_eq!(offset, written.ends[damaged]);
-            assert_eq!(fs::read(written.path()).expect("the journal"), octets);
+            assert_eq!(fs::read(written.path()).expect("the journal"), bytes);
             fs::write(written.path(), &whole).expect("the journal");
         }
     }
@@ -159,7 +159,7 @@ fn what_was_only_buffered_is_cut_with_what_follows_it() {
         (&[Flushed, Buffered, Flushed], 1),
     ] {
         let written = Written::new(batches);
-        written.damage(|octets| octets[written.ends[damaged] as usize + 1000..][..512].fill(0));
+        written.damage(|bytes| bytes[written.ends[damaged] as usize + 1000..][..512].fill(0));
         let cut = written.cut().expect("nothing that was flushed");
         assert_eq!(cut.len(), 1, "{batches:?}");
         assert_eq!(written.read(), (1..=damaged as u64).collect::<Vec<_>>(), "{batches:?}");
@@ -169,24 +169,24 @@ fn what_was_only_buffered_is_cut_with_what_follows_it() {
 #[test]
 fn a_value_with_a_batch_of_another_folder_is_no_batch() {
     let other = Written::new(&[Flushed, Flushed, Flushed]);
-    let octets = fs::read(other.path()).expect("the journal");
+    let bytes = fs::read(other.path()).expect("the journal");
     let written = Written::new(&[Flushed, Flushed]);
     let end = written.ends[2] as usize;
     written.damage(|journal| {
         journal[end - 1] ^= 1;
-        journal[end..][..other.ends[3] as usize].copy_from_slice(&octets[..other.ends[3] as usize]);
+        journal[end..][..other.ends[3] as usize].copy_from_slice(&bytes[..other.ends[3] as usize]);
     });
-    assert_eq!(written.cut().expect("an end of octets").len(), 1);
+    assert_eq!(written.cut().expect("an end of bytes").len(), 1);
     assert_eq!(written.read(), [1]);
 }
 
 #[test]
 fn damage_before_another_journal_refuses() {
     let written = Written::new(&[Buffered, Buffered]);
-    let octets = fs::read(written.path()).expect("the journal");
+    let bytes = fs::read(written.path()).expect("the journal");
     let (start, end) = (written.ends[1] as usize, written.ends[2] as usize);
-    fs::write(written.path().with_file_name("1.jnl"), &octets[start..end]).expect("a journal");
-    fs::write(written.path(), &octets[..start + 20]).expect("the journal");
+    fs::write(written.path().with_file_name("1.jnl"), &bytes[start..end]).expect("a journal");
+    fs::write(written.path(), &bytes[..start + 20]).expect("the journal");
     assert!(matches!(written.cut(), Err(FjallOpenError::Damaged { offset, .. }) if offset == start as u64));
 }
 

@@ -33,17 +33,17 @@ pub const UPPER: u8 = 1 << 7;
 /// of the whole string.
 ///
 /// ```
-/// use alula::fields::octets::{CLASS, LOWER_TOKEN, TOKEN};
+/// use alula::fields::bytes::{CLASS, LOWER_TOKEN, TOKEN};
 ///
-/// let all = b"Content-Type".iter().fold(!0, |all, &octet| all & CLASS[octet as usize]);
+/// let all = b"Content-Type".iter().fold(!0, |all, &byte| all & CLASS[byte as usize]);
 /// assert_eq!(all & (TOKEN | LOWER_TOKEN), TOKEN);
 /// ```
 pub static CLASS: [u8; 256] = {
     let mut table = [0; 256];
-    let mut octet = 0;
-    while octet < 256 {
-        table[octet] = class(octet as u8);
-        octet += 1;
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = class(byte as u8);
+        byte += 1;
     }
     table
 };
@@ -51,32 +51,31 @@ pub static CLASS: [u8; 256] = {
 /// Returns true if these bytes are a token: at least one, all of them `tchar` (RFC 9110 §5.6.2).
 ///
 /// ```
-/// use alula::fields::octets::is_token;
+/// use alula::fields::bytes::is_token;
 ///
 /// assert!(is_token(b"Content-Type"));
 /// assert!(!is_token(b"content type") && !is_token(b":path") && !is_token(b""));
 /// ```
 #[inline]
-pub fn is_token(octets: &[u8]) -> bool {
+pub fn is_token(bytes: &[u8]) -> bool {
     let unplain_in_any_case = |word| unplain(word | (word & each(0x40)) >> 1);
-    let is_plain =
-        word::none(octets, b'a', unplain_in_any_case, |octet| !is_plain(octet | (octet & 0x40) >> 1));
-    !octets.is_empty() && (is_plain || all_in(octets, TOKEN))
+    let is_plain = word::none(bytes, b'a', unplain_in_any_case, |byte| !is_plain(byte | (byte & 0x40) >> 1));
+    !bytes.is_empty() && (is_plain || all_in(bytes, TOKEN))
 }
 
 /// Returns true if these bytes are a token without upper-case letters, as HTTP/2 wants names (RFC 9113
 /// §8.2.1).
 ///
 /// ```
-/// use alula::fields::octets::is_lower_token;
+/// use alula::fields::bytes::is_lower_token;
 ///
 /// assert!(is_lower_token(b"content-type"));
 /// assert!(!is_lower_token(b"Content-Type") && !is_lower_token(b""));
 /// ```
 #[inline]
-pub fn is_lower_token(octets: &[u8]) -> bool {
-    let is_plain = word::none(octets, b'a', unplain, |octet| !is_plain(octet));
-    !octets.is_empty() && (is_plain || all_in(octets, LOWER_TOKEN))
+pub fn is_lower_token(bytes: &[u8]) -> bool {
+    let is_plain = word::none(bytes, b'a', unplain, |byte| !is_plain(byte));
+    !bytes.is_empty() && (is_plain || all_in(bytes, LOWER_TOKEN))
 }
 
 /// Returns true if these bytes may be a field value: no control but tab; none at all is fine (RFC 9110 §5.5).
@@ -84,28 +83,28 @@ pub fn is_lower_token(octets: &[u8]) -> bool {
 /// Bytes from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
 ///
 /// ```
-/// use alula::fields::octets::is_field_value;
+/// use alula::fields::bytes::is_field_value;
 ///
 /// assert!(is_field_value("text/html;\tq=0.9, café".as_bytes()) && is_field_value(b""));
 /// assert!(!is_field_value(b"a\r\nb: c") && !is_field_value(b"\0") && !is_field_value(b"\x7f"));
 /// ```
 #[inline]
-pub fn is_field_value(octets: &[u8]) -> bool {
+pub fn is_field_value(bytes: &[u8]) -> bool {
     // Tabs are controls as well, but rare.
-    word::none(octets, b' ', controls, is_control) || all_in(octets, FIELD_VALUE)
+    word::none(bytes, b' ', controls, is_control) || all_in(bytes, FIELD_VALUE)
 }
 
 /// Returns true if every byte is ASCII. Two steps for up to sixteen bytes, and sixteen bytes a step beyond.
 ///
 /// ```
-/// use alula::fields::octets::is_ascii;
+/// use alula::fields::bytes::is_ascii;
 ///
 /// assert!(is_ascii(b"/path") && is_ascii(b""));
 /// assert!(!is_ascii("/café".as_bytes()));
 /// ```
 #[inline]
-pub fn is_ascii(octets: &[u8]) -> bool {
-    word::none(octets, b' ', |word| word, |octet| !octet.is_ascii())
+pub fn is_ascii(bytes: &[u8]) -> bool {
+    word::none(bytes, b' ', |word| word, |byte| !byte.is_ascii())
 }
 
 /// Returns true if these bytes may be the path and query of a request: visible ASCII, no `#`; none at all is
@@ -113,28 +112,28 @@ pub fn is_ascii(octets: &[u8]) -> bool {
 ///
 /// See [`PATH`] for what is accepted beyond RFC 3986, and why.
 #[inline]
-pub fn is_path(octets: &[u8]) -> bool {
-    word::none(octets, b'/', outside_path, is_outside_path)
+pub fn is_path(bytes: &[u8]) -> bool {
+    word::none(bytes, b'/', outside_path, is_outside_path)
 }
 
 /// Returns the place of the first byte that no path and query has; see [`PATH`]. Sixteen bytes a step.
 ///
 /// ```
-/// use alula::fields::octets::position_outside_path;
+/// use alula::fields::bytes::position_outside_path;
 ///
 /// assert_eq!(position_outside_path(b"/a?b HTTP/1.1"), Some(4));
 /// assert_eq!(position_outside_path(b"/a?b"), None);
 /// ```
 #[inline]
-pub fn position_outside_path(octets: &[u8]) -> Option<usize> {
-    word::first(octets, b'/', |word| outside_path(word) & HIGH, is_outside_path)
+pub fn position_outside_path(bytes: &[u8]) -> Option<usize> {
+    word::first(bytes, b'/', |word| outside_path(word) & HIGH, is_outside_path)
 }
 
 /// Returns true if a field value neither starts nor ends with a space or a tab, as HTTP/2 asks (RFC 9113
 /// §8.2.1).
 #[inline]
-pub const fn is_trimmed(octets: &[u8]) -> bool {
-    match octets {
+pub const fn is_trimmed(bytes: &[u8]) -> bool {
+    match bytes {
         [] => true,
         [only] => !is_blank(*only),
         [first, .., last] => !is_blank(*first) && !is_blank(*last),
@@ -142,80 +141,80 @@ pub const fn is_trimmed(octets: &[u8]) -> bool {
 }
 
 /// Returns the same bytes without spaces and tabs at either end.
-pub const fn trim(mut octets: &[u8]) -> &[u8] {
-    while let [first, rest @ ..] = octets
+pub const fn trim(mut bytes: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = bytes
         && is_blank(*first)
     {
-        octets = rest;
+        bytes = rest;
     }
-    while let [rest @ .., last] = octets
+    while let [rest @ .., last] = bytes
         && is_blank(*last)
     {
-        octets = rest;
+        bytes = rest;
     }
-    octets
+    bytes
 }
 
 /// Returns the place of the first byte that is this one, which is below 0x80. Sixteen bytes a step.
 ///
 /// ```
-/// use alula::fields::octets::position;
+/// use alula::fields::bytes::position;
 ///
 /// assert_eq!(position(b"content-type: text/plain", b':'), Some(12));
 /// assert_eq!(position(b"content-type", b':'), None);
 /// ```
 #[inline(always)]
-pub fn position(octets: &[u8], wanted: u8) -> Option<usize> {
+pub fn position(bytes: &[u8], wanted: u8) -> Option<usize> {
     debug_assert!(wanted.is_ascii());
-    word::first(octets, 0x80, |word| word::zeros(word ^ each(wanted)) & !word, |octet| octet == wanted)
+    word::first(bytes, 0x80, |word| word::zeros(word ^ each(wanted)) & !word, |byte| byte == wanted)
 }
 
 /// Returns the place of the first byte that is no part of a field value: a control other than tab (RFC 9110
 /// §5.5). Sixteen bytes a step.
 ///
 /// ```
-/// use alula::fields::octets::position_of_control;
+/// use alula::fields::bytes::position_of_control;
 ///
 /// assert_eq!(position_of_control(b"text/html;\tq=1\r\n"), Some(14));
 /// assert_eq!(position_of_control(b"text/html"), None);
 /// ```
 #[inline]
-pub fn position_of_control(octets: &[u8]) -> Option<usize> {
-    let at = position_of_control_or_tab(octets)?;
+pub fn position_of_control(bytes: &[u8]) -> Option<usize> {
+    let at = position_of_control_or_tab(bytes)?;
     // Tabs are controls as well, but rare.
-    if octets[at] == b'\t' { position_behind_tab(octets, at) } else { Some(at) }
+    if bytes[at] == b'\t' { position_behind_tab(bytes, at) } else { Some(at) }
 }
 
 /// Returns the place of the first byte that is a control, be it a tab. Sixteen bytes a step.
 #[inline(always)]
-pub fn position_of_control_or_tab(octets: &[u8]) -> Option<usize> {
-    word::first(octets, b' ', |word| controls(word) & HIGH, may_be_control)
+pub fn position_of_control_or_tab(bytes: &[u8]) -> Option<usize> {
+    word::first(bytes, b' ', |word| controls(word) & HIGH, may_be_control)
 }
 
 #[cold]
-fn position_behind_tab(octets: &[u8], tab: usize) -> Option<usize> {
-    position_outside(&octets[tab..], FIELD_VALUE).map(|at| tab + at)
+fn position_behind_tab(bytes: &[u8], tab: usize) -> Option<usize> {
+    position_outside(&bytes[tab..], FIELD_VALUE).map(|at| tab + at)
 }
 
 /// Returns true if every byte has all of the `wanted` classes; true for no bytes at all.
-pub fn all_in(octets: &[u8], wanted: u8) -> bool {
-    octets.iter().all(|&octet| CLASS[octet as usize] & wanted == wanted)
+pub fn all_in(bytes: &[u8], wanted: u8) -> bool {
+    bytes.iter().all(|&byte| CLASS[byte as usize] & wanted == wanted)
 }
 
 /// Returns the place of the first byte that lacks one of the `wanted` classes.
-pub fn position_outside(octets: &[u8], wanted: u8) -> Option<usize> {
-    octets.iter().position(|&octet| CLASS[octet as usize] & wanted != wanted)
+pub fn position_outside(bytes: &[u8], wanted: u8) -> Option<usize> {
+    bytes.iter().position(|&byte| CLASS[byte as usize] & wanted != wanted)
 }
 
 #[inline]
-const fn is_blank(octet: u8) -> bool {
-    matches!(octet, b' ' | b'\t')
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 /// Returns true for what no path and query has.
 #[inline]
-const fn is_outside_path(octet: u8) -> bool {
-    octet.wrapping_sub(b'!') > b'~' - b'!' || octet == b'#'
+const fn is_outside_path(byte: u8) -> bool {
+    byte.wrapping_sub(b'!') > b'~' - b'!' || byte == b'#'
 }
 
 /// Returns the high bit of each byte that no path and query has. The other bits mean nothing.
@@ -224,23 +223,23 @@ const fn outside_path(word: u64) -> u64 {
     word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'))
 }
 
-const fn class(octet: u8) -> u8 {
-    let token = matches!(octet, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~')
-        || octet.is_ascii_alphanumeric();
-    let value = octet == b'\t' || !octet.is_ascii_control();
-    let path = octet.is_ascii_graphic() && octet != b'#';
-    let host = octet.is_ascii_alphanumeric()
-        || matches!(octet, b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b',' | b';' | b'=');
-    let scheme = octet.is_ascii_alphanumeric() || matches!(octet, b'+' | b'-' | b'.');
-    let lower_token = token && !octet.is_ascii_uppercase();
+const fn class(byte: u8) -> u8 {
+    let token = matches!(byte, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~')
+        || byte.is_ascii_alphanumeric();
+    let value = byte == b'\t' || !byte.is_ascii_control();
+    let path = byte.is_ascii_graphic() && byte != b'#';
+    let host = byte.is_ascii_alphanumeric()
+        || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b',' | b';' | b'=');
+    let scheme = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let lower_token = token && !byte.is_ascii_uppercase();
     set(TOKEN, token)
         | set(LOWER_TOKEN, lower_token)
         | set(FIELD_VALUE, value)
         | set(PATH, path)
         | set(HOST, host)
         | set(SCHEME, scheme)
-        | set(DIGIT, octet.is_ascii_digit())
-        | set(UPPER, octet.is_ascii_uppercase())
+        | set(DIGIT, byte.is_ascii_digit())
+        | set(UPPER, byte.is_ascii_uppercase())
 }
 
 const fn set(class: u8, holds: bool) -> u8 {
@@ -255,46 +254,42 @@ mod tests {
     fn strings(odd: u8) -> impl Iterator<Item = Vec<u8>> {
         (1..=40).flat_map(move |len| {
             (0..len).map(move |at| {
-                let mut octets = alloc::vec![b'x'; len];
-                octets[at] = odd;
-                octets
+                let mut bytes = alloc::vec![b'x'; len];
+                bytes[at] = odd;
+                bytes
             })
         })
     }
 
     #[test]
-    fn word_steps_agree_with_the_table_for_every_octet_at_every_place() {
+    fn word_steps_agree_with_the_table_for_every_byte_at_every_place() {
         for odd in 0..=255 {
-            for octets in strings(odd) {
-                assert_eq!(is_token(&octets), all_in(&octets, TOKEN), "{octets:?}");
-                assert_eq!(is_lower_token(&octets), all_in(&octets, LOWER_TOKEN), "{octets:?}");
-                assert_eq!(is_field_value(&octets), all_in(&octets, FIELD_VALUE), "{octets:?}");
-                assert_eq!(is_path(&octets), all_in(&octets, PATH), "{octets:?}");
+            for bytes in strings(odd) {
+                assert_eq!(is_token(&bytes), all_in(&bytes, TOKEN), "{bytes:?}");
+                assert_eq!(is_lower_token(&bytes), all_in(&bytes, LOWER_TOKEN), "{bytes:?}");
+                assert_eq!(is_field_value(&bytes), all_in(&bytes, FIELD_VALUE), "{bytes:?}");
+                assert_eq!(is_path(&bytes), all_in(&bytes, PATH), "{bytes:?}");
             }
         }
     }
 
     #[test]
-    fn the_first_of_an_octet_is_found_behind_octets_that_are_not_ascii() {
+    fn the_first_of_an_byte_is_found_behind_bytes_that_are_not_ascii() {
         for odd in 0..128 {
-            for mut octets in strings(odd) {
-                octets.insert(0, 0xe9);
-                let place = octets.iter().position(|octet| *octet == odd);
-                assert_eq!(position(&octets, odd), place, "{octets:?}");
-                assert_eq!(
-                    position_of_control(&octets),
-                    position_outside(&octets, FIELD_VALUE),
-                    "{octets:?}"
-                );
+            for mut bytes in strings(odd) {
+                bytes.insert(0, 0xe9);
+                let place = bytes.iter().position(|byte| *byte == odd);
+                assert_eq!(position(&bytes, odd), place, "{bytes:?}");
+                assert_eq!(position_of_control(&bytes), position_outside(&bytes, FIELD_VALUE), "{bytes:?}");
             }
         }
     }
 
     #[test]
-    fn any_octet_that_is_not_ascii_is_seen() {
+    fn any_byte_that_is_not_ascii_is_seen() {
         for odd in [0, b' ', 0x7f, 0x80, 0xc3, 0xff] {
-            for octets in strings(odd) {
-                assert_eq!(is_ascii(&octets), odd < 0x80, "{octets:?}");
+            for bytes in strings(odd) {
+                assert_eq!(is_ascii(&bytes), odd < 0x80, "{bytes:?}");
             }
         }
         assert!(is_ascii(b""));
@@ -303,15 +298,15 @@ mod tests {
     #[test]
     fn the_first_control_is_found_behind_tabs() {
         for odd in 0..=255 {
-            for mut octets in strings(odd) {
-                for tab in [None, Some(0), Some(octets.len() / 2), Some(octets.len() - 1)] {
-                    if let Some(tab) = tab.filter(|at| octets[*at] == b'x') {
-                        octets[tab] = b'\t';
+            for mut bytes in strings(odd) {
+                for tab in [None, Some(0), Some(bytes.len() / 2), Some(bytes.len() - 1)] {
+                    if let Some(tab) = tab.filter(|at| bytes[*at] == b'x') {
+                        bytes[tab] = b'\t';
                     }
                     assert_eq!(
-                        position_of_control(&octets),
-                        position_outside(&octets, FIELD_VALUE),
-                        "{octets:?}"
+                        position_of_control(&bytes),
+                        position_outside(&bytes, FIELD_VALUE),
+                        "{bytes:?}"
                     );
                 }
             }
@@ -329,7 +324,7 @@ mod tests {
         assert_eq!(chars(FIELD_VALUE).len(), 256 - 32);
         assert_eq!(chars(PATH).len(), 93);
         assert_eq!(chars(LOWER_TOKEN).len() + 26, chars(TOKEN).len());
-        assert!(b"[]:/@?#\"<> ".iter().all(|&octet| CLASS[octet as usize] & HOST == 0));
+        assert!(b"[]:/@?#\"<> ".iter().all(|&byte| CLASS[byte as usize] & HOST == 0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! first, in the fewest bytes.
 
 /// The most bytes that a number of 64 bits takes.
-const NUMBER_OCTETS_MAX: usize = 10;
+const NUMBER_BYTES_MAX: usize = 10;
 
 /// Appends a number.
 pub(crate) fn put_number(mut number: u64, out: &mut Vec<u8>) {
@@ -20,18 +20,18 @@ pub(crate) const fn counted_len(len: usize) -> u64 {
 }
 
 /// Appends bytes after their count.
-pub(crate) fn put_counted(octets: &[u8], out: &mut Vec<u8>) {
-    put_number(octets.len() as u64, out);
-    out.extend_from_slice(octets);
+pub(crate) fn put_counted(bytes: &[u8], out: &mut Vec<u8>) {
+    put_number(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
 }
 
 /// The bytes of a record or a context that have not been read yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Octets<'a>(&'a [u8]);
+pub(crate) struct Bytes<'a>(&'a [u8]);
 
-impl<'a> Octets<'a> {
-    pub(crate) const fn new(octets: &'a [u8]) -> Self {
-        Self(octets)
+impl<'a> Bytes<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -42,10 +42,10 @@ impl<'a> Octets<'a> {
         self.0
     }
 
-    pub(crate) fn octet(&mut self) -> Option<u8> {
-        let (octet, rest) = self.0.split_first()?;
+    pub(crate) fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.0.split_first()?;
         self.0 = rest;
-        Some(*octet)
+        Some(*byte)
     }
 
     pub(crate) fn take(&mut self, count: u64) -> Option<&'a [u8]> {
@@ -54,12 +54,12 @@ impl<'a> Octets<'a> {
         Some(taken)
     }
 
-    /// Reads a count of items that take at least `item_octets_min` bytes each, where `reserved` bytes are for
+    /// Reads a count of items that take at least `item_bytes_min` bytes each, where `reserved` bytes are for
     /// others. Returns `None` if there cannot be so many, so that room may be made for all of them at once.
-    pub(crate) fn count_of(&mut self, item_octets_min: usize, reserved: usize) -> Option<usize> {
+    pub(crate) fn count_of(&mut self, item_bytes_min: usize, reserved: usize) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         let free = self.0.len().checked_sub(reserved)?;
-        (count <= free / item_octets_min).then_some(count)
+        (count <= free / item_bytes_min).then_some(count)
     }
 
     pub(crate) fn array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
@@ -73,9 +73,9 @@ impl<'a> Octets<'a> {
     pub(crate) fn number(&mut self) -> Option<u64> {
         // Most numbers are lengths below 128.
         match self.0.split_first() {
-            Some((octet, rest)) if *octet < 0x80 => {
+            Some((byte, rest)) if *byte < 0x80 => {
                 self.0 = rest;
-                Some(u64::from(*octet))
+                Some(u64::from(*byte))
             }
             _ => self.long_number(),
         }
@@ -83,12 +83,12 @@ impl<'a> Octets<'a> {
 
     fn long_number(&mut self) -> Option<u64> {
         let mut number = 0;
-        for group in 0..NUMBER_OCTETS_MAX {
-            let octet = self.octet()?;
-            let bits = u64::from(octet & 0x7f);
+        for group in 0..NUMBER_BYTES_MAX {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
             number |= bits.checked_mul(1 << (7 * group)).filter(|_| group < 9 || bits < 2)?;
-            if octet < 0x80 {
-                return (octet != 0 || group == 0).then_some(number);
+            if byte < 0x80 {
+                return (byte != 0 || group == 0).then_some(number);
             }
         }
         None
@@ -115,11 +115,11 @@ mod tests {
         let powers = (0..64).map(|bit| 1u64 << bit);
         for number in powers.flat_map(|power| [power - 1, power, power + 1]).chain([u64::MAX - 1, u64::MAX]) {
             let out = written(number);
-            let mut octets = Octets::new(&out);
-            assert_eq!(octets.number(), Some(number));
-            assert!(octets.is_empty(), "{number}");
+            let mut bytes = Bytes::new(&out);
+            assert_eq!(bytes.number(), Some(number));
+            assert!(bytes.is_empty(), "{number}");
             for short in 0..out.len() {
-                assert_eq!(Octets::new(&out[..short]).number(), None, "{number} cut to {short}");
+                assert_eq!(Bytes::new(&out[..short]).number(), None, "{number} cut to {short}");
             }
         }
     }
@@ -127,19 +127,19 @@ mod tests {
     #[test]
     fn a_number_has_one_form() {
         for long in [&[0x80, 0][..], &[0x81, 0], &[0xff, 0x80, 0]] {
-            assert_eq!(Octets::new(long).number(), None, "{long:?}");
+            assert_eq!(Bytes::new(long).number(), None, "{long:?}");
         }
         let over = [[0xff; 9].as_slice(), &[2]].concat();
-        assert_eq!(Octets::new(&over).number(), None);
-        assert_eq!(Octets::new(&[0xff; 11]).number(), None);
+        assert_eq!(Bytes::new(&over).number(), None);
+        assert_eq!(Bytes::new(&[0xff; 11]).number(), None);
     }
 
     #[test]
-    fn counted_octets_end_where_they_say() {
+    fn counted_bytes_end_where_they_say() {
         let mut out = Vec::new();
         put_counted(b"alula", &mut out);
-        assert_eq!(Octets::new(&out).counted(), Some(&b"alula"[..]));
-        assert_eq!(Octets::new(&out[..4]).counted(), None);
-        assert_eq!(Octets::new(&written(u64::MAX)).counted(), None);
+        assert_eq!(Bytes::new(&out).counted(), Some(&b"alula"[..]));
+        assert_eq!(Bytes::new(&out[..4]).counted(), None);
+        assert_eq!(Bytes::new(&written(u64::MAX)).counted(), None);
     }
 }

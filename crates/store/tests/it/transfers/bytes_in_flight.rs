@@ -10,7 +10,7 @@ use alula_store::engine::Memory;
 use alula_store::{Config, Store};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-const OBJECT_OCTETS: u64 = 1024 * 1024;
+const OBJECT_BYTES: u64 = 1024 * 1024;
 const PASSWORD: &str = "open sesame";
 const URL: &str = "http://store.example/buckets/b/keys/k";
 
@@ -21,33 +21,33 @@ struct Site {
 }
 
 impl Site {
-    /// A store with so many octets for all that is under way, over each version.
-    async fn both(octets: u64) -> [Self; 2] {
-        Self::both_within(octets, Duration::from_secs(3_600)).await
+    /// A store with so many bytes for all that is under way, over each version.
+    async fn both(bytes: u64) -> [Self; 2] {
+        Self::both_within(bytes, Duration::from_secs(3_600)).await
     }
 
     /// As [`both`](Self::both), with a longest time for requests.
-    async fn both_within(octets: u64, timeout_max: Duration) -> [Self; 2] {
-        let mut config = Self::config(octets);
+    async fn both_within(bytes: u64, timeout_max: Duration) -> [Self; 2] {
+        let mut config = Self::config(bytes);
         config.timeout_max = timeout_max;
         Self::of(config).await
     }
 
     /// A store with two users, over each version.
-    async fn with_users(octets: u64) -> [Self; 2] {
-        let hash = hash_password(PASSWORD.as_bytes()).expect("random octets");
+    async fn with_users(bytes: u64) -> [Self; 2] {
+        let hash = hash_password(PASSWORD.as_bytes()).expect("random bytes");
         let grants = |name| format!("[[users.{name}.grants]]\nallow = ['get', 'put']\n");
         let user = |name| format!("[users.{name}]\npassword = '{hash}'\n{}", grants(name));
         let users = Users::parse(&(user("one") + &user("many"))).expect("two users");
-        let mut config = Self::config(octets);
-        config.access = Some(Access::in_clear_text(users).expect("random octets"));
+        let mut config = Self::config(bytes);
+        config.access = Some(Access::in_clear_text(users).expect("random bytes"));
         Self::of(config).await
     }
 
-    fn config(octets: u64) -> Config {
+    fn config(bytes: u64) -> Config {
         let mut config = Config::default();
-        config.object_octets_max = OBJECT_OCTETS + 4096;
-        config.octets_in_flight_max = octets;
+        config.object_bytes_max = OBJECT_BYTES + 4096;
+        config.bytes_in_flight_max = bytes;
         config
     }
 
@@ -71,61 +71,61 @@ impl Site {
 
 /// A client for each version, of a store in which one object is under way at a time.
 async fn clients() -> [Client; 2] {
-    Site::both(OBJECT_OCTETS + 4096).await.map(|site| site.from("192.0.2.1"))
+    Site::both(OBJECT_BYTES + 4096).await.map(|site| site.from("192.0.2.1"))
 }
 
 /// A content that comes in pieces of 64 KiB, with a pause before each.
 fn in_pieces(pause: Duration, is_stated: bool) -> Content {
     let (mut end, other) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move {
-        for _ in 0..OBJECT_OCTETS / (64 * 1024) {
+        for _ in 0..OBJECT_BYTES / (64 * 1024) {
             tokio::time::sleep(pause).await;
             if end.write_all(&[7; 64 * 1024]).await.is_err() {
                 return;
             }
         }
     });
-    if is_stated { Content::reader_of(other, OBJECT_OCTETS) } else { Content::reader(other) }
+    if is_stated { Content::reader_of(other, OBJECT_BYTES) } else { Content::reader(other) }
 }
 
-/// A content of which so many octets come, and no more.
-fn half_sent(octets: u64, is_stated: bool) -> Content {
-    let (mut end, other) = tokio::io::duplex(OBJECT_OCTETS as usize);
+/// A content of which so many bytes come, and no more.
+fn half_sent(bytes: u64, is_stated: bool) -> Content {
+    let (mut end, other) = tokio::io::duplex(OBJECT_BYTES as usize);
     tokio::spawn(async move {
-        tokio::io::copy(&mut tokio::io::repeat(7).take(octets), &mut end).await.expect("room");
+        tokio::io::copy(&mut tokio::io::repeat(7).take(bytes), &mut end).await.expect("room");
         std::future::pending::<()>().await;
         drop(end);
     });
-    if is_stated { Content::reader_of(other, OBJECT_OCTETS) } else { Content::reader(other) }
+    if is_stated { Content::reader_of(other, OBJECT_BYTES) } else { Content::reader(other) }
 }
 
 /// A content of which the last byte comes a second after the others.
 fn in_two(content: String) -> Content {
-    let (mut end, other) = tokio::io::duplex(OBJECT_OCTETS as usize);
-    let octets = content.len() as u64;
+    let (mut end, other) = tokio::io::duplex(OBJECT_BYTES as usize);
+    let bytes = content.len() as u64;
     tokio::spawn(async move {
         let (last, others) = content.as_bytes().split_last().expect("a content");
         end.write_all(others).await.expect("room");
         tokio::time::sleep(Duration::from_secs(1)).await;
         end.write_all(&[*last]).await.expect("room");
     });
-    Content::reader_of(other, octets)
+    Content::reader_of(other, bytes)
 }
 
 fn whole() -> Content {
-    Content::reader_of(tokio::io::repeat(7).take(OBJECT_OCTETS), OBJECT_OCTETS)
+    Content::reader_of(tokio::io::repeat(7).take(OBJECT_BYTES), OBJECT_BYTES)
 }
 
 /// A content of which half comes, and then a KiB in a second: as much as a server bears when nobody waits.
 fn slow(is_stated: bool) -> Content {
-    let (mut end, other) = tokio::io::duplex(OBJECT_OCTETS as usize);
+    let (mut end, other) = tokio::io::duplex(OBJECT_BYTES as usize);
     tokio::spawn(async move {
-        tokio::io::copy(&mut tokio::io::repeat(7).take(OBJECT_OCTETS / 2), &mut end).await.expect("room");
+        tokio::io::copy(&mut tokio::io::repeat(7).take(OBJECT_BYTES / 2), &mut end).await.expect("room");
         while end.write_all(&[7; 1024]).await.is_ok() {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     });
-    if is_stated { Content::reader_of(other, OBJECT_OCTETS) } else { Content::reader(other) }
+    if is_stated { Content::reader_of(other, OBJECT_BYTES) } else { Content::reader(other) }
 }
 
 async fn put(client: &Client, content: Content) -> u16 {
@@ -164,7 +164,7 @@ async fn read(client: &Client) -> u64 {
 #[tokio::test]
 async fn writes_wait_for_each_other() {
     for client in clients().await {
-        let unstated = || Content::reader(tokio::io::repeat(7).take(OBJECT_OCTETS));
+        let unstated = || Content::reader(tokio::io::repeat(7).take(OBJECT_BYTES));
         let answers = tokio::join!(
             put(&client, whole()),
             put(&client, unstated()),
@@ -175,7 +175,7 @@ async fn writes_wait_for_each_other() {
         let read =
             async || client.get(URL).send().await.expect("an answer").bytes().await.expect("it is whole");
         let (one, two, three) = tokio::join!(read(), read(), read());
-        assert!([one, two, three].iter().all(|octets| octets.len() as u64 == OBJECT_OCTETS));
+        assert!([one, two, three].iter().all(|bytes| bytes.len() as u64 == OBJECT_BYTES));
     }
 }
 
@@ -192,16 +192,16 @@ async fn a_write_that_dribbles_gives_way() {
             tokio::time::sleep(Duration::from_secs(1)).await;
             let late = client.get(format!("{URL}?timeout=1000")).send().await.expect("an answer");
             assert_eq!((late.status().as_u16(), late.headers().text("retry-after")), (503, Some("1")));
-            assert_eq!(read(&client).await, OBJECT_OCTETS);
+            assert_eq!(read(&client).await, OBJECT_BYTES);
             assert_eq!(slow.await.expect("no panic"), 408);
         }
     }
 }
 
-/// Twelve that have sent half and go on by 600 octets a second hold nobody up for long.
+/// Twelve that have sent half and go on by 600 bytes a second hold nobody up for long.
 #[tokio::test(start_paused = true)]
 async fn slow_writes_keep_nobody_out() {
-    for site in Site::both(4 * OBJECT_OCTETS).await {
+    for site in Site::both(4 * OBJECT_BYTES).await {
         for is_stated in [true, false] {
             let many = site.from("192.0.2.1");
             let slow: Vec<_> = std::iter::repeat_with(|| {
@@ -226,7 +226,7 @@ async fn slow_writes_keep_nobody_out() {
 /// A length that is stated and does not come takes no room.
 #[tokio::test(start_paused = true)]
 async fn a_length_that_is_stated_takes_no_room() {
-    for site in Site::both(4 * OBJECT_OCTETS).await {
+    for site in Site::both(4 * OBJECT_BYTES).await {
         let many = site.from("192.0.2.1");
         let silent: Vec<_> = std::iter::repeat_with(|| {
             let many = many.clone();
@@ -244,7 +244,7 @@ async fn a_length_that_is_stated_takes_no_room() {
 /// from many.
 #[tokio::test(start_paused = true)]
 async fn writes_that_are_half_sent_all_end() {
-    for site in Site::both(4 * OBJECT_OCTETS).await {
+    for site in Site::both(4 * OBJECT_BYTES).await {
         for peers in [1, 40] {
             let mut all = tokio::task::JoinSet::new();
             for number in 0..40 {
@@ -269,7 +269,7 @@ async fn changes_of_a_large_map_all_end() {
             (from..from + 5_000).map(|field| format!(r#""{field:08}_register":"12""#)).collect();
         format!(r#"{{"update":{{{}}}}}"#, fields.join(","))
     };
-    let mut config = Site::config(9 * OBJECT_OCTETS);
+    let mut config = Site::config(9 * OBJECT_BYTES);
     let maps = serde_json::json!({ "datatype": "map" });
     config.types.push(("maps".to_owned(), maps.as_object().expect("an object").clone()));
     for site in Site::of(config).await {
@@ -300,7 +300,7 @@ async fn changes_of_a_large_map_all_end() {
 /// Answers that nobody reads keep nobody out.
 #[tokio::test(start_paused = true)]
 async fn answers_that_nobody_reads_keep_nobody_out() {
-    for site in Site::both(4 * OBJECT_OCTETS).await {
+    for site in Site::both(4 * OBJECT_BYTES).await {
         assert_eq!(put(&site.from("192.0.2.1"), whole()).await, 204);
         let mut unread = Vec::new();
         for _ in 0..12 {
@@ -312,7 +312,7 @@ async fn answers_that_nobody_reads_keep_nobody_out() {
         for _ in 0..10 {
             let mut answer = one.get(format!("{URL}?timeout=20000")).send().await.expect("an answer");
             assert_eq!(answer.status(), 200);
-            assert_eq!(answer.bytes().await.expect("it is whole").len() as u64, OBJECT_OCTETS);
+            assert_eq!(answer.bytes().await.expect("it is whole").len() as u64, OBJECT_BYTES);
         }
         unread.iter().for_each(tokio::task::JoinHandle::abort);
     }
@@ -322,7 +322,7 @@ async fn answers_that_nobody_reads_keep_nobody_out() {
 /// no other user of the same address out.
 #[tokio::test(start_paused = true)]
 async fn a_user_who_fills_his_share_keeps_no_other_out() {
-    for site in Site::with_users(4 * OBJECT_OCTETS).await {
+    for site in Site::with_users(4 * OBJECT_BYTES).await {
         let of = |server: TestServer, user: &str| (server.client(), user.to_owned());
         let one = of(site.server("192.0.2.1"), "one");
         assert_eq!(put_by(&one, whole()).await, 204);
@@ -337,7 +337,7 @@ async fn a_user_who_fills_his_share_keeps_no_other_out() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         for _ in 0..5 {
             assert_eq!(put_by(&one, whole()).await, 204);
-            assert_eq!(get_by(&one).await, Some(OBJECT_OCTETS as usize));
+            assert_eq!(get_by(&one).await, Some(OBJECT_BYTES as usize));
         }
     }
 }
@@ -347,7 +347,7 @@ async fn a_user_who_fills_his_share_keeps_no_other_out() {
 async fn small_answers_that_nobody_reads_keep_nobody_out() {
     const SMALL_URL: &str = "http://store.example/buckets/b/keys/small";
     // Over HTTP/1.1 the output of a connection takes a small answer at once.
-    let [_, site] = Site::both(4 * OBJECT_OCTETS).await;
+    let [_, site] = Site::both(4 * OBJECT_BYTES).await;
     let one = site.from("192.0.2.1");
     assert_eq!(put(&one, whole()).await, 204);
     let small = one.put(SMALL_URL).header("content-type", "text/plain").body(vec![7; 60_000]);
@@ -365,7 +365,7 @@ async fn small_answers_that_nobody_reads_keep_nobody_out() {
     for _ in 0..10 {
         let mut answer = one.get(format!("{URL}?timeout=20000")).send().await.expect("an answer");
         assert_eq!(answer.status(), 200);
-        assert_eq!(answer.bytes().await.expect("it is whole").len() as u64, OBJECT_OCTETS);
+        assert_eq!(answer.bytes().await.expect("it is whole").len() as u64, OBJECT_BYTES);
     }
 }
 
@@ -373,7 +373,7 @@ async fn small_answers_that_nobody_reads_keep_nobody_out() {
 #[tokio::test(start_paused = true)]
 async fn queries_that_nobody_reads_keep_no_other_out() {
     const QUERY_URL: &str = "http://store.example/buckets/b/index/x_bin/a/b?term_regex=a&timeout=20000";
-    let [_, site] = Site::both(4 * OBJECT_OCTETS).await;
+    let [_, site] = Site::both(4 * OBJECT_BYTES).await;
     let one = site.from("192.0.2.1");
     for number in 0..400 {
         let url = format!("http://store.example/buckets/b/keys/{number:0>500}");
@@ -398,24 +398,24 @@ async fn queries_that_nobody_reads_keep_no_other_out() {
 /// An answer whose peer takes pauses is whole while nobody waits for its room.
 #[tokio::test(start_paused = true)]
 async fn a_paused_reader_is_whole_while_nobody_waits() {
-    for site in Site::both(4 * OBJECT_OCTETS).await {
+    for site in Site::both(4 * OBJECT_BYTES).await {
         let client = site.from("192.0.2.1");
         assert_eq!(put(&client, whole()).await, 204);
         let mut answer = client.get(URL).send().await.expect("an answer");
-        let mut octets = 0;
-        while octets < OBJECT_OCTETS / 2 {
-            octets += answer.chunk().await.expect("content").map_or(0, |chunk| chunk.len() as u64);
+        let mut bytes = 0;
+        while bytes < OBJECT_BYTES / 2 {
+            bytes += answer.chunk().await.expect("content").map_or(0, |chunk| chunk.len() as u64);
         }
         tokio::time::sleep(Duration::from_secs(20)).await;
-        octets += answer.bytes().await.expect("it is whole").len() as u64;
-        assert_eq!(octets, OBJECT_OCTETS);
+        bytes += answer.bytes().await.expect("it is whole").len() as u64;
+        assert_eq!(bytes, OBJECT_BYTES);
     }
 }
 
 /// A time above the longest, and one without end, are the longest.
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_request_has_a_bound() {
-    for site in Site::both_within(OBJECT_OCTETS + 4096, Duration::from_secs(5)).await {
+    for site in Site::both_within(OBJECT_BYTES + 4096, Duration::from_secs(5)).await {
         assert_eq!(put(&site.from("192.0.2.1"), whole()).await, 204);
         let (slow, late) = (site.from("192.0.2.1"), site.from("192.0.2.2"));
         for timeout in ["0", "9999999", "5000"] {
