@@ -103,8 +103,8 @@ impl<'i> RequestLine<'i> {
             [] if self.method == b"OPTIONS" => self.put_path(head, scheme, b"*"),
             [] => self.put_path(head, scheme, b"/"),
             [b'/', ..] => self.put_path(head, scheme, path),
-            // A query without a path is refused: `:path` has to begin with a slash.
-            _ => return Err(Violation::TARGET_INVALID),
+            // An empty path before a query means the same as `/` (RFC 9110 §4.2.3).
+            query => self.put_path(head, scheme, &[b"/", query].concat()),
         }
         Ok(())
     }
@@ -197,6 +197,13 @@ mod tests {
         );
         assert_eq!(parts("OPTIONS http://a HTTP/1.1")[3], some("*"));
         assert_eq!(parts("GET http://a HTTP/1.1")[3], some("/"));
+        for method in ["GET", "OPTIONS"] {
+            assert_eq!(
+                parts(&alloc::format!("{method} http://a?b/c HTTP/1.1"))[3],
+                some("/?b/c"),
+                "{method}"
+            );
+        }
         assert_eq!(parts("CONNECT a:443 HTTP/1.1"), [some("CONNECT"), None, some("a:443"), None]);
     }
 
@@ -221,7 +228,7 @@ mod tests {
             ("GET ftp://a/ HTTP/1.1", Violation::TARGET_INVALID),
             ("GET http:///a HTTP/1.1", Violation::TARGET_INVALID),
             ("GET http://a@b/ HTTP/1.1", Violation::TARGET_INVALID),
-            ("GET http://a?b HTTP/1.1", Violation::TARGET_INVALID),
+            ("GET http://?b HTTP/1.1", Violation::TARGET_INVALID),
             ("CONNECT / HTTP/1.1", Violation::TARGET_INVALID),
             ("CONNECT a HTTP/1.1", Violation::TARGET_INVALID),
         ] {

@@ -56,6 +56,8 @@ async fn a_router_answers_and_requests_of_the_http_crate_are_sent() {
         assert_eq!(response.body().size_hint().exact(), Some(13));
         assert_eq!(text(response).await, "Hello, World!");
 
+        // An empty path before a query is `/`.
+        assert_eq!(client.execute(get("?a")).await.unwrap().status(), StatusCode::NOT_FOUND);
         let response = client.execute(get("/nowhere")).await.unwrap();
         assert_eq!(response.status(), StatusCode::NOT_FOUND);
         assert!(response.body().is_end_stream());

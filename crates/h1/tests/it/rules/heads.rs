@@ -102,6 +102,12 @@ fn targets() -> Vec<Row> {
             "GET https A /b end",
         ),
         fine("a whole URI without a path", "9112 §3.2.2", "GET http://a HTTP/1.1", "GET http a / end"),
+        fine(
+            "a URI without a path before a query",
+            "9110 §4.2.3",
+            "GET http://a?b HTTP/1.1",
+            "GET http a /?b end",
+        ),
         fine("an asterisk", "9112 §3.2.4", "OPTIONS * HTTP/1.1", "OPTIONS http a * end"),
         fine(
             "a URI without a path for OPTIONS",
@@ -144,7 +150,6 @@ fn targets() -> Vec<Row> {
         line("a tab in the target", "9112 §3.2", "GET /a\tb HTTP/1.1", "TARGET_INVALID"),
         line("a scheme that is none of ours", "9112 §3.2", "GET ftp://a/ HTTP/1.1", "TARGET_INVALID"),
         line("user information", "9112 §3.2", "GET http://b@a/ HTTP/1.1", "TARGET_INVALID"),
-        line("a URI without a path before a query", "9112 §3.2", "GET http://a?b HTTP/1.1", "TARGET_INVALID"),
         line("a URI without a host", "9112 §3.2", "GET http:///a HTTP/1.1", "TARGET_INVALID"),
         line("a port that is none", "9112 §3.2", "GET http://a:99999/ HTTP/1.1", "TARGET_INVALID"),
         line("a path for CONNECT", "9112 §3.2", "CONNECT /a HTTP/1.1", "TARGET_INVALID"),
