@@ -1,7 +1,6 @@
 //! Tests of the machine of HTTP/1.1 through its public interface.
 
 mod forms;
-mod pair;
 mod repeats;
 mod rules;
 mod splits;

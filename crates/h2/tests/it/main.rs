@@ -5,7 +5,6 @@ mod growth;
 mod messages;
 mod pair;
 mod priorities;
-mod random;
 mod repeated;
 mod rules;
 mod sent_head;

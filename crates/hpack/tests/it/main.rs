@@ -3,9 +3,7 @@
 mod collect_and_memo;
 mod errors;
 mod lists;
-mod model;
 mod other_codecs;
 mod prepared;
 mod rfc7541;
-mod round_trips;
 mod wire;

@@ -2,7 +2,7 @@
 
 use alula_driven::{Hearer, feed, take_head, take_trailers};
 use alula_fields::FieldSection;
-use alula_h1::{Connection, Event, StreamKey};
+use alula_h1::{Connection, Event, Notice, StreamKey};
 use alula_machine::{OutBuf, Time};
 
 /// A message as one side sent it, or as the other has it so far.
@@ -40,6 +40,8 @@ pub(crate) struct Side {
     pub(crate) stream: Option<StreamKey>,
     pub(crate) sent: Vec<Message>,
     pub(crate) received: Vec<Message>,
+    /// The number of interim responses that were heard.
+    pub(crate) interim: usize,
     pub(crate) ending: Ending,
     /// The rest of what comes is not wanted.
     pub(crate) has_given_up: bool,
@@ -56,6 +58,7 @@ impl Side {
             stream: None,
             sent: Vec::new(),
             received: Vec::new(),
+            interim: 0,
             ending: Ending::Nothing,
             has_given_up: false,
             has_heard_end: false,
@@ -81,7 +84,10 @@ impl Side {
     }
 
     pub(crate) fn notices(&mut self) {
-        while self.machine.poll_notice().is_some() {}
+        while let Some(notice) = self.machine.poll_notice() {
+            let has_room = self.machine.is_idle() || self.machine.error().is_some();
+            assert!(notice != Notice::Room || has_room, "there is no room");
+        }
         self.machine.check_invariants();
     }
 
@@ -149,17 +155,20 @@ impl Hearer for Side {
             }
             Event::Interim { stream } => {
                 take_head(&mut self.machine, stream);
+                self.interim += 1;
             }
             Event::Data { bytes, end, .. } => {
+                assert!(!self.has_given_up, "nobody wants this");
                 self.machine.release_capacity(bytes.len() as u32);
                 let message = self.received.last_mut().expect("a head comes before");
                 message.content.extend_from_slice(bytes);
                 message.is_whole = end;
             }
             Event::Trailers { stream } => {
-                take_trailers(&mut self.machine, stream);
+                let trailers = take_trailers(&mut self.machine, stream);
                 let message = self.received.last_mut().expect("a head comes before");
-                (message.has_trailers, message.is_whole) = (true, true);
+                message.has_trailers = trailers.get("x-sum") == Some(b"1");
+                message.is_whole = true;
             }
             _ => {}
         }

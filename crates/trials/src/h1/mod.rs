@@ -7,5 +7,5 @@ mod h1_server;
 mod h1_side;
 
 pub use h1_client::h1_client;
-pub use h1_pair::h1_pair;
+pub use h1_pair::{h1_pair, h1_peers};
 pub use h1_server::h1_server;

@@ -55,6 +55,8 @@ pub(crate) fn any_frame(input: &mut Input<'_>, from_client: bool, out: &mut Vec<
             let said = [&stream.to_be_bytes(), &number(input).to_be_bytes(), input.string()].concat();
             frame(7, flags, 0, &said, out);
         }
+        // A frame of an extension: PRIORITY_UPDATE (RFC 9218 §7.1), or one that is not known.
+        10 => frame(if flags & 1 == 1 { 16 } else { 10 }, flags, 0, input.string(), out),
         11 => out.extend_from_slice(input.string()),
         _ => frame(kind, flags, stream, input.string(), out),
     }

@@ -4,24 +4,37 @@
 use std::time::Duration;
 
 use alula_fields::{FieldSection, Status};
-use alula_h2::{Config, Connection, ErrorCode, Hole, Prepared, RequestHead, ResponseHead, StreamKey};
+use alula_h2::{
+    Config, Connection, ErrorCode, Hole, Prepared, Priority, RequestHead, ResponseHead, SendError, StreamKey,
+};
 use alula_hpack::{EncoderConfig, Huffman, Policy};
 use alula_machine::{Limits, Time};
 
 use super::frames::any_frame;
 use super::side::{Flow, Side};
-use crate::input::Input;
+use crate::input::{Input, part_of};
 
 /// Bytes as a configuration, and then as operations.
 pub fn h2_pair(data: &[u8]) {
+    run(data, true);
+}
+
+/// Plays the same with a pipe that is never damaged, no deadline that passes and nobody who goes away, by a
+/// server that sends in the order of priorities; returns the number of requests.
+pub fn h2_peers(data: &[u8]) -> u32 {
+    run(data, false).requests
+}
+
+fn run(data: &[u8], has_harm: bool) -> World {
     let mut input = Input::new(data);
-    let mut world = World::new(&mut input);
+    let mut world = World::new(&mut input, has_harm);
     while !input.is_empty() {
         world.step(&mut input);
         world.client.machine.check_invariants();
         world.server.machine.check_invariants();
     }
     world.finish();
+    world
 }
 
 struct World {
@@ -32,20 +45,22 @@ struct World {
     now: Time,
     requests: u32,
     prepared: Prepared,
+    has_harm: bool,
 }
 
 impl World {
-    fn new(input: &mut Input<'_>) -> Self {
+    fn new(input: &mut Input<'_>, has_harm: bool) -> Self {
         let empty = FieldSection::new();
         let prepared = Prepared::new(&request("/", &empty), &[Hole::Path, Hole::Field("x-round")]);
         Self {
-            client: Side::new(Connection::client(config(input))),
-            server: Side::new(Connection::server(config(input))),
+            client: Side::new(Connection::client(config(input, !has_harm))),
+            server: Side::new(Connection::server(config(input, !has_harm))),
             up: Vec::new(),
             down: Vec::new(),
             now: Time::ZERO,
             requests: 0,
             prepared: prepared.expect("a good request"),
+            has_harm,
         }
     }
 
@@ -65,9 +80,11 @@ impl World {
             9 => self.on_any(input, Side::send_trailers),
             10 => self.on_any(input, Side::give_up),
             11 => self.settings(input),
-            12 => self.pass(input),
-            13 => self.end(input),
-            14 => self.damage(input),
+            12 if self.has_harm => self.pass(input),
+            13 if self.has_harm => self.end(input),
+            14 if self.has_harm => self.damage(input),
+            12 => self.reprioritise(input),
+            13 => self.end_turn(input),
             _ => self.carry(input.byte(), input.byte()),
         }
     }
@@ -94,6 +111,10 @@ impl World {
         let sent = if choice & 1 == 0 {
             let mut fields = FieldSection::new();
             fields.append("x-round", round.to_string()).expect("a good field");
+            if !self.has_harm {
+                let priority = *input.pick(&["u=3", "u=0", "u=2, i", "i", "u=7"]);
+                fields.append("priority", priority).expect("a good field");
+            }
             side.machine.send_request(&request(&path, &fields), false, &mut side.out)
         } else {
             let values = [path.as_bytes(), &[b'a' + round]];
@@ -106,7 +127,10 @@ impl World {
                 self.requests += 1;
                 side.flows.insert(stream, Flow::asked(id));
             }
-            Err(_) => assert_eq!((side.machine.in_flight(), side.out.len()), before),
+            Err(error) => {
+                assert_eq!((side.machine.in_flight(), side.out.len()), before);
+                assert!(self.has_harm || error == SendError::StreamLimit, "{error:?}");
+            }
         }
     }
 
@@ -123,6 +147,27 @@ impl World {
         let may_answer = !flow.has_head_sent && !flow.is_over;
         assert!(side.is_damaged || answer.is_ok() == may_answer, "{answer:?}");
         flow.has_head_sent |= answer.is_ok() && !head.status.is_interim();
+    }
+
+    fn reprioritise(&mut self, input: &mut Input<'_>) {
+        let priority = Priority { urgency: input.byte() % 8, incremental: input.flag() };
+        if let Some(stream) = self.client.any(input) {
+            let _ = self.client.machine.reprioritise(stream, priority);
+        }
+    }
+
+    /// A server that has no room, or has some again, and whose streams have had their chance.
+    fn end_turn(&mut self, input: &mut Input<'_>) {
+        let side = &mut self.server;
+        if input.flag()
+            && let Some(stream) = side.any(input)
+            && side.flows[&stream].is_sending()
+        {
+            side.machine.await_room(stream);
+        }
+        side.machine.give_room(u32::from(input.u16()));
+        side.machine.end_turn();
+        side.notices();
     }
 
     fn settings(&mut self, input: &mut Input<'_>) {
@@ -189,7 +234,7 @@ impl World {
         self.spread();
     }
 
-    /// Moves some bytes each way: so many in 256.
+    /// Moves some bytes each way: so many in 160.
     fn carry(&mut self, up: u8, down: u8) {
         let Self { client, server, now, .. } = self;
         carry_some(up, client, server, &mut self.up, *now);
@@ -243,7 +288,7 @@ fn request<'a>(path: &'a str, fields: &'a FieldSection) -> RequestHead<'a> {
 }
 
 /// Small limits are met more often; no end of tokens, since nobody here means harm.
-fn config(input: &mut Input<'_>) -> Config {
+fn config(input: &mut Input<'_>, schedule: bool) -> Config {
     let limits = Limits {
         streams: 10,
         stream_window: 20_000,
@@ -258,15 +303,14 @@ fn config(input: &mut Input<'_>) -> Config {
     let policy = *input.pick(&[Policy::Repeat, Policy::Static, Policy::Always, Policy::Never]);
     let huffman = *input.pick(&[Huffman::Shorter, Huffman::Never, Huffman::Always]);
     let encoder = EncoderConfig { policy, huffman, table_bytes_max: u32::MAX };
-    Config { limits, encoder, ..Config::default() }
+    Config { limits, encoder, schedule, ..Config::default() }
 }
 
 fn carry_some(part: u8, from: &mut Side, to: &mut Side, wire: &mut Vec<u8>, now: Time) {
     from.machine.poll_transmit(now, &mut from.out);
     wire.extend_from_slice(from.out.unsent());
     from.out.clear();
-    let len = wire.len() * usize::from(part) / 255;
-    let bytes: Vec<u8> = wire.drain(..len).collect();
+    let bytes: Vec<u8> = wire.drain(..part_of(wire.len(), part)).collect();
     to.receive(&bytes, now);
     if part & 1 == 1 {
         to.tidy();

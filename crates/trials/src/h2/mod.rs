@@ -10,5 +10,5 @@ mod side;
 
 pub use h2_client::h2_client;
 pub use h2_operations::h2_operations;
-pub use h2_pair::h2_pair;
+pub use h2_pair::{h2_pair, h2_peers};
 pub use h2_server::h2_server;

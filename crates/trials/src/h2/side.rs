@@ -27,6 +27,11 @@ impl Flow {
     pub(crate) fn asked(id: u32) -> Self {
         Self { id, has_head_sent: true, ..Self::default() }
     }
+
+    /// Returns true if content may follow.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.has_head_sent && !self.has_ended && !self.is_over
+    }
 }
 
 pub(crate) struct Side {
@@ -131,8 +136,7 @@ impl Side {
         let data: Vec<u8> = (0..len).map(|at| byte(flow.id, flow.to_send + at)).collect();
         let (before, capacity) = (self.out.len(), self.machine.send_capacity(stream));
         let sent = self.machine.send_data(stream, &data, end, &mut self.out);
-        let may_send = flow.has_head_sent && !flow.has_ended && !flow.is_over;
-        assert!(self.is_damaged || sent.is_ok() == may_send, "{sent:?}");
+        assert!(self.is_damaged || sent.is_ok() == flow.is_sending(), "{sent:?}");
         let Ok(taken) = sent else { return assert_eq!(self.out.len(), before) };
         assert_eq!(taken, len.min(capacity));
         flow.to_send += taken;

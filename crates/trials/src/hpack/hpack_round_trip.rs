@@ -114,12 +114,16 @@ impl Pair {
         });
         if let Ok(block) = PreparedBlock::new(parts) {
             assert_eq!(block.holes(), (0..lines.len()).filter(|&at| is_hole(at)).count());
-            self.prepared.push((block, lines));
+            // More than an encoder has plans for, and few enough to come again.
+            if self.prepared.len() < 14 {
+                self.prepared.push((block, lines));
+            }
         }
     }
 
     fn emit(&mut self, input: &mut Input<'_>) {
-        let choice = input.below(self.prepared.len());
+        // The first one comes often, so that its plan holds.
+        let choice = input.below(2 * self.prepared.len()).saturating_sub(self.prepared.len());
         let Some((block, lines)) = self.prepared.get(choice) else { return };
         let mut lines = lines.clone();
         let holes = (0..lines.len()).filter(|&at| is_hole(at)).collect::<Vec<_>>();

@@ -2,6 +2,7 @@
 //! parsers.
 
 mod corpus;
+mod long;
 mod support;
 mod worst;
 
