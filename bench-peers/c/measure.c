@@ -37,7 +37,7 @@ void measured(run run, void *state, uint64_t warm_up, uint64_t units)
     uint64_t start = wall(), cpu_start = cpu();
     run(state, units);
     uint64_t wall_taken = wall() - start, cpu_taken = cpu() - cpu_start;
-    printf("%llu %llu -\n", (unsigned long long)wall_taken, (unsigned long long)cpu_taken);
+    printf("%llu %llu\n", (unsigned long long)wall_taken, (unsigned long long)cpu_taken);
 }
 
 char *file_text(const char *folder, const char *name, size_t *length)

@@ -20,11 +20,10 @@ use crate::memory::{created, fields, routers};
 use crate::servers::works;
 
 const USAGE: &str = "\
-Usage: alula-bench-peers PEER WORK UNITS LISTS PORT   Prints nanoseconds, those of the CPU, and `-` for allocations
+Usage: alula-bench-peers PEER WORK UNITS LISTS PORT   Prints nanoseconds, and those of the CPU
        alula-bench-peers PEER serve[-h1][-split]      Prints the port and serves until the standard input ends
        alula-bench-peers hyper|axum works WORK h1|h2 SITE [CERTIFICATE KEY]
                                                       The same, at one of the works of works.rs
-       alula-bench-peers routes                       Prints the 40 routes
        alula-bench-peers hold ...                     Connections that wait: see hold.rs
        alula-bench-peers floor ...                    Bare sockets: see floor.rs
 ";
@@ -53,7 +52,6 @@ fn dispatch(args: &[&str]) -> Option<()> {
         ["axum", "serve"] => servers::axum(),
         ["hyper", "works", rest @ ..] => works::parse(rest)?.hyper(),
         ["axum", "works", rest @ ..] => works::parse(rest)?.axum(),
-        ["routes"] => println!("{}", alula_testkit::routes::SMALL.join("\n")),
         [peer, work, units, lists, port] => {
             let run = prepared(peer, work, lists, port.parse().ok()?)?;
             measure::measured(run, work, units.parse().ok()?);

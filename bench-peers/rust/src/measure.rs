@@ -25,7 +25,7 @@ pub(crate) fn measured(mut run: Run, work: &str, units: u64) {
     let (start, cpu) = (Instant::now(), cpu_time());
     run(units);
     let (wall, cpu) = (start.elapsed(), cpu_time() - cpu);
-    println!("{} {} -", wall.as_nanos(), cpu.as_nanos());
+    println!("{} {}", wall.as_nanos(), cpu.as_nanos());
 }
 
 /// User and system time of this process.

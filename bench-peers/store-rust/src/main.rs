@@ -1,8 +1,7 @@
 //! The object store of `alula store`, as far as its benchmark goes: axum over fjall.
 //!
 //! ```text
-//! alula-bench-store FOLDER         prints the port and serves until the standard input ends
-//! alula-bench-store floor FOLDER   prints how fast batches are flushed
+//! alula-bench-store FOLDER   prints the port and serves until the standard input ends
 //! ```
 //!
 //! A PUT reads the stored record, merges by version vectors, writes the record and what changed of its index
@@ -11,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod engine;
-mod floor;
 mod handler;
 mod record;
 mod vector;
@@ -25,11 +23,8 @@ use tokio::net::TcpListener;
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args[..] {
-        [folder] => serve_all(folder),
-        ["floor", folder] => floor::run(folder.as_ref()).expect("it writes"),
-        _ => panic!("usage: alula-bench-store [floor] FOLDER"),
-    }
+    let [folder] = args[..] else { panic!("usage: alula-bench-store FOLDER") };
+    serve_all(folder);
 }
 
 fn serve_all(folder: &str) {

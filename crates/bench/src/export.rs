@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use alula_hpack::Field;
-use alula_testkit::lists::{BROWSER, CREATED, ODD, Pair, REQUEST, SAME, VISITS};
+use alula_testkit::lists::{BROWSER, CREATED, Pair, REQUEST, VISITS};
 use alula_testkit::traffic::{self, Ids};
 
 use crate::hpack::decode::{BLOCKS, Blocks};
@@ -19,8 +19,6 @@ const PSEUDO: [Pair; 4] =
 /// A field per line, with a tab behind its name; blocks behind their lengths, in two bytes.
 pub(crate) fn export(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("request"), lines(&fields(&REQUEST)))?;
-    fs::write(folder.join("odd"), lines(&fields(&ODD)))?;
-    fs::write(folder.join("same"), lines(&fields(&SAME)))?;
     fs::write(folder.join("created"), lines(&fields(&[&PSEUDO[..], &CREATED].concat())))?;
     fs::write(folder.join("varied"), varied())?;
     let proxied = proxied().iter().map(|list| fields(list)).collect();

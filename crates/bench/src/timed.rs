@@ -7,13 +7,12 @@ use nix::sys::time::TimeValLike;
 
 use crate::workload::Run;
 
-/// Prints wall clock and CPU time of these units, both in nanoseconds. The peers print a third figure,
-/// allocations, where those cannot be counted from outside.
+/// Prints wall clock and CPU time of these units, both in nanoseconds.
 pub(crate) fn time(mut run: Run, units: u64) {
     let (start, cpu) = (Instant::now(), cpu_time());
     run(units);
     let (wall, cpu) = (start.elapsed(), cpu_time() - cpu);
-    println!("{} {} -", wall.as_nanos(), cpu.as_nanos());
+    println!("{} {}", wall.as_nanos(), cpu.as_nanos());
 }
 
 /// User and system time of this process.

@@ -49,10 +49,8 @@ Commands:
                       Measure `alula store` under the workload of an object store; --counts: only what does not depend on time
   bench --store-million [--write]
                       Fill it with a million objects on disk, read, list and restart it: about three minutes and 3 GiB
-  bench --store-reads [--rounds N] [--write]
-                      Compare reads from a cold disk on the worker thread and in a pool of threads
   bench --store-peers [--quick] [--only PEER] [--write]
-                      Compare `alula store` with stores in Go and on axum, and with files of nginx: about six minutes
+                      Compare `alula store` with a store on axum and with files of nginx: about four minutes
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md

@@ -105,14 +105,6 @@ impl Programs {
         self.built("the store on axum", || rust("store-rust", "bench-store", "alula-bench-store"))
     }
 
-    pub(super) fn go(&self) -> Result<PathBuf> {
-        self.built("the peer in Go", || go("go", self.folder.join("go-peer")))
-    }
-
-    pub(super) fn store_go(&self) -> Result<PathBuf> {
-        self.built("the stores in Go", || go("store-go", self.folder.join("store-go")))
-    }
-
     pub(super) fn nghttp2(&self) -> Result<PathBuf> {
         self.built("nghttp2's peer", || {
             let (program, sources) = (self.folder.join("nghttp2-peer"), sources("c"));
@@ -147,13 +139,6 @@ fn rust(folder: &str, target: &str, name: &str) -> Result<PathBuf> {
     let mut build = cargo(["build", "--release", "--locked"]);
     run(build.current_dir(sources(folder)).env("CARGO_TARGET_DIR", &target))?;
     Ok(target.join("release").join(name))
-}
-
-fn go(folder: &str, program: PathBuf) -> Result<PathBuf> {
-    let mut build = Command::new("go");
-    build.args(["build", "-mod=readonly", "-o"]).arg(&program).arg(".");
-    run(build.current_dir(sources(folder)))?;
-    Ok(program)
 }
 
 fn compiler() -> Command {

@@ -45,17 +45,13 @@ fn locked<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
 /// The first thing that looks like a version of what the program says.
 fn told(program: &str) -> Result<String> {
     let path = needed_program(program)?;
-    let flag = match program {
-        "nginx" => "-v",
-        "go" => "version",
-        _ => "--version",
-    };
+    let flag = if program == "nginx" { "-v" } else { "--version" };
     // wrk says its version, and ends as if that were an error.
     let output = Command::new(path).arg(flag).output()?;
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
     let mut words = said.split(|c: char| c.is_whitespace() || c == '/');
-    let version = words.find_map(|word| Some(word.trim_start_matches("go")).filter(|word| is_version(word)));
+    let version = words.find(|word| is_version(word));
     Ok(version.with_context(|| format!("{program} says no version: {said}"))?.to_owned())
 }
 

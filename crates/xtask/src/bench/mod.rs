@@ -27,7 +27,7 @@ use holding::{Growth, Idle};
 use options::{Asked, Options};
 use stacks::{Group, Stacks};
 use start::Start;
-use store::{Counts, Million, Reads, Store, StorePeers};
+use store::{Counts, Million, Store, StorePeers};
 use suite::{has_peer, run};
 use works::Works;
 
@@ -53,7 +53,6 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
         Asked::Store if options.rounds == 0 => run(&mut Counts::new(&programs)?, &options)?,
         Asked::Store => run(&mut Store::new(&programs, &options), &options)?,
         Asked::Million => run(&mut Million::new(&programs, &options), &options)?,
-        Asked::Reads => run(&mut Reads::new(&programs)?, &options)?,
         Asked::StorePeers => run(&mut StorePeers::new(&programs, &options)?, &options)?,
         Asked::Draw => {}
     }
@@ -62,7 +61,7 @@ pub(crate) fn command(args: &[&str]) -> Result<ExitCode> {
 
 /// The store by itself and whole programs need nothing that is not there.
 const fn needs_peers(asked: Asked) -> bool {
-    !matches!(asked, Asked::Start | Asked::Store | Asked::Million | Asked::Reads)
+    !matches!(asked, Asked::Start | Asked::Store | Asked::Million)
 }
 
 /// Work in memory, clients and servers; of a whole run, the start of programs as well.

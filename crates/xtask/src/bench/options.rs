@@ -28,21 +28,19 @@ pub(super) enum Asked {
     Growth,
     Store,
     Million,
-    Reads,
     StorePeers,
     /// Nothing is measured: the plots are drawn from the data.
     Draw,
 }
 
 /// The flag of each, its rounds, and those of a quick run.
-const SUITES: [(&str, Asked, usize, usize); 9] = [
+const SUITES: [(&str, Asked, usize, usize); 8] = [
     ("--start", Asked::Start, 30, 30),
     ("--servers", Asked::Works, 5, 5),
     ("--idle", Asked::Idle, 1, 1),
     ("--growth", Asked::Growth, 3, 3),
     ("--store", Asked::Store, 5, 3),
     ("--store-million", Asked::Million, 1, 1),
-    ("--store-reads", Asked::Reads, 3, 3),
     ("--store-peers", Asked::StorePeers, 5, 5),
     ("--draw", Asked::Draw, 0, 0),
 ];

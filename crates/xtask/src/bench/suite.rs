@@ -40,7 +40,6 @@ pub(super) struct Entry {
 pub(super) enum By {
     Alula,
     Rust,
-    Go,
     Nghttp2,
     Floor,
     Nghttpd,

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
@@ -20,7 +19,7 @@ use super::options::Options;
 use super::program::{Core, Server, Under, args, free_port};
 use super::report::measure::{Measure, fine, less, more};
 use super::suite::{By, Contest, Entry, Gaps, Suite};
-use crate::command::{answer, needed_program};
+use crate::command::needed_program;
 use crate::costs::table::thousands;
 
 /// The work of a server for each request.
@@ -56,12 +55,11 @@ pub(super) struct Way {
 type Key = (&'static str, Work, bool, bool);
 
 /// The servers, by label, the name that `--only` knows, and program.
-const SERVERS: [(&str, &str, By); 7] = [
+const SERVERS: [(&str, &str, By); 6] = [
     ("Alula", "alula", By::Alula),
     ("`alula serve`", "alula", By::Alula),
     ("hyper", "hyper", By::Rust),
     ("axum", "axum", By::Rust),
-    ("Go", "go", By::Go),
     ("nginx", "nginx", By::Nginx),
     ("h2o", "h2o", By::H2o),
 ];
@@ -103,7 +101,7 @@ impl Work {
     fn is_of(self, label: &str) -> bool {
         match self {
             Self::Memory => label != "`alula serve`",
-            Self::Json => ["Alula", "hyper", "axum", "Go"].contains(&label),
+            Self::Json => ["Alula", "hyper", "axum"].contains(&label),
             Self::File => true,
         }
     }
@@ -195,9 +193,6 @@ pub(super) struct Works<'p> {
 
 impl<'p> Works<'p> {
     pub(super) fn new(programs: &'p Programs, options: &Options) -> Result<Self> {
-        let routes =
-            answer(Command::new(programs.rust()?).arg("routes")).context("the peers print the routes")?;
-        fs::write(programs.folder.join("routes"), routes)?;
         Ok(Self { programs, core: Core::last()?, is_quick: options.is_quick(), running: BTreeMap::new() })
     }
 
@@ -233,10 +228,6 @@ impl<'p> Works<'p> {
                 (self.programs.alula()?, all, Some(port))
             }
             By::Rust => (self.programs.rust()?, words(&[entry.peer, "works", work, version], &[site]), None),
-            By::Go => {
-                let routes = self.programs.folder.join("routes").into_os_string();
-                (self.programs.go()?, words(&["works", work, version], &[site, routes]), None)
-            }
             By::Nginx => nginx(way, &self.programs.site(), identity).nginx(&self.programs.folder, port)?,
             By::H2o => h2o(way, &self.programs.site(), identity).h2o(&self.programs.folder, port)?,
             other => bail!("{other:?} has none of these works"),
@@ -366,7 +357,7 @@ impl Suite for Works<'_> {
 
     fn heading(&self) -> Result<String> {
         let crates = ["hyper", "axum", "tower-http", "rustls", "tokio"];
-        machine::sentence("bench-peers/rust/Cargo.lock", &crates, &["go", "nginx", "h2o", "h2load", "wrk"])
+        machine::sentence("bench-peers/rust/Cargo.lock", &crates, &["nginx", "h2o", "h2load", "wrk"])
     }
 
     /// A peer that does not answer all has no figure, nor has one that is too fast for wrk; the others have.

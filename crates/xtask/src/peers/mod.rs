@@ -29,9 +29,8 @@ pub(crate) fn install() -> Result<()> {
 /// Installs what `cargo xtask bench` compares with and measures by, as far as it is not built.
 ///
 /// # Errors
-/// When Go is absent, or an install fails.
+/// When an install fails.
 pub(crate) fn install_for_bench() -> Result<()> {
-    golang::require()?;
     debian::install_for_bench()
 }
 

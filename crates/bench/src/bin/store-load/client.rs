@@ -22,9 +22,8 @@ const SAID_MAX: usize = 200;
 pub(crate) struct Client {
     /// Shared with others where they share a connection.
     http: Http,
-    /// The address of the bucket, and that of the server.
+    /// The address of the bucket.
     bucket: String,
-    server: String,
     id: String,
     pub(crate) times: Times,
 }
@@ -43,9 +42,8 @@ impl Client {
 
     /// One on a connection that others may have too.
     pub(crate) fn with(http: Http, address: &str, number: u64, bucket: &str) -> Self {
-        let server = format!("http://{address}");
-        let bucket = format!("{server}/buckets/{bucket}");
-        Self { http, bucket, server, id: format!("load{number:04}"), times: Times::default() }
+        let bucket = format!("http://{address}/buckets/{bucket}");
+        Self { http, bucket, id: format!("load{number:04}"), times: Times::default() }
     }
 
     /// Has siblings kept, as the workload wants them. A server without properties may say that it has none,
@@ -90,16 +88,6 @@ impl Client {
         let said = read(&mut response).await?;
         self.times.add(kind, start.elapsed());
         expect(&response, 204, &url, &said)
-    }
-
-    /// Asks whether the server is there.
-    pub(crate) async fn ping(&mut self) -> Result<(), Failure> {
-        let url = format!("{}/ping", self.server);
-        let start = Instant::now();
-        let mut response = self.http.get(&url).send().await?;
-        let said = read(&mut response).await?;
-        self.times.add(Kind::Ping, start.elapsed());
-        expect(&response, 200, &url, &said)
     }
 
     /// Counts the keys of the bucket as they come, and keeps none.

@@ -53,7 +53,6 @@ Options:
   --no-queries      No index query; a server need not have properties of buckets
   --http2           HTTP/2 by prior knowledge, in place of HTTP/1.1
   --per-connection N  So many clients share a connection of HTTP/2; not for play (1)
-  --pings           One client more asks /ping all the time, beside read
   --objects N       Objects of fill, read and list (1000000)
   --bytes N        Bytes of each (1024)
   --seed N          Another order of reads and other bytes (1)

@@ -1,12 +1,11 @@
 //! Many objects in one bucket: written in random order, read at random, and listed in a stream.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use alula_testkit::Rng;
 use alula_testkit::objects::{bytes, key};
-use tokio::task::JoinHandle;
 
 use crate::client::{Client, connection};
 use crate::failure::Failure;
@@ -32,35 +31,8 @@ pub(crate) async fn fill(address: &str, options: &Options) -> Result<Figures, Fa
     .await
 }
 
-/// Reads random ones, so many by each client, and checks their bytes; beside pings if those are wanted.
+/// Reads random ones, so many by each client, and checks their bytes.
 pub(crate) async fn read(address: &str, options: &Options) -> Result<Figures, Failure> {
-    let pings = options.has_pings.then(|| ping(address, options)).transpose()?;
-    let mut figures = read_all(address, options).await?;
-    if let Some((ended, pings)) = pings {
-        ended.store(true, Relaxed);
-        figures.times.merge(pings.await??.times);
-        figures.times = figures.times.sorted();
-    }
-    Ok(figures)
-}
-
-/// Pings until told to end.
-fn ping(address: &str, options: &Options) -> Result<(Arc<AtomicBool>, Pings), Failure> {
-    let mut client = Client::with(connection(options)?, address, 0, &options.bucket);
-    let ended = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&ended);
-    let pings = tokio::spawn(async move {
-        while !told.load(Relaxed) {
-            client.ping().await?;
-        }
-        Ok(client)
-    });
-    Ok((ended, pings))
-}
-
-type Pings = JoinHandle<Result<Client, Failure>>;
-
-async fn read_all(address: &str, options: &Options) -> Result<Figures, Failure> {
     let &Options { steps, objects, bytes, seed, .. } = options;
     run(address, options, move |mut client, number| async move {
         let mut rng = Rng::new(seed ^ number << 32);

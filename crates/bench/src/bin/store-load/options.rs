@@ -16,8 +16,6 @@ pub(crate) struct Options {
     pub(crate) is_http2: bool,
     /// Clients that share a connection.
     pub(crate) per_connection: u64,
-    /// One client more asks for nothing while others read.
-    pub(crate) has_pings: bool,
     /// Many objects, and the bytes of each.
     pub(crate) objects: u64,
     pub(crate) bytes: usize,
@@ -61,7 +59,6 @@ impl Options {
             has_queries: true,
             is_http2: false,
             per_connection: 1,
-            has_pings: false,
             objects: 1_000_000,
             bytes: 1024,
             seed: 1,
@@ -101,7 +98,6 @@ impl Options {
             "--no-queries" => self.has_queries = false,
             "--http2" => self.is_http2 = true,
             "--per-connection" => self.per_connection = value()?.parse().ok()?,
-            "--pings" => self.has_pings = true,
             "--objects" => self.objects = value()?.parse().ok()?,
             "--bytes" => self.bytes = value()?.parse().ok()?,
             "--seed" => self.seed = value()?.parse().ok()?,

@@ -11,12 +11,10 @@ pub(crate) enum Kind {
     /// An object that is written back with its context; its read is a [`Kind::Get`].
     Update,
     Query,
-    /// Nothing of the store: how long a worker is held up by others.
-    Ping,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 5] = [Self::Get, Self::Put, Self::Update, Self::Query, Self::Ping];
+    pub(crate) const ALL: [Self; 4] = [Self::Get, Self::Put, Self::Update, Self::Query];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -24,7 +22,6 @@ impl Kind {
             Self::Put => "put",
             Self::Update => "update",
             Self::Query => "query",
-            Self::Ping => "ping",
         }
     }
 }

@@ -31,17 +31,12 @@ const CODECS: &[Peer] = &[
     ("h2 (codec)", "h2", By::Rust),
     ("fluke-hpack", "fluke-hpack", By::Rust),
     ("httlib-hpack", "httlib-hpack", By::Rust),
-    // Its program has lists of 12 fields, and is the last, so that it can be left out.
-    ("Go", "go", By::Go),
 ];
 
-const ADDERS: &[Peer] = &[
-    ("http::HeaderMap", "http", By::Rust),
-    ("hyper (request builder)", "hyper", By::Rust),
-    ("Go", "go", By::Go),
-];
+const ADDERS: &[Peer] =
+    &[("http::HeaderMap", "http", By::Rust), ("hyper (request builder)", "hyper", By::Rust)];
 const ROUTERS: &[Peer] = &[("matchit", "matchit", By::Rust), ("path-tree", "path-tree", By::Rust)];
-const METHODS: &[Peer] = &[("http::Method, as in hyper", "http", By::Rust), ("Go", "go", By::Go)];
+const METHODS: &[Peer] = &[("http::Method, as in hyper", "http", By::Rust)];
 const CREATORS: &[Peer] =
     &[("nghttp2", "nghttp2", By::Nghttp2), ("h2", "h2", By::Rust), ("hyper", "hyper", By::Rust)];
 
@@ -83,7 +78,7 @@ const IN_MEMORY: &[InMemory] = &[
         "Encode 15 fields of 50 browsers' requests from a proxy",
         BLOCKS,
         &[("Alula", "encode-proxied-names"), ("Alula, names known", "encode-proxied")],
-        CODECS.split_at(4).0,
+        CODECS,
         "encode-proxied",
     ),
     (
@@ -108,7 +103,7 @@ const IN_MEMORY: &[InMemory] = &[
         "Decode 15 fields of 50 browsers' requests from a proxy",
         ROW_OF_BLOCKS,
         &[("Alula, visiting", "decode-proxied"), ("Alula, into a section", "decode-proxied-section")],
-        CODECS.split_at(4).0,
+        CODECS,
         "decode-proxied",
     ),
     (
@@ -119,7 +114,7 @@ const IN_MEMORY: &[InMemory] = &[
             ("Alula", "created-alone"),
             ("Alula, prepared", "created-alone-prepared"),
         ],
-        &[("h2 (codec)", "h2", By::Rust), ("Go (framer)", "go", By::Go)],
+        &[("h2 (codec)", "h2", By::Rust)],
         "created-alone",
     ),
     (
@@ -149,11 +144,7 @@ const IN_MEMORY: &[InMemory] = &[
 fn in_memory() -> Vec<Contest<Work>> {
     let contest = |&(title, timed, own, peers, work): &InMemory| {
         let own = own.iter().map(|&(label, workload)| Entry::new(label, "alula", By::Alula, workload));
-        let peers = peers.iter().map(|&(label, peer, by)| {
-            // Go's framer has one work, which ends with the request.
-            let work = if label == "Go (framer)" { "created" } else { work };
-            Entry::new(label, peer, by, work)
-        });
+        let peers = peers.iter().map(|&(label, peer, by)| Entry::new(label, peer, by, work));
         let mut entries: Vec<Entry> = own.chain(peers).collect();
         if work.starts_with("fields-") {
             let cleared = format!("{work}-cleared");
@@ -173,7 +164,7 @@ fn floors() -> [Entry; 2] {
         .map(|(label, work)| Entry::new(label, "floor", By::Floor, work))
 }
 
-const CLIENTS: [Peer; 8] = [
+const CLIENTS: [Peer; 7] = [
     ("nghttp2", "nghttp2", By::Nghttp2),
     ("h2", "h2", By::Rust),
     ("hyper", "hyper", By::Rust),
@@ -181,7 +172,6 @@ const CLIENTS: [Peer; 8] = [
     ("ureq", "ureq", By::Rust),
     ("reqwest", "reqwest", By::Rust),
     ("libcurl", "libcurl", By::Rust),
-    ("Go", "go", By::Go),
 ];
 
 /// Version, content, requests in flight, varied, and the units that are timed and counted.
@@ -257,13 +247,12 @@ const fn name(version: Version) -> &'static str {
     }
 }
 
-const SERVERS: [Peer; 6] = [
+const SERVERS: [Peer; 5] = [
     ("h2o", "h2o", By::H2o),
     ("nghttpd", "nghttp2", By::Nghttpd),
     ("nginx", "nginx", By::Nginx),
     ("hyper", "hyper", By::Rust),
     ("axum", "axum", By::Rust),
-    ("Go", "go", By::Go),
 ];
 
 /// Version, traffic, connections, requests in flight on each, and true if the handler answers with some of

@@ -6,7 +6,7 @@ use super::*;
 use crate::costs::measure::Bench;
 
 impl Stacks<'_> {
-    /// Counts allocations. Programs in Go count their own, which the counter cannot see.
+    /// Counts allocations.
     pub(super) fn allocations(&mut self, contest: &Contest<Work>, entry: &Entry) -> Result<Option<f64>> {
         let (library, file) = (self.programs.malloc_counter()?, self.programs.folder.join("calls"));
         let under = Under::Counter { library: &library, file: &file };
@@ -17,11 +17,6 @@ impl Stacks<'_> {
             Work::Client(asking) if asking.in_flight > 1 => asking.timed,
             Work::Client(asking) => asking.counted,
         };
-        if entry.by == By::Go {
-            // It has told them with its times, where it was timed.
-            let told = |stacks: &mut Self| stacks.time(contest, entry, units).map(|[.., told]| told);
-            return if self.is_timed { Ok(None) } else { told(self).map(Some) };
-        }
         let count = |units| {
             output(self.command(under, contest, entry, units)?)?;
             calls(&file)
@@ -35,25 +30,22 @@ impl Stacks<'_> {
             return Ok(None);
         }
         let programs = self.programs;
-        let mut server = run::start(programs, entry, load, under, self.core)?;
+        let server = run::start(programs, entry, load, under, self.core)?;
         // A first load settles what a start has left.
         run::drive_counted(programs, entry, &server, load, load.counted)?;
         let count = |units| {
-            let now = |server: &mut Server| if entry.by == By::Go { server.ask() } else { calls(file) };
-            let before = now(&mut server)?;
+            let before = calls(file)?;
             run::drive_counted(programs, entry, &server, load, units)?;
-            Ok(now(&mut server)? - before)
+            Ok(calls(file)? - before)
         };
         let counted = per_unit(count, load.counted)?;
         run::stop(entry, server)?;
         Ok(Some(counted))
     }
 
-    /// Counts the instructions of all but programs in Go, whose runtime valgrind does not know, and of copies
-    /// of much content.
+    /// Counts the instructions of all but copies of much content.
     pub(super) fn instructions(&mut self, contest: &Contest<Work>, entry: &Entry) -> Result<Option<f64>> {
         let counted = match contest.work {
-            _ if entry.by == By::Go => return Ok(None),
             Work::Server(load) if load.counted == 0 => return Ok(None),
             Work::Server(load) => return self.instructions_of_server(entry, load),
             _ if entry.by == By::Alula => return self.own_instructions(&entry.work),

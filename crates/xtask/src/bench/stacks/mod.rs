@@ -124,7 +124,6 @@ pub(super) struct Stacks<'p> {
     core: Core,
     divisor: u64,
     counts_instructions: bool,
-    is_timed: bool,
     /// The servers that clients ask, by the contest: the one that answers frames made before, and the
     /// floor's.
     asked: BTreeMap<String, [Server; 2]>,
@@ -136,31 +135,28 @@ pub(super) struct Stacks<'p> {
 
 impl<'p> Stacks<'p> {
     pub(super) fn new(group: Group, programs: &'p Programs, options: &Options) -> Result<Self> {
-        let &Options { divisor, counts_instructions, rounds, .. } = options;
+        let &Options { divisor, counts_instructions, .. } = options;
         Ok(Self {
             group,
             programs,
             core: Core::last()?,
             divisor,
             counts_instructions,
-            is_timed: rounds > 0,
             asked: BTreeMap::new(),
             loaded: BTreeMap::new(),
             own: None,
         })
     }
 
-    /// Times a program that does so many units and ends: nanoseconds per unit, those of the CPU, and
-    /// allocations where it counts them.
-    fn time(&mut self, contest: &Contest<Work>, entry: &Entry, timed: u64) -> Result<[f64; 3]> {
+    /// Times a program that does so many units and ends: nanoseconds per unit, and those of the CPU.
+    fn time(&mut self, contest: &Contest<Work>, entry: &Entry, timed: u64) -> Result<[f64; 2]> {
         let units = (timed / self.divisor).max(1);
         let command = self.command(Under::OneCore, contest, entry, units)?;
         let described = format!("{command:?}");
         let (printed, _) = output(command)?;
         let figures: Vec<f64> = printed.split_whitespace().map_while(|word| word.parse().ok()).collect();
-        let [wall, cpu, ref rest @ ..] = figures[..] else { bail!("{described}: {printed}") };
-        let allocations = rest.first().copied().unwrap_or(f64::NAN);
-        Ok([wall / units as f64, cpu / units as f64, allocations])
+        let [wall, cpu] = figures[..] else { bail!("{described}: {printed}") };
+        Ok([wall / units as f64, cpu / units as f64])
     }
 
     /// Loads a server: nanoseconds of its CPU per request, and requests per second.
@@ -208,13 +204,13 @@ impl Suite for Stacks<'_> {
     fn measure(&mut self, contest: &Contest<Work>, entry: &Entry, _: usize) -> Result<Vec<f64>> {
         Ok(match contest.work {
             Work::Memory { timed, .. } if Self::has_time(entry) => {
-                let [wall, _, allocations] = self.time(contest, entry, timed)?;
-                vec![wall, f64::NAN, allocations]
+                let [wall, _] = self.time(contest, entry, timed)?;
+                vec![wall]
             }
             Work::Memory { .. } => vec![f64::NAN],
             Work::Client(asking) => {
-                let [wall, cpu, allocations] = self.time(contest, entry, asking.timed)?;
-                vec![1e9 / wall, cpu / 1000.0, f64::NAN, allocations]
+                let [wall, cpu] = self.time(contest, entry, asking.timed)?;
+                vec![1e9 / wall, cpu / 1000.0]
             }
             Work::Server(load) => {
                 let [cpu, per_second] = self.load(entry, load)?;
@@ -247,7 +243,7 @@ impl Suite for Stacks<'_> {
             "curl-sys",
             "libnghttp2-sys",
         ];
-        machine::sentence("bench-peers/rust/Cargo.lock", &all, &["go", "nghttpd", "h2o", "nginx"])
+        machine::sentence("bench-peers/rust/Cargo.lock", &all, &["nghttpd", "h2o", "nginx"])
     }
 
     fn end(&mut self) -> Result<()> {

@@ -22,7 +22,6 @@ impl Stacks<'_> {
         let (program, all) = match entry.by {
             By::Alula => (programs.bench()?, args(["time", &entry.work, &units])),
             By::Rust => (programs.rust()?, args([entry.peer].iter().chain(&rest))),
-            By::Go => (programs.go()?, args(rest)),
             By::Nghttp2 => (programs.nghttp2()?, args(rest)),
             By::Floor => (programs.rust()?, bare_client(contest.work, entry, &units, bare)?),
             other => bail!("{other:?} is a server only"),
@@ -97,7 +96,6 @@ fn server(programs: &Programs, entry: &Entry, load: Load) -> Result<Started> {
     Ok(match entry.by {
         By::Alula => (programs.bench()?, args(entry.work.replace("serve-", "serve ").split(' ')), None),
         By::Rust => (programs.rust()?, args([entry.peer, &entry.work]), None),
-        By::Go => (programs.go()?, args([&entry.work]), None),
         By::Floor => {
             let floor::Bytes { up, down } = floor::of_server(load);
             let (up, down) = (up.to_string(), down.to_string());

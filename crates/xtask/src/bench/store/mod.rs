@@ -11,7 +11,6 @@ mod million;
 mod parts;
 mod peers;
 mod play;
-mod reads;
 mod same;
 mod tree;
 
@@ -28,7 +27,6 @@ use crate::costs::table::thousands;
 pub(super) use counts::Counts;
 pub(super) use million::Million;
 pub(super) use peers::StorePeers;
-pub(super) use reads::Reads;
 
 /// One way of asking.
 #[derive(Clone, Copy, Debug)]

@@ -36,22 +36,18 @@ enum Load {
     /// The workload: of five requests two read, two write new objects, and one writes back an object that was
     /// read, with its context.
     All,
-    /// Batches of fjall alone, flushed one after the other.
-    Alone,
 }
 
-/// A load on so many connections, or so many writes a batch.
+/// A load on so many connections.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::bench) struct Cell {
     load: Load,
     connections: u64,
 }
 
-const STORES: [(&str, &str, By); 5] = [
+const STORES: [(&str, &str, By); 3] = [
     ("alula store", "alula", By::Alula),
     ("axum, fjall", "axum", By::Rust),
-    ("Go, Pebble", "pebble", By::Go),
-    ("Go, bbolt", "bbolt", By::Go),
     ("nginx, files", "nginx", By::Nginx),
 ];
 
@@ -71,9 +67,6 @@ const FILLING: u64 = 8;
 const KEYS: u64 = 2000;
 const BUCKET: &str = "read";
 
-/// The writes a batch that `bench-peers/store-rust` tries.
-const BATCHES: [u64; 5] = [1, 6, 12, 32, 64];
-
 /// Writes of a turn, and seconds of a turn of reads.
 const WRITES: u64 = 8000;
 const READ_SECONDS: u64 = 2;
@@ -84,8 +77,6 @@ pub(in crate::bench) struct StorePeers<'p> {
     servers: BTreeMap<&'static str, Server>,
     /// The answers of `alula store`.
     wanted: Vec<String>,
-    /// Lines of writes a batch and writes per second, of fjall alone.
-    floor: Option<String>,
 }
 
 /// The loads.
@@ -103,7 +94,7 @@ impl<'p> StorePeers<'p> {
         }
         fs::create_dir_all(driver.folder())?;
         driver.export()?;
-        let mut all = Self { driver, servers: BTreeMap::new(), wanted: Vec::new(), floor: None };
+        let mut all = Self { driver, servers: BTreeMap::new(), wanted: Vec::new() };
         let own = &entries()[0];
         all.start(own)?;
         all.wanted = same::transcript(all.server(own)?.port)?;
@@ -134,19 +125,6 @@ impl<'p> StorePeers<'p> {
         }
         self.servers.insert(entry.label, server);
         Ok(())
-    }
-
-    /// Returns the writes per second of fjall alone, so many a batch.
-    fn floor(&mut self, writes: u64) -> Result<f64> {
-        if self.floor.is_none() {
-            let mut command = Command::new(self.driver.programs.store_rust()?);
-            command.arg("floor").arg(self.driver.folder().join("floor"));
-            self.floor = Some(output(command)?.0);
-        }
-        let told = self.floor.as_deref().unwrap_or_default();
-        let line = told.lines().find_map(|line| line.strip_prefix(&format!("{writes} ")));
-        let rate = line.and_then(|line| line.split(' ').next()).with_context(|| told.to_owned())?;
-        Ok(rate.parse()?)
     }
 }
 
@@ -180,19 +158,10 @@ impl Suite for StorePeers<'_> {
                 contests.push(Contest::new(title, Cell { load, connections }, entries));
             }
         }
-        let alone = vec![Entry::new("fjall alone", "floor", By::Floor, "")];
-        contests.extend(BATCHES.map(|writes| {
-            let cell = Cell { load: Load::Alone, connections: writes };
-            let title = format!("batches of {writes} writes, flushed one after the other");
-            Contest { is_once: true, ..Contest::new(title, cell, alone.clone()) }
-        }));
         contests
     }
 
     fn measure(&mut self, contest: &Contest<Cell>, entry: &Entry, round: usize) -> Result<Vec<f64>> {
-        if contest.work.load == Load::Alone {
-            return Ok(vec![f64::NAN, self.floor(contest.work.connections)?]);
-        }
         if !self.servers.contains_key(entry.label) {
             self.start(entry)?;
         }
@@ -218,7 +187,7 @@ impl Suite for StorePeers<'_> {
 
     fn heading(&self) -> Result<String> {
         let crates = ["axum", "hyper", "tokio", "fjall"];
-        machine::sentence("bench-peers/store-rust/Cargo.lock", &crates, &["go", "nginx", "wrk"])
+        machine::sentence("bench-peers/store-rust/Cargo.lock", &crates, &["nginx", "wrk"])
     }
 
     fn end(&mut self) -> Result<()> {
@@ -255,7 +224,6 @@ impl Driver<'_> {
                 (self.programs.alula()?, all, Some(port))
             }
             By::Rust => (self.programs.store_rust()?, vec![data], None),
-            By::Go => (self.programs.store_go()?, args([entry.peer.into(), data]), None),
             By::Nginx => self.nginx()?.nginx(Path::new(&data), port)?,
             other => bail!("{other:?} is no store"),
         })
@@ -310,7 +278,7 @@ impl Driver<'_> {
     /// the slowest kind.
     fn drive(&self, port: u16, Cell { load, connections }: Cell, round: usize) -> Result<[f64; 4]> {
         let (mix, shorter) = match load {
-            Load::Get | Load::Alone => return self.read(port, connections),
+            Load::Get => return self.read(port, connections),
             Load::Put => ("put", 1),
             // A step writes three times in two.
             Load::All => ("all", 2),

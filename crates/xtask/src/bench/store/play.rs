@@ -113,11 +113,6 @@ impl Answers {
         self.0[name].as_f64().with_context(|| format!("no {name} in {}", self.0))
     }
 
-    /// The answers of a kind.
-    pub(super) fn count(&self, kind: &str) -> Result<f64> {
-        self.0[kind]["requests"].as_f64().with_context(|| format!("no {kind} in {}", self.0))
-    }
-
     /// Microseconds within which half, 99 % and 99.9 % of a kind came; no numbers for a kind that was not
     /// asked for.
     pub(super) fn within(&self, kind: &str) -> [f64; 3] {
