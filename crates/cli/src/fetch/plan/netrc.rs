@@ -57,10 +57,7 @@ impl Netrc {
             match &*word {
                 "machine" => entries.push(Entry { machine: Some(value()?), ..Entry::default() }),
                 "default" => entries.push(Entry::default()),
-                "macdef" => {
-                    // It ends at an empty line.
-                    rest = rest.split_once("\n\n").map_or("", |(_, rest)| rest);
-                }
+                "macdef" => rest = after_macro(rest),
                 "login" | "password" | "account" => {
                     let value = value()?;
                     let entry = entries.last_mut().ok_or("a name or a password stands before any machine")?;
@@ -85,6 +82,18 @@ fn at_home() -> Result<PathBuf, Failure> {
 
 fn complain(path: &Path, why: &str) -> Failure {
     Failure::new(Exit::Usage, format_args!("{}: {why}", path.display()))
+}
+
+/// Returns the text after a macro, which begins in this line and ends at an empty one.
+fn after_macro(text: &str) -> &str {
+    let mut rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+    while let Some((line, more)) = rest.split_once('\n') {
+        rest = more;
+        if line.trim().is_empty() {
+            return rest;
+        }
+    }
+    ""
 }
 
 /// The next word, in quotes or without; what follows `#` where a word could begin is a comment.
@@ -137,6 +146,15 @@ mod tests {
         }
         assert_eq!(Netrc::parse("machine a login b").unwrap().credentials("c"), None);
         assert!(Netrc::parse("").unwrap().0.is_empty());
+    }
+
+    /// An editor of Windows ends lines with CR and LF, and may leave a space on an empty one.
+    #[test]
+    fn a_macro_ends_at_an_empty_line_however_lines_end() {
+        for end in ["\r\n\r\n", "\n\n", "\n \r\n"] {
+            let netrc = Netrc::parse(&format!("macdef init\r\nmachine a{end}machine a login b password c"));
+            assert_eq!(netrc.unwrap().credentials("a"), Some(("b".to_owned(), "c".to_owned())), "{end:?}");
+        }
     }
 
     #[test]
