@@ -34,15 +34,18 @@ impl Blocks {
         Self { decoder, show }
     }
 
-    /// Appends a line for each representation of a block, and one for the table. After a fault the table is
-    /// as new.
+    /// Empties the table, whose entries are unknown after a block was lost: what can still be read is shown.
+    pub(super) fn forget(&mut self) {
+        self.decoder.reset();
+        self.decoder.set_table_limit(TABLE_BYTES_MAX);
+    }
+
+    /// Appends a line for each representation of a block, and one for the table. A malformed block is a fault,
+    /// and empties the table.
     pub(super) fn explain(&mut self, block: &[u8], indent: &str, lines: &mut Lines) {
         if let Err(error) = self.representations(block, indent, lines) {
             lines.push_fault(&format!("the header block is malformed: {}", error.rule()));
-            // The table is unknown after a fault: an empty one shows what can still be read.
-            self.decoder.reset();
-            self.decoder.set_table_limit(TABLE_BYTES_MAX);
-            return;
+            return self.forget();
         }
         let table = self.decoder.table();
         let (count, bytes, bytes_max) = (table.len(), table.bytes(), table.bytes_max());

@@ -93,8 +93,14 @@ impl Direction {
         // The mark says which way it goes.
         let text = text.split_once(' ').map_or(&*text, |(_, text)| text);
         lines.push(&format!("{} {:>6}  {text}", self.way.mark(), self.at));
+        let has_block = self.block.is_some() || is_of_block(summary.kind);
         if let Err(fault) = self.payload(summary, &bytes[HEADER..], lines) {
             self.fault(&fault, lines);
+            if has_block {
+                // Its fields may have changed the table, in ways that are lost with it.
+                self.block = None;
+                self.blocks.forget();
+            }
         }
     }
 
@@ -102,9 +108,7 @@ impl Direction {
         if let Some((stream, _)) = &self.block
             && (summary.kind != FrameKind::CONTINUATION || summary.stream != *stream)
         {
-            let fault = format!("the header block of stream {stream} is not whole (RFC 9113 §4.3)");
-            self.block = None;
-            return Err(fault);
+            return Err(format!("the header block of stream {stream} is not whole (RFC 9113 §4.3)"));
         }
         match summary.kind {
             FrameKind::SETTINGS => self.settings(payload, lines),
@@ -185,6 +189,11 @@ impl Direction {
     fn fault(&self, text: &str, lines: &mut Lines) {
         lines.push_fault(&format!("{}: {text}", self.way));
     }
+}
+
+/// Returns true for frames that carry a header block, or a part of one.
+fn is_of_block(kind: FrameKind) -> bool {
+    [FrameKind::HEADERS, FrameKind::PUSH_PROMISE, FrameKind::CONTINUATION].contains(&kind)
 }
 
 /// The first frame with its header, if it is whole, and what is behind it.

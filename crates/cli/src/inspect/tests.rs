@@ -141,6 +141,22 @@ fn directions_are_told_apart_by_lines_prefaces_and_order() {
     );
 }
 
+/// A block that is lost may have entered fields: what an index means after it is not known.
+#[test]
+fn the_table_is_unknown_after_a_block_that_is_lost() {
+    for lost in [
+        &[frame(1, 0, 3, b"\x40\x03x-b\x01b")][..],
+        &[frame(1, 0, 3, b"\x40\x03x-b\x01b"), frame(1, 0x4, 5, b"\x82")],
+        &[frame(1, 0xc, 3, b"\x09\x40")],
+        &[frame(9, 0x4, 3, b"\x40\x03x-b\x01b")],
+    ] {
+        let first = frame(1, 0x4, 1, b"\x40\x03x-a\x01a");
+        let last = [frame(6, 0, 0, &[0; 8]), frame(1, 0x4, 7, b"\xbe")].concat();
+        let (text, faults) = explained(&[&[first, lost.concat(), last].concat()], ShowArgs::default());
+        assert_eq!((faults, text.matches("x-a: a").count()), (2, 1), "{text}");
+    }
+}
+
 #[test]
 fn faults_are_said_and_stop_nothing() {
     for (bytes, fault) in [
