@@ -1,6 +1,9 @@
 //! The memory of the machine, as far as this program may have it.
 
-use std::fs;
+use std::{fs, path::Path};
+
+/// The folder in which Linux shows groups of processes, each with those within it (version 2 of cgroups).
+const GROUPS: &str = "/sys/fs/cgroup";
 
 /// The bytes that are taken for a machine that does not tell.
 const UNKNOWN: u64 = 2 * 1024 * 1024 * 1024;
@@ -8,8 +11,8 @@ const UNKNOWN: u64 = 2 * 1024 * 1024 * 1024;
 /// Returns the bytes of memory: those of the machine, or fewer if its container has fewer.
 pub(super) fn memory_bytes() -> u64 {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
-    let container = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| of_container(&text));
-    machine.into_iter().chain(container).min().unwrap_or(UNKNOWN)
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    machine.into_iter().chain(of_groups(Path::new(GROUPS), &own)).min().unwrap_or(UNKNOWN)
 }
 
 /// The memory in the file of Linux: `MemTotal:       24684084 kB`.
@@ -19,8 +22,19 @@ fn of_machine(text: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// The bound of a group of processes; none if it has none, which is written as `max`.
-fn of_container(text: &str) -> Option<u64> {
+/// Returns the least bound of this process's group and of those around it; none if none of them has one.
+/// `own` is the file in which Linux names the group: `0::/system.slice/alula.service`. A container may see
+/// itself as the outermost, whatever the name.
+fn of_groups(groups: &Path, own: &str) -> Option<u64> {
+    let name = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+    let around = groups.join(name);
+    let around = around.ancestors().take_while(|folder| folder.starts_with(groups));
+    let bound = |folder: &Path| of_group(&fs::read_to_string(folder.join("memory.max")).ok()?);
+    around.filter_map(bound).min()
+}
+
+/// Returns the bound of a group; none if it has none, which is written as `max`.
+fn of_group(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
@@ -32,6 +46,23 @@ mod tests {
     fn memory_is_read_as_linux_writes_it() {
         assert_eq!(of_machine("MemFree: 1 kB\nMemTotal:       24684084 kB\n"), Some(24_684_084 * 1024));
         assert_eq!(of_machine("MemTotal: many\n"), None);
-        assert_eq!((of_container("1073741824\n"), of_container("max\n")), (Some(1 << 30), None));
+        assert_eq!((of_group("1073741824\n"), of_group("max\n")), (Some(1 << 30), None));
+    }
+
+    #[test]
+    fn the_least_bound_of_nested_groups_counts() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("a/b")).unwrap();
+        let bound = |group: &str, text: &str| fs::write(root.path().join(group).join("memory.max"), text);
+        let of = |own: &str| of_groups(root.path(), own);
+        assert_eq!(of("0::/a/b\n"), None);
+        bound("a/b", "max\n").unwrap();
+        bound("a", "2000\n").unwrap();
+        assert_eq!((of("1:name=systemd:/x\n0::/a/b\n"), of("0::/\n")), (Some(2000), None));
+        bound("a/b", "1000\n").unwrap();
+        assert_eq!((of("0::/a/b\n"), of("0::/a\n")), (Some(1000), Some(2000)));
+        bound("", "500\n").unwrap();
+        assert_eq!((of("0::/a/b\n"), of("0::/\n"), of("")), (Some(500), Some(500), Some(500)));
+        assert_eq!(of("0::/../../elsewhere\n"), Some(500));
     }
 }
