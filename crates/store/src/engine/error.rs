@@ -23,6 +23,9 @@ pub enum EngineError {
     /// A write failed before, and no other is taken until the engine has opened what it keeps anew. Nothing
     /// was written.
     WritesRefused,
+    /// The engine opens its files anew after a write failed, or has done it since the snapshot was taken.
+    /// Nothing was read; the same read may succeed a moment later.
+    Reopening,
     /// The engine has no room for a write that grows. Nothing was written; deletes and smaller values are
     /// taken.
     NoRoom,
@@ -68,6 +71,9 @@ impl fmt::Display for EngineError {
             Self::TimedOut => line.write_str("the storage engine did not answer in time"),
             Self::Busy => line.write_str("too many writes wait for the storage engine"),
             Self::WritesRefused => line.write_str("the storage engine takes no writes after one failed"),
+            Self::Reopening => {
+                line.write_str("the storage engine opens its files anew: try again in a moment")
+            }
             Self::NoRoom => line.write_str("the store is full: deletes and smaller values are taken"),
             Self::Unknown(cause) => write!(line, "a write failed and may or may not be kept: {cause}"),
             Self::Unreadable(cause) => write!(line, "what is stored cannot be read: {cause}"),
@@ -82,6 +88,7 @@ impl fmt::Debug for EngineError {
             Self::TimedOut => f.write_str("TimedOut"),
             Self::Busy => f.write_str("Busy"),
             Self::WritesRefused => f.write_str("WritesRefused"),
+            Self::Reopening => f.write_str("Reopening"),
             Self::NoRoom => f.write_str("NoRoom"),
             Self::Unknown(cause) => f.debug_tuple("Unknown").field(&EscapedDebug(cause)).finish(),
             Self::Unreadable(cause) => f.debug_tuple("Unreadable").field(&EscapedDebug(cause)).finish(),

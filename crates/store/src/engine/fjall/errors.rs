@@ -10,8 +10,6 @@ use crate::engine::EngineError;
 /// A cause of an error of the engine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cause {
-    /// The engine is opened anew after a failed write, or was dropped.
-    Closed,
     /// The thread that writes ended part-way.
     Stopped,
     /// An object with a long name has no row with the whole of it.
@@ -23,7 +21,6 @@ pub(super) enum Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Closed => "the engine has been closed, or is opened anew",
             Self::Stopped => "the engine stopped part-way",
             Self::MissingName => "the whole name of an object is missing",
             Self::TooLong => "the record is longer than 4 GiB",

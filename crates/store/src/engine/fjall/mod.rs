@@ -62,8 +62,8 @@ pub use read::snapshot::FjallSnapshot;
 ///   is not written; once begun it ends, whether anybody waits for it or not.
 /// - A write that fails on the disk is [`EngineError::Unknown`]. From then on writes are
 ///   [`EngineError::WritesRefused`] and reads go on, until the disk takes writes again and the engine has
-///   opened the folder anew, by itself and with a new actor. Reads fail for that moment, and snapshots that
-///   were taken before it can no longer be read.
+///   opened the folder anew, by itself and with a new actor. Reads wait for that moment, five seconds at
+///   most; then, and on snapshots that were taken before, they are [`EngineError::Reopening`].
 /// - A write that grows is [`EngineError::NoRoom`] while the disk is full; others are taken.
 /// - A panic in [`Decide::decide`] is one of the caller that waits for the write, which is not written; the
 ///   engine goes on.
@@ -139,14 +139,20 @@ impl Engine for Fjall {
         check_confirms(terms.node_confirms)?;
         let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());
         name.write(&mut whole);
-        self.shared.tables()?.value(Table::Objects, keys::fold(&whole, &mut folded))
+        self.shared
+            .tables_to_read(terms.deadline)
+            .await?
+            .value(Table::Objects, keys::fold(&whole, &mut folded))
     }
 
     async fn bytes(&self, name: ObjectName<'_>, terms: &ReadTerms) -> Result<u64, EngineError> {
         check_confirms(terms.node_confirms)?;
         let (mut whole, mut folded) = (alula::Scratch::lend(), alula::Scratch::lend());
         name.write(&mut whole);
-        self.shared.tables()?.bytes(Table::Objects, keys::fold(&whole, &mut folded))
+        self.shared
+            .tables_to_read(terms.deadline)
+            .await?
+            .bytes(Table::Objects, keys::fold(&whole, &mut folded))
     }
 
     async fn write<D: Decide>(
@@ -163,12 +169,12 @@ impl Engine for Fjall {
         self.submit(write, bytes, terms.durability, terms.deadline).await
     }
 
-    async fn snapshot(&self, _: Instant) -> Result<FjallSnapshot, EngineError> {
-        Ok(FjallSnapshot::new(&self.shared.tables()?))
+    async fn snapshot(&self, deadline: Instant) -> Result<FjallSnapshot, EngineError> {
+        Ok(FjallSnapshot::new(&self.shared.tables_to_read(deadline).await?))
     }
 
-    async fn settings(&self, _: Instant) -> Result<Vec<(Vec<u8>, Vec<u8>)>, EngineError> {
-        let tables = self.shared.tables()?;
+    async fn settings(&self, deadline: Instant) -> Result<Vec<(Vec<u8>, Vec<u8>)>, EngineError> {
+        let tables = self.shared.tables_to_read(deadline).await?;
         let mut settings = Vec::new();
         for row in tables.state().snapshot().iter(tables.table(Table::Settings)) {
             let (key, row) = row.into_inner().map_err(not_read)?;

@@ -56,15 +56,13 @@ async fn get(engine: &Fjall, key: &[u8]) -> Result<Option<Vec<u8>>, EngineError>
     Ok(engine.get(BUCKET.object(key), &terms).await?.map(value))
 }
 
-/// Waits until writes are taken again, and checks that reads go on until then but for a moment.
+/// Waits until writes are taken again, and checks that reads go on until then.
 async fn wait_for_writes(engine: &Fjall) {
     let start = Instant::now();
     while !engine.takes_writes() {
         assert!(start.elapsed() < Duration::from_secs(30), "it is not opened anew");
-        if engine.shared.tables.load().is_some() {
-            let read = get(engine, b"before").await;
-            assert!(matches!(&read, Ok(Some(value)) if value == b"before") || read.is_err(), "{read:?}");
-        }
+        let read = get(engine, b"before").await;
+        assert!(matches!(&read, Ok(Some(value)) if value == b"before"), "{read:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(get(engine, b"before").await.expect("a read").as_deref(), Some(&b"before"[..]));
@@ -96,7 +94,7 @@ async fn after_a_failed_write_the_engine_is_opened_anew() {
         assert_ne!(before, after, "the actor is a new one");
         let mut page = Page::new(10);
         let read = snapshot.keys(KeyRange::all(BUCKET), &mut page, far()).await;
-        assert!(matches!(read, Err(EngineError::Unreadable(_))), "{read:?}");
+        assert!(matches!(read, Err(EngineError::Reopening)), "{read:?}");
 
         drop(engine);
         let engine = open(&folder);
@@ -162,6 +160,42 @@ async fn opening_anew_is_tried_again() {
     assert!(put(&engine, b"k", b"failed").await.is_err());
     wait_for_writes(&engine).await;
     put(&engine, b"k", b"after").await.expect("a write");
+}
+
+#[tokio::test]
+async fn reads_wait_while_the_folder_is_opened_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    put(&engine, b"before", b"before").await.expect("a write");
+    engine.shared.faults.plant(Step::Commit, 1);
+    engine.shared.faults.plant(Step::Open, 1);
+    assert!(put(&engine, b"k", b"failed").await.is_err());
+    wait_for_closed_tables(&engine).await;
+    assert_eq!(get(&engine, b"before").await.expect("a read").as_deref(), Some(&b"before"[..]));
+}
+
+/// While the folder does not open, a read ends before its deadline, so that its client may ask again.
+#[tokio::test]
+async fn reads_do_not_wait_for_a_folder_that_does_not_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = open(&folder);
+    put(&engine, b"before", b"before").await.expect("a write");
+    engine.shared.faults.plant(Step::Commit, 1);
+    engine.shared.faults.plant(Step::Open, usize::MAX);
+    assert!(put(&engine, b"k", b"failed").await.is_err());
+    wait_for_closed_tables(&engine).await;
+    tokio::time::pause();
+    let (start, read) = (Instant::now(), get(&engine, b"before").await);
+    assert!(matches!(read, Err(EngineError::Reopening)), "{read:?}");
+    assert!(start.elapsed() < far() - Instant::now(), "it waited for its deadline");
+    let listed = engine.snapshot(Instant::now()).await;
+    assert!(matches!(listed, Err(EngineError::TimedOut)), "{listed:?}");
+}
+
+async fn wait_for_closed_tables(engine: &Fjall) {
+    while engine.shared.tables.load().is_some() {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

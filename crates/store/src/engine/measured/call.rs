@@ -63,7 +63,7 @@ impl CallOutcome {
             Err(EngineError::Busy) => Self::Busy,
             Err(EngineError::TimedOut) => Self::TimedOut,
             Err(EngineError::Unavailable(_)) => Self::Unavailable,
-            Err(EngineError::WritesRefused) => Self::Refused,
+            Err(EngineError::WritesRefused | EngineError::Reopening) => Self::Refused,
             Err(EngineError::NoRoom) => Self::NoRoom,
             Err(EngineError::Unknown(_)) => Self::Unknown,
             Err(EngineError::Unreadable(_)) => Self::Unreadable,

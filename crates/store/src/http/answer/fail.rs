@@ -106,7 +106,9 @@ fn of_engine(error: EngineError) -> Answer {
         }
         EngineError::Unavailable(shortage) => (Status::SERVICE_UNAVAILABLE, format!("{shortage}\n")),
         EngineError::TimedOut => (Status::SERVICE_UNAVAILABLE, "request timed out\n".to_owned()),
-        EngineError::Busy | EngineError::WritesRefused => (Status::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        EngineError::Busy | EngineError::WritesRefused | EngineError::Reopening => {
+            (Status::SERVICE_UNAVAILABLE, format!("{error}\n"))
+        }
         EngineError::NoRoom => (Status::INSUFFICIENT_STORAGE, format!("{error}\n")),
         EngineError::Unknown(_) | EngineError::Unreadable(_) => {
             (Status::INTERNAL_SERVER_ERROR, format!("Error:\n{error}\n"))
@@ -115,7 +117,7 @@ fn of_engine(error: EngineError) -> Answer {
     let answer = content(status, "text/plain", text);
     match error {
         // The engine says once that it began, and not for each request.
-        EngineError::WritesRefused | EngineError::NoRoom => answer,
+        EngineError::WritesRefused | EngineError::Reopening | EngineError::NoRoom => answer,
         error => answer.because(alula::Error::other(error)),
     }
 }
@@ -158,5 +160,19 @@ impl From<ParamError> for Fail {
 impl From<FieldError> for Fail {
     fn from(error: FieldError) -> Self {
         Self::Answer(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_writes_that_came_too_early_may_be_sent_again() {
+        for error in [EngineError::Reopening, EngineError::WritesRefused, EngineError::Busy] {
+            let answer = of_engine(error);
+            assert_eq!(answer.status(), Status::SERVICE_UNAVAILABLE);
+            assert_eq!(answer.headers().get(KnownName::RETRY_AFTER), Some(RETRY_AFTER.as_bytes()));
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! fjall/    the files of the embedded engine
 //! aside/    damaged ends of journals
 //! reserve   blocks that are given up when the disk is full
+//! probe     bytes that ask the disk whether it takes writes again
 //! ```
 
 use std::fs::{self, File, TryLockError};
@@ -19,6 +20,9 @@ use crate::engine::fjall::write::batch_mark::FolderId;
 
 /// The names of what an engine has in its folder. Others are not its own.
 const OWN_NAMES: [&str; 5] = ["lock", "format", "fjall", "aside", "reserve"];
+
+/// The name of the file that asks the disk for room. It stays if the process is killed meanwhile.
+const PROBE: &str = "probe";
 
 /// The name of a format that is not whole yet.
 const UNFINISHED_FORMAT: &str = "format.new";
@@ -54,6 +58,9 @@ impl Folder {
         // The version of the format is known before anything in the folder is changed.
         let known_id = read_format(&path)?;
         private_files::mend(&path, &OWN_NAMES)?;
+        if known_id.is_some() {
+            remove_old_probe(&path).map_err(FjallOpenError::at(&path))?;
+        }
         let id = known_id.map_or_else(|| write_format(&path), Ok)?;
         let folder = Self { path, id, _lock: lock };
         folder.put_unfinished_aside()?;
@@ -94,7 +101,7 @@ impl Folder {
 
     /// Writes and flushes bytes and removes them: whether the disk takes any, and so many more.
     pub(in crate::engine::fjall) fn probe(&self, more: u64) -> io::Result<()> {
-        let path = self.path.join("probe");
+        let path = self.path.join(PROBE);
         let mut file = private_files::writing().truncate(true).open(&path)?;
         let written = file.write_all(&vec![1; PROBE_BYTES]).and_then(|()| file.sync_all());
         let written = written.and_then(|()| disk::allocate(&mut file, PROBE_BYTES as u64 + more));
@@ -228,6 +235,13 @@ fn write_format(folder: &Path) -> Result<FolderId, FjallOpenError> {
     Ok(id)
 }
 
+fn remove_old_probe(folder: &Path) -> io::Result<()> {
+    match fs::remove_file(folder.join(PROBE)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 fn read_id(hex: &str) -> Option<FolderId> {
     let mut id = FolderId::default();
     if hex.len() != 2 * id.len() || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -252,6 +266,17 @@ mod tests {
         assert!(matches!(second, Err(FjallOpenError::InUse { .. })), "{second:?}");
         drop(first);
         assert_eq!(Folder::open(folder.path()).map(|folder| *folder.id()).ok(), Some(id));
+    }
+
+    /// A process that was killed while it asked the disk for room leaves the file of its question.
+    #[test]
+    fn a_probe_that_was_interrupted_is_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        drop(Folder::open(folder.path()).expect("a new folder"));
+        let probe = folder.path().join("probe");
+        fs::write(&probe, [1; 9]).expect("a probe");
+        drop(Folder::open(folder.path()).expect("the same folder"));
+        assert!(!probe.exists());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! fjall takes no batch after a failed one, and its folder opens only once. Reads go on until the disk takes
 //! writes again. Then the tables are closed, the journal is checked as at a start, and they are opened: reads
-//! fail for that moment. If that fails, it is tried again.
+//! wait for that moment. If that fails, it is tried again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(in crate::engine::fjall) fn open_anew(shared: &Shared) -> Option<(Marks, u64
             open_after_failure(&shared.folder, &shared.options)
         {
             shared.add_cut(cut);
-            shared.tables.store(Some(Arc::new(tables)));
+            shared.put_tables(tables);
             shared.queue.accept();
             return Some((marks, last_batch));
         }

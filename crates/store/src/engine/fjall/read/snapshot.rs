@@ -7,7 +7,7 @@ use ::fjall::{Readable as _, Slice};
 use tokio::time::Instant;
 
 use super::rows::{Progress, Rows};
-use crate::engine::fjall::errors::{Cause, unreadable};
+use crate::engine::fjall::errors::unreadable;
 use crate::engine::fjall::failure::UnreadRow;
 use crate::engine::fjall::keys;
 use crate::engine::fjall::tables::{State, Table, Tables};
@@ -58,7 +58,7 @@ impl FjallSnapshot {
     }
 
     fn tables(&self) -> Result<Arc<Tables>, EngineError> {
-        self.tables.upgrade().ok_or_else(|| unreadable(Cause::Closed))
+        self.tables.upgrade().ok_or(EngineError::Reopening)
     }
 
     fn first(&self, tables: &Tables, low: &[u8], deadline: Instant) -> Result<Option<Vec<u8>>, EngineError> {

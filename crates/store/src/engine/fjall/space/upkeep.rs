@@ -119,7 +119,7 @@ impl Keeper {
 
     /// Rows that were in memory before a restart may be removed ones: journals are read into memory.
     fn begin(&mut self) {
-        let Ok(tables) = self.shared.tables() else { return };
+        let Some(tables) = self.shared.tables() else { return };
         for table in Table::ALL {
             self.shared.removed.add_found(table, hidden::rows_in_memory(tables.table(table)) / 2);
         }

@@ -107,14 +107,14 @@ impl Committer {
     }
 
     fn renew_snapshot(&self) {
-        if let Ok(tables) = self.shared.tables() {
+        if let Some(tables) = self.shared.tables() {
             tables.renew_snapshot();
         }
         self.shared.removed.renewed_snapshot();
     }
 
     fn keep_batch(&mut self, first: Entry) -> Result<(), Failed> {
-        let Ok(tables) = self.shared.tables() else { return self.refuse(first) };
+        let Some(tables) = self.shared.tables() else { return self.refuse(first) };
         if !self.wait_for_room(&tables, first.bytes()) {
             return self.refuse(first);
         }
