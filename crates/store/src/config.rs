@@ -21,12 +21,12 @@ pub struct Config {
     /// The bytes of all requests and responses under way together; default 192 MiB. A request waits for its
     /// part.
     pub bytes_in_flight_max: u64,
-    /// The longest time that a request may ask for by `timeout`, which what is longer and 0 mean; default 5
-    /// minutes.
+    /// The longest time that a request may ask for by `timeout`; a longer one, and 0, are taken as this one.
+    /// Default 5 minutes.
     pub timeout_max: Duration,
     /// The time after which a deleted object is removed; default 3 s. `None` keeps it.
     pub reap_after: Option<Duration>,
-    /// The durability of a write, when it is answered, whose bucket has `sync_on_write` at `backend`; default
+    /// The durability of a write when it is answered, for buckets whose `sync_on_write` is `backend`; default
     /// [`Durability::Flushed`].
     pub durability: Durability,
     /// Lists of keys and of buckets are answered; default true.
@@ -40,8 +40,8 @@ pub struct Config {
     pub warn: Option<fn(&str)>,
     /// The pages of browsers whose requests are taken; default [`Referers::Own`].
     pub referers: Referers,
-    /// Answers tell browsers to run no program of what is stored, and to take it for what its media type says
-    /// (`content-security-policy: sandbox`, `x-content-type-options: nosniff`); default true.
+    /// Tells browsers, in every answer, to run no program of what is stored, and to take it for what its
+    /// media type says (`content-security-policy: sandbox`, `x-content-type-options: nosniff`); default true.
     pub sandbox: bool,
     /// The check of users and of what they may do; default none, so that everybody may do everything.
     pub access: Option<Access>,
@@ -83,7 +83,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the time that a request has which asks for so much. Nothing is the longest, as no limit is.
+    /// Returns the time of a request that asks for this `timeout`. Nothing is the longest, as no limit is.
     pub(crate) fn time(&self, asked: Duration) -> Duration {
         if asked.is_zero() { self.timeout_max } else { asked.min(self.timeout_max) }
     }

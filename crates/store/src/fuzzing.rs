@@ -20,7 +20,7 @@ pub fn link_field(attributes: &[u8], bucket: &[u8]) -> Vec<u8> {
     http::link_field(attributes, bucket)
 }
 
-/// Returns the operation on a data type of a kind that a content is, and the bytes of its context.
+/// Returns the operation on a data type that a content stands for, and the bytes of its context.
 pub fn operation(kind: Kind, json: &[u8]) -> Option<(Operation, Option<Vec<u8>>)> {
     http::parse_operation(kind, json).ok().map(|asked| (asked.operation, asked.context))
 }
@@ -32,7 +32,7 @@ pub fn value_json(value: &Value<'_>) -> Vec<u8> {
     json
 }
 
-/// Returns the list that a bucket has of its own after a content was put to its properties, as it is kept.
+/// Returns the own list of a bucket, as it is kept, after the content was put to its properties.
 pub fn properties(json: &[u8]) -> Option<Vec<u8>> {
     properties::set_over_defaults(&properties::list_of_content(json).ok()?)
 }

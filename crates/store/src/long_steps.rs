@@ -1,4 +1,4 @@
-//! Turns of long steps on the threads of connections, so that others pass between two of them.
+//! The turns of long steps on the threads of connections: other work passes between two steps.
 //!
 //! A large data type takes tens of milliseconds to decode. The requests of one connection of HTTP/2 are
 //! polled one after the other: forty such steps would hold up all connections of their thread until the last
@@ -23,8 +23,8 @@ impl LongSteps {
         Self(Semaphore::new(places))
     }
 
-    /// Waits until a long step may be made at once, and no longer than until a deadline: one that is late is
-    /// made all the same.
+    /// Waits for the turn of a long step, until the deadline at most: a step that is late is made all the
+    /// same.
     pub(crate) async fn wait(&self, deadline: Instant) {
         let place = match self.0.try_acquire() {
             Ok(place) => Some(place),

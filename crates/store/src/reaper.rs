@@ -20,21 +20,20 @@ use crate::engine::{
 use crate::model::{Moment, Record};
 use crate::store::Shared;
 
-/// The objects that are looked at together, and removed: enough that removals are as many as the writes of
-/// users that are kept between two looks, and a quarter of the queue of writes.
+/// The objects that are read and removed together: enough to keep up with the writes of users, and a quarter
+/// of the queue of writes.
 const PAGE_ITEMS: usize = 1024;
 /// The longest pause between two looks while there is something to remove; a shorter delay of removals is its
 /// own pause.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// The parts of the time that is a pause, for each that is spent reading: many deleted objects that are kept
-/// for long are not read all the time.
+/// The pause after reading, in multiples of the time that reading took, so that many deleted objects that are
+/// kept for long are not read all the time.
 const PAUSE_PARTS: u32 = 9;
-/// The longest pause of that kind.
+/// The longest pause after reading.
 const PAUSE_OF_READING_MAX: Duration = Duration::from_secs(60);
 /// The shortest pause.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
-/// The objects that were deleted at a moment to come of which the reaper knows since when; others follow
-/// them.
+/// The objects with a time of deletion in the future that the reaper remembers; others follow them.
 const AHEAD_MAX: usize = 10_000;
 /// The time that a call of the engine may take.
 const CALL_MAX: Duration = Duration::from_secs(30);
@@ -87,7 +86,7 @@ struct Looked {
     reading: Duration,
 }
 
-/// Removes what is due.
+/// Removes the objects whose time has come.
 async fn look<E: Engine>(engine: &E, after: Duration, ahead: &mut Ahead) -> Result<Looked, EngineError> {
     let mut reading = Duration::ZERO;
     let (mut seen, terms) = (HashMap::new(), terms());
@@ -154,8 +153,8 @@ async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     outputs
 }
 
-/// Objects that were deleted at a moment that is still to come, as a clock that was ahead leaves them: their
-/// time is counted from when they were first seen.
+/// Objects whose time of deletion is in the future, as a clock that was ahead leaves them: their time is
+/// counted from when they were first seen.
 #[derive(Default)]
 struct Ahead(HashMap<Vec<u8>, (Moment, Instant)>);
 
@@ -179,16 +178,16 @@ fn terms() -> WriteTerms {
 /// The removal of an object that still reads as deleted, once its time has come.
 struct Reap {
     after: Duration,
-    /// The moment at which the object was deleted as an earlier look has read it, if that is still to come,
-    /// and the time since.
+    /// The time of deletion that an earlier pass read, if it is in the future, and the time that has passed
+    /// since.
     waited: Option<(Moment, Duration)>,
-    /// The same moment as this look has read it.
+    /// The time of deletion that this pass read, if it is in the future.
     ahead: Option<Moment>,
     is_left: bool,
 }
 
 impl Reap {
-    /// Judges a record, and notes what it found.
+    /// Decides whether the record is removed, and notes its time of deletion.
     fn judge(&mut self, record: Record<'_>, now: Moment) -> bool {
         let modified = record.modified();
         let age = match now.micros().checked_sub(modified.micros()) {
@@ -203,7 +202,7 @@ impl Reap {
         !self.is_left
     }
 
-    /// Returns true for what is stored of an object if that is to be removed now.
+    /// Returns true if the stored record is to be removed now.
     fn is_due(&mut self, stored: Option<&[u8]>) -> bool {
         // A damaged one stays, for its operator.
         let Ok(record) = stored.map(Record::read).transpose() else {
@@ -240,7 +239,7 @@ mod tests {
         Rules { allow_mult: false, last_write_wins: false, siblings_max: 100, bytes_max: 1 << 20 };
     const NAME: ObjectName<'static> = BucketName { bucket_type: b"default", bucket: b"b" }.object(b"k");
 
-    /// Leaves that the object was deleted, as a machine does whose clock is years ahead.
+    /// Writes a mark of deletion with the time of a machine whose clock is years ahead.
     struct DeletedAhead;
 
     impl Decide for DeletedAhead {
@@ -319,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Leaves that the object was deleted.
+    /// Writes a mark of deletion.
     struct Deleted;
 
     impl Decide for Deleted {

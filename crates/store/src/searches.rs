@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::engine::EngineError;
 
-/// The places of the searches that are under way.
+/// The permits of the searches that run at once.
 #[derive(Debug)]
 pub(crate) struct Searches(Arc<Semaphore>);
 
@@ -34,8 +34,8 @@ impl Searches {
         Self(Arc::new(Semaphore::new(places)))
     }
 
-    /// Runs a search on a thread for work that blocks, once it is its turn. Dropping the future has the
-    /// search end before its next text.
+    /// Runs a search on a blocking thread, once it is its turn. Dropping the future has the search end before
+    /// its next text.
     ///
     /// # Errors
     /// [`EngineError::TimedOut`] if its turn does not come before the deadline, and what the search returns.
@@ -71,7 +71,7 @@ impl Going {
     }
 }
 
-/// Ends a search when nobody waits for it any more.
+/// Ends a search when its caller has gone.
 struct Abandon(Arc<AtomicBool>);
 
 impl Drop for Abandon {

@@ -70,7 +70,7 @@ impl Hashing {
         Self(Arc::new(Shared { state: Mutex::new(state), counts: Counts::default() }))
     }
 
-    /// Computes on a thread for work that blocks, when it is the turn of who asks.
+    /// Computes a hash on a blocking thread, when it is the turn of the asker.
     ///
     /// # Errors
     /// [`Crowded`], if too many wait whose turn comes before: at once, or when others come.
@@ -92,7 +92,7 @@ impl Hashing {
         task.await.map_err(|_| Crowded)
     }
 
-    /// Queues one for a turn, which comes unless too many wait; dropping what it comes by gives the place up.
+    /// Puts an asker into the queue, unless too many wait; dropping the returned waiter leaves the queue.
     fn queue(&self, asker: Asker, memory_kib: u32) -> oneshot::Receiver<Turn> {
         let (go, turn) = oneshot::channel();
         let mut state = self.state();
@@ -103,7 +103,7 @@ impl Hashing {
         turn
     }
 
-    /// Gives turns for as long as there are threads and memory for those who are next.
+    /// Gives turns to the next askers while there are threads and memory.
     fn give_turns(&self, mut state: MutexGuard<'_, State>) {
         let mut refused = Vec::new();
         while state.threads_free > 0 {
@@ -125,7 +125,7 @@ impl Hashing {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of hashes that were begun so far, and the most at once.
+    /// Returns the number of hashes that were begun so far, and the most that ran at once.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn counted(&self) -> (usize, usize) {
         (self.0.counts.begun.load(Ordering::Relaxed), self.0.counts.most.load(Ordering::Relaxed))

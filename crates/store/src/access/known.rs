@@ -14,7 +14,7 @@ const PEERS_MAX: usize = 8192;
 /// The time for which a peer is known.
 const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The time of the last right password of each peer, in seconds and one more; 0 is never.
+/// The time of the last right password of each peer, in seconds plus one; 0 stands for never.
 pub(super) struct Known(PeerTable<AtomicU64>);
 
 impl Known {
@@ -28,7 +28,7 @@ impl Known {
         last > 0 && now.as_secs() < last - 1 + REMEMBERED.as_secs()
     }
 
-    /// Keeps that a password of a peer was right.
+    /// Remembers that a password of this peer was right.
     pub(super) fn add(&self, peer: Prefixes, now: Duration) {
         self.0.take(peer.address, |_| ()).store(now.as_secs() + 1, Ordering::Relaxed);
     }

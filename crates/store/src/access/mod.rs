@@ -45,7 +45,7 @@ pub(crate) use self::permission::Permissions;
 pub use self::users::Users;
 pub use self::users_file::UsersError;
 
-/// The check of who sends a request, and of what they may do. Clones are handles of one, whose users can be
+/// Checks who sends a request, and what that user may do. Clones are handles of one, whose users can be
 /// replaced while it serves.
 #[derive(Clone)]
 pub struct Access(Arc<Shared>);
@@ -54,8 +54,8 @@ struct Shared {
     current: ArcSwap<Current>,
     hashing: Hashing,
     askers: Askers,
-    /// The passwords of peers; `None` where all requests come from one proxy, whose clients are not told
-    /// apart.
+    /// The passwords that peers have sent so far; `None` where all requests come from one proxy, whose
+    /// clients are not told apart.
     past: Option<Past>,
     takes_clear_text: bool,
     began: Instant,
@@ -196,7 +196,7 @@ impl Current {
         Ok(Self { users, verified: Verified::new()? })
     }
 
-    /// Returns other users, with what is remembered of those of them who are the same.
+    /// Returns the new users, with what is remembered of the unchanged ones among the present users.
     fn followed_by(&self, mut users: Users) -> Self {
         for user in &mut users.users {
             let before = self.users.by_name(&user.name).map(|place| &self.users.users[place]);

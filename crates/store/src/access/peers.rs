@@ -1,5 +1,5 @@
-//! The parts of addresses by which peers are told apart, and tables of a fixed size that say something of
-//! them.
+//! The prefixes of addresses by which peers are told apart, and tables of a fixed size with a value for each
+//! of them.
 //!
 //! Rule: two that meet in a slot of a table take it from each other, and nobody can foresee who meets whom.
 
@@ -7,7 +7,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A peer: what it cannot choose of its address, and the network around it.
+/// The part of an address that a peer cannot choose itself, and the network around it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Prefixes {
     /// The address of IPv4, or the first 64 bits of one of IPv6.

@@ -1,4 +1,4 @@
-//! Rates of requests, in one number for each who sends them.
+//! Rates of requests, in one number for each sender.
 //!
 //! The number is the time until which requests that were let pass have used up the rate (the generic cell
 //! rate algorithm). It is never further ahead than a burst takes.
@@ -31,7 +31,7 @@ impl Rate {
 }
 
 impl Used {
-    /// Lets a request pass at this time since a start that is the same for all.
+    /// Lets a request pass, at a time that is counted from one start for all senders.
     ///
     /// # Errors
     /// It is too early by this much.
@@ -45,7 +45,7 @@ impl Used {
         taken.map(drop).map_err(|used| Duration::from_nanos(used - now - rate.ahead))
     }
 
-    /// Returns the time by which it is too early for another request, without letting one pass.
+    /// Returns the time to wait before another request may pass, without letting one pass.
     pub(super) fn early_by(&self, rate: Rate, now: Duration) -> Option<Duration> {
         let used = self.0.load(Ordering::Relaxed);
         let early = used.saturating_sub(nanos(now)).saturating_sub(rate.ahead);

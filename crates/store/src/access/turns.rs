@@ -1,4 +1,4 @@
-//! The order in which passwords are checked, and who makes room where too many wait.
+//! The order in which passwords are checked, and the choice of the login that is dropped when too many wait.
 //!
 //! Rule 1: a peer and a name have one place at a time before others have their next.
 //! Rule 2: peers that were right before come first, then networks and peers by how few wrong passwords they
@@ -58,19 +58,20 @@ struct Waiting<T> {
 }
 
 impl Askers {
-    /// Returns who asks: a peer, unless peers are not told apart, and a name.
+    /// Returns the asker with this peer and name; without a peer if peers are not told apart.
     pub(super) fn asker(&self, peer: Option<Prefixes>, name: &str, standing: Standing) -> Asker {
         Asker { peer, name: self.0.hash_one(name), standing }
     }
 }
 
 impl Standing {
-    /// Returns that of a peer which was right before and has sent so many wrong passwords lately.
+    /// Returns the standing of a peer that was right before and has sent so many wrong passwords lately.
     pub(super) const fn known(own: u32) -> Self {
         Self { is_unknown: false, network: 0, own: digits(own) }
     }
 
-    /// Returns that of another, whose network and which itself have sent so many wrong passwords lately.
+    /// Returns the standing of a peer that was never right, by the wrong passwords of its network and of
+    /// itself.
     pub(super) const fn unknown(network: u32, own: u32) -> Self {
         Self { is_unknown: true, network: digits(network), own: digits(own) }
     }
@@ -103,7 +104,7 @@ impl<T> Turns<T> {
         Some(self.waiting.remove(last).one)
     }
 
-    /// Takes the one out whose turn it is, if `may` says so of it.
+    /// Takes out the login whose turn it is, if `may` agrees.
     pub(super) fn next_if(&mut self, may: impl FnOnce(&T) -> bool) -> Option<T> {
         let first = (0..self.waiting.len()).min_by_key(|index| self.rank(*index))?;
         if !may(&self.waiting[first].one) {
@@ -114,7 +115,7 @@ impl<T> Turns<T> {
         Some(one)
     }
 
-    /// Drops those that no longer wait.
+    /// Drops the logins whose callers have gone.
     pub(super) fn retain(&mut self, waits: impl Fn(&T) -> bool) {
         self.waiting.retain(|waiting| waits(&waiting.one));
     }
@@ -127,7 +128,7 @@ impl<T> Turns<T> {
         others.fold(self.now, u64::max)
     }
 
-    /// Returns the place of one who waits: lower ones come first.
+    /// Returns the rank of a login in the queue: lower ones come first.
     fn rank(&self, index: usize) -> (Standing, u64, usize) {
         let Waiting { asker, tag, .. } = &self.waiting[index];
         (asker.standing, *tag, index)
@@ -135,8 +136,8 @@ impl<T> Turns<T> {
 }
 
 impl Asker {
-    /// Returns the step by which this one comes behind another who waits; 0 if they have nothing in common,
-    /// or come in another order already.
+    /// Returns the step of the order that puts this login behind the other; 0 if they share nothing, or come
+    /// in another order already.
     fn step_behind(&self, other: &Self) -> u64 {
         let is_same =
             |part: fn(Prefixes) -> u128| self.peer.is_some() && self.peer.map(part) == other.peer.map(part);

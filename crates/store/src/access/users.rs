@@ -12,8 +12,7 @@ use super::password::Password;
 use super::permission::{Permission, Permissions};
 use super::rate::{Rate, Used};
 
-/// The users that a store lets in, with what each of them may do: what a users file says, which is never
-/// changed.
+/// The users of a users file, with what each of them may do. They never change.
 ///
 /// ```
 /// use alula_store::access::Users;
@@ -49,7 +48,7 @@ pub(super) struct User {
     pub(super) name: Arc<str>,
     pub(super) password: Option<Arc<Password>>,
     pub(super) certificates: Vec<CertificateName>,
-    /// The user's own, and those of each group, which its users share.
+    /// The grants of the user, and those of each group, which its users share.
     pub(super) grants: Vec<Arc<[Grant]>>,
     pub(super) rate: Option<Rate>,
     /// Shared with the same user of a file that was read before, if the rate is the same.

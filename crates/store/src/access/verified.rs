@@ -63,8 +63,8 @@ impl Verified {
         Tag(tag)
     }
 
-    /// Returns a number below `count` that is always the same for a name, and that nobody can foresee.
-    /// `count` is at least 1.
+    /// Returns a number below `count` that depends on the name alone, and that nobody can foresee. `count` is
+    /// at least 1.
     pub(super) fn number(&self, name: &str, count: usize) -> usize {
         let Tag(tag) = self.tag(name, &[]);
         let number = tag.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));

@@ -22,16 +22,16 @@ pub(crate) use self::pace::Pace;
 pub(crate) use self::peer::Peer;
 use self::room::{Room, Ticket, Turn};
 
-/// The bytes up to which a request has no share: a connection takes as much for itself.
+/// The bytes below which a request needs no share: a connection takes as much for itself.
 pub(crate) const FREE_BYTES_MAX: u64 = 4 * 1024;
 
-/// The bytes up to which a request is counted, and waits for nobody while those of its size are few.
+/// The bytes below which a request is only counted: it waits for nobody while requests of its size are few.
 pub(crate) const SMALL_BYTES_MAX: u64 = 64 * 1024;
 
 /// The part of all bytes that small contents may take beside them, without a lock: a quarter.
 const SMALL_PART: u64 = 4;
 
-/// The time after which one that waits has others refused that hold more than it.
+/// The time after which a waiting request has others refused that hold more than it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A bound on bytes, of which each request takes a share. Clones are handles of one.
@@ -63,12 +63,12 @@ enum Held {
     Room(Budget, Ticket),
 }
 
-/// The refusal of a share: there is no room for so many bytes, there was none in time, or another request had
-/// to have it.
+/// The refusal of a share: there is no room, there was none in time, or the room was needed for another
+/// request.
 #[derive(Debug)]
 pub(crate) struct Spent;
 
-/// The end of a transfer that was slow while others waited for its share.
+/// The end of a transfer that was slow while other requests waited for its room.
 #[derive(Debug)]
 pub(crate) struct TooSlow;
 
@@ -93,7 +93,7 @@ impl Budget {
         self.0.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Waits for a share as [`share_for`](Self::share_for) does, on nobody's account.
+    /// Waits for a share as [`share_for`](Self::share_for) does, on the account of no peer.
     #[cfg(test)]
     pub(crate) async fn share(&self, bytes: u64, deadline: Instant) -> Result<Share, Spent> {
         self.share_for(&Peer::Nobody, bytes, deadline).await
@@ -106,8 +106,8 @@ impl Budget {
         Ok(share)
     }
 
-    /// Waits until a share has so many bytes, of a content that may come to `claim`. It may get more than it
-    /// asked for at once.
+    /// Waits until a share has so many bytes; `claim` is the most that the content may come to. It may get
+    /// more than it asked for at once.
     pub(crate) async fn extend(
         &self,
         share: &mut Share,
@@ -150,8 +150,8 @@ impl Budget {
         }
     }
 
-    /// Takes what a share lacks of so many bytes, if it is there: two requests that wait for what the other
-    /// holds would wait without end.
+    /// Grows a share to so many bytes if there is room now: two requests that wait for what the other holds
+    /// would wait without end.
     pub(crate) fn grow(&self, share: &mut Share, bytes: u64) -> Result<(), Spent> {
         if self.counts(share, bytes) {
             return Ok(());
@@ -169,8 +169,8 @@ impl Budget {
         }
     }
 
-    /// Awaits a transfer of which nothing is seen until it has ended. While others wait for a share, one that
-    /// holds room has to keep a pace, however small it is. Allocates nothing.
+    /// Awaits a transfer whose progress is not seen before it has ended. While others wait for a share, one
+    /// that holds room has to keep a pace, however small it is. Allocates nothing.
     pub(crate) async fn paced<F: Future>(
         &self,
         has_room: bool,
@@ -188,7 +188,7 @@ impl Budget {
         Pace::begin(self)
     }
 
-    /// Returns true if a share needs no room for so many bytes: they are few, or counted.
+    /// Returns true if so many bytes need no room: they are few, or only counted.
     pub(crate) fn counts(&self, share: &mut Share, bytes: u64) -> bool {
         let counted = match share.held {
             Held::Nothing => 0,
@@ -222,7 +222,7 @@ impl Budget {
         ticket
     }
 
-    /// Changes the room, and gives what has become free to those whose turn it is.
+    /// Changes the room, and gives what has become free to the next requests in wait.
     fn changed<T>(&self, change: impl FnOnce(&mut Room) -> T) -> T {
         let mut room = self.lock();
         let changed = change(&mut room);
@@ -248,7 +248,7 @@ impl Budget {
     }
 }
 
-/// A wait, until it has ended.
+/// The wait of a request for room, until this is dropped.
 struct Wait<'b> {
     budget: &'b Budget,
     ticket: Ticket,
@@ -266,12 +266,12 @@ impl Share {
         Self { peer: peer.clone(), held: Held::Nothing }
     }
 
-    /// Returns true for one of the room, whose transfer keeps a pace.
+    /// Returns true if the share holds room, so that its transfer has to keep a pace.
     pub(crate) fn has_room(&self) -> bool {
         matches!(self.held, Held::Room(..))
     }
 
-    /// Gives back what is more than so many bytes.
+    /// Gives back all but so many bytes.
     pub(crate) fn shrink(&mut self, bytes: u64) {
         match &mut self.held {
             _ if bytes <= FREE_BYTES_MAX => self.held = Held::Nothing,

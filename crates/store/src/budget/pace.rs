@@ -11,14 +11,14 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Budget, TooSlow};
 
-/// The bytes of a second that a transfer comes to in the mean.
+/// The bytes in each second that a transfer has to move on average.
 const PACE_BYTES: u64 = 256 * 1024;
 
-/// The time that a transfer has beside: at its beginning, once it got room that it waited for, and when
-/// others begin to wait.
+/// The time that a transfer may lag: at its beginning, once it got room that it waited for, and when others
+/// begin to wait.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The longest pause that is paid for by what has moved before.
+/// The longest pause that earlier progress pays for.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// The pace of one transfer.
@@ -27,7 +27,7 @@ pub(crate) struct Pace<'b> {
     budget: &'b Budget,
     /// The moment at which the credit is used up.
     end: Instant,
-    /// The bytes that have moved and are not in the credit yet.
+    /// The bytes that have moved and are not added to the credit yet.
     moved: u64,
 }
 
@@ -36,7 +36,7 @@ impl<'b> Pace<'b> {
         Self { budget, end: Instant::now() + GRACE, moved: 0 }
     }
 
-    /// Returns the pace of a transfer of so many bytes, of which nothing is seen until it has ended.
+    /// Returns the pace of a transfer of so many bytes whose progress is not seen before it has ended.
     pub(super) fn of_whole(budget: &'b Budget, bytes: u64) -> Self {
         Self { budget, end: Instant::now() + GRACE + time_of(bytes), moved: 0 }
     }
@@ -46,7 +46,7 @@ impl<'b> Pace<'b> {
         self.moved += bytes as u64;
     }
 
-    /// Begins anew after a wait that is not the peer's.
+    /// Begins anew after a wait that the peer did not cause.
     pub(crate) fn go_on(&mut self) {
         self.end = self.end.max(Instant::now() + GRACE);
     }

@@ -1,12 +1,12 @@
-//! The one on whose account room is taken.
+//! The peer on whose account room is taken.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The one on whose account room is taken: a user where there are users, else a network.
+/// The peer on whose account room is taken: a user where there are users, else a network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Peer {
-    /// The account of nobody in particular.
+    /// No peer in particular.
     #[default]
     Nobody,
     User(Arc<str>),

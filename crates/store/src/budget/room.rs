@@ -1,4 +1,4 @@
-//! The room of all requests: what each holds, what each waits for, and whose turn it is.
+//! The room of all requests: what each holds, what each waits for, and which is next.
 //!
 //! Rule 1: a request that waits stands behind those whose peer holds less beside them; among equals the
 //! oldest goes first.
@@ -15,12 +15,12 @@ use std::task::Waker;
 
 use super::peer::Peer;
 
-/// The requests that wait; more are refused, those of the peer that has most of them first.
+/// The requests that may wait; when more come, the peer with the most of them has its youngest refused.
 const WAITING_MAX: usize = 1_024;
 
 /// The part of all room up to which a request is small: a 64th.
 const SMALL_PART: u64 = 64;
-/// The part of all room that small requests hold together which passed others: an eighth.
+/// The part of all room that small requests hold together which passed waiting ones: an eighth.
 const PASSED_PART: u64 = 8;
 
 /// A request with room, or in wait for some, by the order in which they came.
@@ -33,10 +33,10 @@ type Place = usize;
 #[derive(Debug)]
 pub(super) struct Room {
     bytes_max: u64,
-    /// The part that is left to peers that hold nothing.
+    /// The room that is left to peers that hold nothing.
     fair_bytes: u64,
     used: u64,
-    /// The bytes of the requests that passed others.
+    /// The bytes of requests that passed waiting ones.
     passed: u64,
     /// The bytes of the requests that were refused and have not left yet.
     returning: u64,
@@ -47,14 +47,14 @@ pub(super) struct Room {
     accounts: Vec<Account>,
     /// The places among the accounts that are free.
     places: Vec<Place>,
-    /// The numbers of requests in wait that peers have, with the number of peers that have as many.
+    /// For each number of waiting requests, the number of peers that have as many.
     crowds: BTreeMap<usize, usize>,
     /// True if no request that waits can be given room until something changes.
     is_settled: bool,
     /// The requests that hold room and do not wait.
     moving: usize,
-    /// The bytes that contents that grow lack of their longest, with the number of those that lack as many;
-    /// without the owner of the reserve.
+    /// For each number of bytes that growing contents still lack, the number of contents that lack as many;
+    /// the owner of the reserve does not count.
     lacking: BTreeMap<u64, usize>,
     /// The request that owns the reserve, which is kept for the first in wait.
     owner: Option<Ticket>,
@@ -64,9 +64,9 @@ pub(super) struct Room {
 struct Holder {
     account: Place,
     bytes: u64,
-    /// The most that it will ask for.
+    /// The most bytes that the request will ask for.
     claim: u64,
-    /// True if the request has waited for long.
+    /// True if the request has waited long.
     is_urgent: bool,
     has_passed: bool,
     state: State,
@@ -75,7 +75,7 @@ struct Holder {
 #[derive(Debug)]
 enum State {
     Moving,
-    /// The request waits for so many bytes in all.
+    /// The request waits until it holds so many bytes.
     Waits(u64, Option<Waker>),
     Refused,
 }
@@ -89,7 +89,7 @@ struct Account {
     waiting: usize,
 }
 
-/// The outcome of a wait so far.
+/// The state of a wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     Waits,
@@ -125,7 +125,7 @@ impl Room {
         self.used
     }
 
-    /// Returns true if nothing is held, waited for or noted.
+    /// Returns true if no request is in the room and nothing is counted.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         let counts = (self.used, self.passed + self.returning, self.moving, self.owner);
@@ -134,7 +134,7 @@ impl Room {
         counts == (0, 0, 0, None) && tables && self.lacking.is_empty()
     }
 
-    /// Returns true if nothing can be done for those that wait, whatever was noted.
+    /// Returns true if no waiting request can be given room now, even if the marks said otherwise.
     #[cfg(test)]
     pub(super) fn is_at_rest(&mut self) -> bool {
         self.settle_one().is_none()
@@ -190,7 +190,7 @@ impl Room {
         }
     }
 
-    /// Gives back what a request holds beyond so many bytes, which is all that it will ask for.
+    /// Gives back what a request holds beyond so many bytes, and lowers its claim to them.
     pub(super) fn shrink(&mut self, ticket: Ticket, bytes: u64) {
         let held = self.bytes_of(ticket);
         self.set_claim(ticket, 0);
@@ -200,7 +200,8 @@ impl Room {
         }
     }
 
-    /// Has a request hold so many bytes if that leaves what has to be left. It passes those that wait.
+    /// Gives a request so many bytes at once, past those that wait, if enough room is left for others. It
+    /// passes those that wait.
     pub(super) fn take(&mut self, ticket: Ticket, bytes: u64) -> bool {
         let bytes = bytes.min(self.bytes_max);
         let fits = bytes <= self.bytes_of(ticket) || self.fits(ticket, bytes);
@@ -210,8 +211,8 @@ impl Room {
         fits
     }
 
-    /// Lets a request wait until it holds so many bytes, of a content that may come to `claim`. It is refused
-    /// if too many wait, and no peer has more of them than its own.
+    /// Lets a request wait until it holds so many bytes; its content may come to `claim`. It is refused if
+    /// too many wait, and no peer has more of them than its own.
     pub(super) fn wait(&mut self, ticket: Ticket, bytes: u64, claim: u64) {
         let (bytes, claim) = (bytes.min(self.bytes_max), claim.min(self.bytes_max));
         self.set_claim(ticket, claim);
@@ -239,7 +240,7 @@ impl Room {
         }
     }
 
-    /// Gives a request what it waits for, if nobody else waits and that leaves what has to be left.
+    /// Gives a waiting request its bytes, if no other waits and enough room is left for others.
     pub(super) fn give_at_once(&mut self, ticket: Ticket) -> bool {
         let wanted = self.wanted(ticket);
         let fits = self.fits(ticket, wanted);
@@ -249,7 +250,7 @@ impl Room {
         fits
     }
 
-    /// Notes that a request has waited for long.
+    /// Notes that a request has waited long.
     pub(super) fn urge(&mut self, ticket: Ticket) {
         if let Some(holder) = self.holders.get_mut(&ticket) {
             holder.is_urgent = true;
@@ -270,7 +271,7 @@ impl Room {
         self.is_settled = false;
     }
 
-    /// Returns how a wait stands, and keeps the waker of one that goes on.
+    /// Returns the state of a wait, and keeps the waker if it goes on.
     pub(super) fn look(&mut self, ticket: Ticket, waker: &Waker) -> Turn {
         match self.holders.get_mut(&ticket).map(|holder| &mut holder.state) {
             Some(State::Waits(_, kept)) => {
@@ -285,8 +286,8 @@ impl Room {
         }
     }
 
-    /// Gives room to one whose turn it is, or refuses one; `None` once nothing more can be done. The waker is
-    /// for its task.
+    /// Gives room to the next request, or refuses one; `None` once nothing more can be done. The waker is for
+    /// its task.
     pub(super) fn settle(&mut self) -> Option<Option<Waker>> {
         if self.is_settled {
             return None;
@@ -319,7 +320,7 @@ impl Room {
         self.gives_way(last, first).then(|| self.refuse(last))
     }
 
-    /// Returns the first small request in wait for which there is room, though there is none for the first of
+    /// Returns the first small request in wait for which there is room, when there is none for the first of
     /// all. None passes one for which that would leave too little.
     fn passing(&mut self, first: Ticket) -> Option<Ticket> {
         let passed_max = self.bytes_max / PASSED_PART;
@@ -346,8 +347,8 @@ impl Room {
         self.in_order(is_such).min().map(|(_, ticket)| ticket)
     }
 
-    /// Returns the waiting requests that `is_such` selects, each after the bytes of its peer's other
-    /// requests, by which they are ordered.
+    /// Returns the waiting requests that `is_such` selects, each with the bytes of its peer's other requests,
+    /// by which they are ordered.
     fn in_order(&self, is_such: impl Fn(&Holder) -> bool) -> impl Iterator<Item = (u64, Ticket)> {
         self.waiting.iter().filter_map(move |ticket| {
             let holder = self.holders.get(ticket).filter(|holder| is_such(holder))?;
@@ -361,7 +362,7 @@ impl Room {
         self.waiting.iter().copied().max_by_key(|ticket| (waiting_of(ticket), *ticket))
     }
 
-    /// Returns true if a request may come to so many bytes, and leave what has to be left.
+    /// Returns true if a request may hold so many bytes with enough room left for others.
     fn fits(&mut self, ticket: Ticket, bytes: u64) -> bool {
         // The request counts with what it would lack then, not with what it lacks now.
         let lacks = self.lacks(ticket);
@@ -375,7 +376,7 @@ impl Room {
         bytes - self.bytes_of(ticket) + left <= self.free()
     }
 
-    /// Returns true if a request may have what is left for the first in wait.
+    /// Returns true if a request may own the reserve, which is kept for the first in wait.
     fn may_own(&self, ticket: Ticket) -> bool {
         let lacks = self.claim_of(ticket) - self.bytes_of(ticket);
         let is_alone = self.moving == 0;
@@ -384,12 +385,12 @@ impl Room {
         self.owner.is_none() && lacks + left <= self.free()
     }
 
-    /// Returns the part that the peer of a request leaves to others.
+    /// Returns the room that the peer of a request has to leave to others.
     fn fair_part(&self, ticket: Ticket) -> u64 {
         if self.beside(ticket) > 0 { self.fair_bytes } else { 0 }
     }
 
-    /// Returns true if the one has to go so that the other can have room.
+    /// Returns true if `one` has to be refused so that `other` can have room.
     fn gives_way(&self, one: Ticket, other: Ticket) -> bool {
         if self.used - self.returning + self.wanted(other) - self.bytes_of(other) <= self.bytes_max
             && self.returning > 0
@@ -436,7 +437,7 @@ impl Room {
         self.holders.get(&ticket).map_or(0, Holder::wanted)
     }
 
-    /// Returns the bytes that the other requests of a request's peer hold.
+    /// Returns the bytes that the other requests of the same peer hold.
     fn beside(&self, ticket: Ticket) -> u64 {
         self.account_of(ticket).map_or(0, |account| account.bytes) - self.bytes_of(ticket)
     }
@@ -457,8 +458,8 @@ impl Room {
         self.bytes_max - self.used
     }
 
-    /// Returns the bytes that a request lacks of all that it will ask for, if it grows beside the owner of
-    /// the reserve.
+    /// Returns the bytes that a request still lacks to hold its claim, if it grows and does not own the
+    /// reserve.
     fn lacks(&self, ticket: Ticket) -> u64 {
         match self.holders.get(&ticket) {
             Some(holder) if holder.bytes > 0 && self.owner != Some(ticket) => {
@@ -468,12 +469,12 @@ impl Room {
         }
     }
 
-    /// Notes, or forgets, that a request lacks so many bytes.
+    /// Counts, or counts off, a request that lacks so many bytes.
     fn set_lacking(&mut self, bytes: u64, is_lacking: bool) {
         change_count(&mut self.lacking, bytes, is_lacking);
     }
 
-    /// Changes a request, and what is noted of it.
+    /// Changes a request, and the count of what it lacks.
     fn change(&mut self, ticket: Ticket, change: impl FnOnce(&mut Self)) {
         let lacks = self.lacks(ticket);
         self.set_lacking(lacks, false);
@@ -536,7 +537,7 @@ impl Holder {
     }
 }
 
-/// Counts one more of a size that is not nought, or one less.
+/// Counts one more of a size, or one less; a size of 0 is not counted.
 fn change_count<N: Copy + Default + Ord>(counts: &mut BTreeMap<N, usize>, size: N, comes: bool) {
     if size == N::default() {
         return;

@@ -1,8 +1,8 @@
-//! Decisions: what a write leaves of what is stored.
+//! Decisions: the record that a write makes of the stored one.
 
 use crate::model::{Dot, Moment, Record, Vtag};
 
-/// A write, which an engine hands what is stored at the moment at which nothing else is written.
+/// A write that decides with the stored record what replaces it, while nothing else writes to the object.
 ///
 /// It owns what it stores. An engine may call it more than once, each time with a new mark, when what is
 /// stored has changed meanwhile: the last call counts.
@@ -11,13 +11,13 @@ pub trait Decide: Send + 'static {
     /// written over `out`.
     fn decide(&mut self, stored: Option<Record<'_>>, mark: Mark, out: &mut Vec<u8>) -> Verdict;
 
-    /// Returns the bytes that the write holds, for the bounds of a queue of writes.
+    /// Returns the bytes that the write holds, for the bound on the queue of writes.
     fn bytes(&self) -> usize {
         0
     }
 
-    /// Gives up what only a decision needs. An engine that will not call [`decide`](Self::decide) again may
-    /// call this before it copies the record, so that large values are not held twice.
+    /// Frees what only a decision needs. An engine that will not call [`decide`](Self::decide) again may call
+    /// this before it copies the record, so that large values are not held twice.
     fn release(&mut self) {}
 }
 

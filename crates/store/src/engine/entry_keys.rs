@@ -45,7 +45,7 @@ impl EntryKeys {
         entries.dedup_by(|one, other| bytes[one.clone()] == bytes[other.clone()]);
     }
 
-    /// Returns the entries that others are not, in order.
+    /// Returns the entries that are not among those of `others`, in order.
     pub(super) fn without<'a>(&'a self, others: &'a Self) -> impl Iterator<Item = &'a [u8]> {
         let mut others = others.iter().peekable();
         self.iter().filter(move |entry| {

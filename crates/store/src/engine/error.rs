@@ -8,7 +8,7 @@ use alula::fields::{EscapedDebug, OneLine};
 
 use crate::model::Damaged;
 
-/// The reason for which an engine did not do what it was asked for.
+/// The reason for which an engine failed.
 ///
 /// `Display` gives one line, in which whatever a terminal would obey is escaped, as in `Debug`.
 #[derive(Clone)]
@@ -51,13 +51,13 @@ pub struct Shortage {
 pub enum Level {
     /// Replicas that answer a read.
     R,
-    /// Primary replicas among them.
+    /// Primary replicas among those of `R`.
     Pr,
     /// Replicas that take a write.
     W,
-    /// Primary replicas among them.
+    /// Primary replicas among those of `W`.
     Pw,
-    /// Replicas among them that handed it to their disk.
+    /// Replicas among those of `W` that handed the write to their disk.
     Dw,
     /// Different machines.
     NodeConfirms,
@@ -118,7 +118,7 @@ impl fmt::Display for Shortage {
 }
 
 impl Level {
-    /// Returns the name that clients are told.
+    /// Returns the name that clients see.
     pub const fn name(self) -> &'static str {
         match self {
             Self::R => "R",

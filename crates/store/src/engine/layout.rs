@@ -18,7 +18,7 @@ const ESCAPED: u8 = 0;
 const ZERO: u8 = 255;
 const END: u8 = 1;
 
-/// Appends that with which all entries of an index begin.
+/// Appends the bytes with which all entries of an index begin.
 pub(super) fn put_index(bucket: BucketName<'_>, field: &[u8], out: &mut Vec<u8>) {
     bucket.write(out);
     put_counted(field, out);
@@ -35,8 +35,8 @@ pub(super) fn put_term(term: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[ESCAPED, END]);
 }
 
-/// The length of the rows under which the entries of one object are kept, each of which has the whole name of
-/// the object in it.
+/// The length of the rows of one object's index entries, each of which has the whole name of the object in
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowLength {
     /// The bytes of type, bucket and key, and those that end a term.
@@ -44,7 +44,7 @@ pub(crate) struct RowLength {
 }
 
 impl RowLength {
-    /// Measures the part that all rows of an object have in common.
+    /// Measures the part that all rows of an object share.
     pub(crate) const fn of(name: ObjectName<'_>) -> Self {
         let ObjectName { bucket: BucketName { bucket_type, bucket }, key } = name;
         Self { name: counted_len(bucket_type.len()) + counted_len(bucket.len()) + key.len() as u64 + 2 }
@@ -69,8 +69,8 @@ impl RowLength {
         self.name + counted_len(field.len()) + term
     }
 
-    /// Returns the bytes of the rows of all contents of a record that do not say that the object was deleted;
-    /// an entry that several of them have is counted for each.
+    /// Returns the bytes of the rows of all contents that are not marks of deletion; an entry of several
+    /// contents counts for each.
     pub(crate) fn rows(self, record: Record<'_>) -> u64 {
         let contents = record.contents().filter(|content| !content.is_deleted());
         let attributes = contents.flat_map(|content| content.attributes()).map_while(Result::ok);

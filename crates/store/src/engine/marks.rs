@@ -10,13 +10,13 @@ use crate::model::{Actor, Dots, Moment, Vtag};
 #[derive(Debug)]
 pub(super) struct Marks {
     dots: Dots,
-    /// Half of each token; the other half is its count, mixed.
+    /// A half of each token; the other half is the count of writes, mixed.
     seed: u64,
     count: AtomicU64,
 }
 
 impl Marks {
-    /// Creates a new actor, which no start before has had.
+    /// Creates an actor with a new random number.
     ///
     /// # Panics
     /// The system gives no random bytes.
@@ -39,7 +39,7 @@ impl Marks {
     }
 }
 
-/// Mixes a number: returns another one for each, whose bits depend on all bits of it (the finalizer of
+/// Mixes a number into another one whose bits depend on all bits of it, without collisions (the finalizer of
 /// SplitMix64).
 const fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Engines: what keeps the records of objects, the entries of their indexes, and the settings of buckets.
+//! Engines, which keep the records of objects, the entries of their indexes, and the settings of buckets.
 //!
 //! Rule 1: an engine knows records and bytes. It knows no HTTP and no property of a bucket; what a write
 //! leaves is decided by the
@@ -88,7 +88,7 @@ pub trait Engine: Send + Sync + 'static {
         terms: &WriteTerms,
     ) -> impl Future<Output = Result<Written<D, Self::Bytes>, EngineError>> + Send;
 
-    /// Returns what is kept now, to be read in pages.
+    /// Returns a snapshot, to be read in pages.
     ///
     /// # Errors
     /// An [`EngineError`]; never [`EngineError::Unknown`].

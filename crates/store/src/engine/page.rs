@@ -46,7 +46,7 @@ impl Page {
         }
     }
 
-    /// Bounds the bytes of its items, to 256 KiB at most, from the next time on that it is filled.
+    /// Bounds the bytes of the items, to 256 KiB at most, from the next fill on.
     pub(crate) fn set_bytes_max(&mut self, bytes: usize) {
         self.bytes_max = bytes.min(BYTES_MAX);
     }

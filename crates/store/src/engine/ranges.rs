@@ -1,4 +1,4 @@
-//! The parts of a bucket that a list or a query asks for.
+//! The parts of a bucket that lists and queries read.
 
 use super::BucketName;
 
@@ -11,7 +11,7 @@ pub struct KeyRange<'a> {
     pub low: &'a [u8],
     /// The greatest key, itself in the range; `None` for all.
     pub high: Option<&'a [u8]>,
-    /// The key that an earlier page ended with: keys after it.
+    /// The key that the page before ended with: only keys after it are read.
     pub after: Option<&'a [u8]>,
 }
 
@@ -26,7 +26,7 @@ pub struct IndexRange<'a> {
     pub low: &'a [u8],
     /// The greatest term, itself in the range.
     pub high: &'a [u8],
-    /// The term and the key that an earlier page ended with: entries after it.
+    /// The term and the key that the page before ended with: only entries after them are read.
     pub after: Option<(&'a [u8], &'a [u8])>,
 }
 

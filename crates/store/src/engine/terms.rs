@@ -12,7 +12,7 @@ pub struct ReadTerms {
     pub r: u32,
     /// The primary replicas among these.
     pub pr: u32,
-    /// The different machines that answer.
+    /// The replicas on different machines that answer.
     pub node_confirms: u32,
     /// A replica without the object counts as one that answers.
     pub notfound_ok: bool,
@@ -31,13 +31,13 @@ pub struct WriteTerms {
     pub w: u32,
     /// The primary replicas among these.
     pub pw: u32,
-    /// Replicas among them that handed it to their disk.
+    /// The replicas of `w` that handed the write to their disk.
     pub dw: u32,
-    /// Different machines that take it.
+    /// The replicas on different machines that take the write.
     pub node_confirms: u32,
     /// The durability of the write when it is answered.
     pub durability: Durability,
-    /// The end of the time in which the write may begin.
+    /// The time after which the write is not begun any more.
     pub deadline: Instant,
 }
 

@@ -13,7 +13,7 @@ use crate::engine::Item;
 pub struct IndexQuery(Range, Parameters);
 
 impl IndexQuery {
-    /// Reads the parts of a path, decoded, and the query behind it, as it was written.
+    /// Reads the decoded parts of a path, and the query behind it as it was written.
     pub fn read(field: &[u8], low: &[u8], high: Option<&[u8]>, query: &[u8]) -> Option<Self> {
         let range = Range::read(field, low, high).ok()?;
         let parameters = Parameters::read(query::pairs_of(query)).ok()?;
@@ -39,8 +39,7 @@ impl IndexQuery {
     }
 }
 
-/// Returns the number of the steps of a walk whose path goes on so behind its key, or `None` if they are
-/// refused.
+/// Returns the number of the steps of a walk, or `None` if the path behind the key is refused.
 pub fn walk_steps(path: &[u8]) -> Option<usize> {
     walk::steps_of(path)
 }

@@ -31,7 +31,7 @@ use self::resource::PATHS;
 use crate::engine::Engine;
 use crate::store::Store;
 
-/// Slashes too many do no harm, `%2F` and dots are data, and `+` is a space.
+/// Empty segments are dropped, `%2F` and dots are data, and `+` is a space.
 const SEGMENTS: Segments = Segments::OBJECT_KEYS
     .empty_segments(EmptySegments::Drop)
     .trailing_slash(TrailingSlash::Ignore)

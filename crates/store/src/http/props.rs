@@ -20,7 +20,7 @@ use crate::store::Store;
 /// lists it is told what is wrong with them.
 const CONTENT_BYTES_MAX: u64 = 256 * 1024;
 
-/// The room of a long list for each byte of it, at most.
+/// The room that a list takes in memory for each byte of its JSON, at most.
 const LIST_FACTOR: u64 = 12;
 
 pub(super) async fn read<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
@@ -107,8 +107,8 @@ async fn asked_list<E: Engine>(
     }
 }
 
-/// Carries a change out to its end, whether the client waits for it or not: what is kept and what is in
-/// effect stay the same.
+/// Carries a change out to its end, even if its client has gone: what is kept and what is in effect stay the
+/// same.
 async fn ended(change: impl Future<Output = Result<(), Fail>> + Send + 'static) -> Result<(), Fail> {
     tokio::spawn(change).await.map_err(|lost| EngineError::Unknown(Arc::new(lost)))?
 }

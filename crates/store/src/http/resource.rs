@@ -33,7 +33,7 @@ pub(super) enum Resource {
     Object,
     Walk,
     Index,
-    /// A query of an index with more than two ends, which is refused.
+    /// A query of an index with more than two bounds, which is refused.
     IndexWithMore,
     Counter,
     DataTypes,
@@ -79,7 +79,7 @@ pub(super) const PATHS: [(&str, Resource); 28] = [
 pub(super) enum Needs {
     /// The request needs no user.
     Nothing,
-    /// The request needs a user, with whatever permissions.
+    /// The request needs a user, with any permissions.
     User,
     /// The request needs a user who has all of these permissions.
     Permissions(Permissions),

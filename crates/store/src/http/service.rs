@@ -12,10 +12,10 @@ use crate::store::Store;
 /// The release of Riak whose API this is: clients tell by it what they may ask for.
 const RIAK_VERSION: &str = "3.0.16";
 
-/// The name under which the store stands among the members of its ring, which is itself alone.
+/// The name of the store in its ring, of which it is the only member.
 const NODE_NAME: &str = "alula@127.0.0.1";
 
-/// The names by which clients find resources, and where these begin.
+/// The names by which clients find resources, and the beginnings of their paths.
 const RESOURCES: [(&str, &str); 12] = [
     ("riak_kv_wm_buckets", "/buckets"),
     ("riak_kv_wm_bucket_type", "/types"),
@@ -47,7 +47,7 @@ pub(super) async fn root<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     Ok(reply.send(content).await?)
 }
 
-/// Answers that the store lives.
+/// Answers that the store is up.
 pub(super) async fn ping<S>(exchange: Exchange<S>) -> Outcome {
     let media_type = negotiated(exchange.request(), [HTML])?;
     Ok(exchange.respond(Status::OK).header(KnownName::CONTENT_TYPE, media_type).send("OK").await?)
@@ -68,7 +68,7 @@ pub(super) async fn map_reduce_usage<E: Engine>(_: Exchange<Store<E>>) -> Outcom
     Err(Fail::bad_request(MAP_REDUCE_USAGE))
 }
 
-/// Answers a request for MapReduce as a Riak does in which it is switched off.
+/// Answers a request for MapReduce as a Riak does that has it switched off.
 pub(super) async fn map_reduce<E: Engine>(_: Exchange<Store<E>>) -> Outcome {
     Err(Fail::text(Status::FORBIDDEN, MAP_REDUCE_DISABLED))
 }

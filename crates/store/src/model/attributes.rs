@@ -45,7 +45,7 @@ pub enum Attribute<'a> {
     },
 }
 
-/// The bytes that say which attribute follows. They are written to disk and never change.
+/// The bytes that tell the kinds of attributes apart. They are written to disk and never change.
 mod kind {
     pub(super) const MEDIA_TYPE: u8 = 1;
     pub(super) const CODING: u8 = 2;
@@ -56,7 +56,7 @@ mod kind {
 }
 
 impl Attribute<'_> {
-    /// Appends the attribute as it is kept.
+    /// Appends the stored form of the attribute.
     pub fn write(&self, out: &mut Vec<u8>) {
         let (kind, parts): (u8, [Option<&[u8]>; 3]) = match *self {
             Self::MediaType(value) => (kind::MEDIA_TYPE, [Some(value), None, None]),
@@ -86,7 +86,7 @@ impl Attribute<'_> {
 pub struct Attributes<'a>(Bytes<'a>);
 
 impl<'a> Attributes<'a> {
-    /// Wraps attributes in these bytes.
+    /// Creates attributes of these bytes.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self(Bytes::new(bytes))
     }

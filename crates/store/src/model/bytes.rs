@@ -1,5 +1,5 @@
-//! Numbers and bytes in the formats of this crate: whole numbers in groups of seven bits, the low ones
-//! first, in the fewest bytes.
+//! Numbers and bytes in the formats of this crate: whole numbers in groups of seven bits, low ones first, in
+//! the fewest bytes.
 
 /// The most bytes that a number of 64 bits takes.
 const NUMBER_BYTES_MAX: usize = 10;
@@ -13,13 +13,13 @@ pub(crate) fn put_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Returns the bytes that so many bytes take after their count.
+/// Returns the bytes that a run of bytes takes with its count.
 pub(crate) const fn counted_len(len: usize) -> u64 {
     let bits = usize::BITS - (len | 1).leading_zeros();
     len as u64 + bits.div_ceil(7) as u64
 }
 
-/// Appends bytes after their count.
+/// Appends a run of bytes after its count.
 pub(crate) fn put_counted(bytes: &[u8], out: &mut Vec<u8>) {
     put_number(bytes.len() as u64, out);
     out.extend_from_slice(bytes);

@@ -22,7 +22,7 @@ const VERSION: u8 = 1;
 /// The most spans of counts that a context may name: ten times the siblings that an object may have.
 pub const SPANS_MAX: usize = 1_024;
 
-/// The dots that a client was given with an object. A write that carries it replaces these contents and no
+/// The dots that a client has received with an object. A write that carries it replaces these contents and no
 /// others.
 ///
 /// ```
@@ -48,7 +48,7 @@ pub enum ContextError {
     Text,
     /// The bytes are of no version that this store knows.
     Version,
-    /// The bytes are cut off, go on too long, or say what no store writes.
+    /// The bytes are cut off, go on too long, or are not in the form that a store writes.
     Form,
     /// A count is at its limit, [`Dot::COUNT_MAX`].
     Count,
@@ -71,10 +71,10 @@ impl fmt::Display for ContextError {
 impl std::error::Error for ContextError {}
 
 impl<'a> Context<'a> {
-    /// The context of a client that was given nothing.
+    /// The context of a client that has received nothing.
     pub const EMPTY: Context<'static> = Context(&[VERSION]);
 
-    /// Writes a context of these dots, which ascend, over `out`.
+    /// Writes a context of these dots, which have to ascend, over `out`.
     pub fn of(dots: impl IntoIterator<Item = Dot>, out: &'a mut Vec<u8>) -> Self {
         out.clear();
         out.push(VERSION);
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
         Ok(context)
     }
 
-    /// Reads a context from the text that clients are given, into `out`.
+    /// Reads a context from its text in a field, into `out`.
     ///
     /// # Errors
     /// As [`Context::read`], and [`ContextError::Text`] for text that is not base64 in the standard alphabet
@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
         Self::read(out)
     }
 
-    /// Appends the text that clients are given.
+    /// Appends the text for a field.
     pub fn write_text(&self, out: &mut Vec<u8>) {
         let start = out.len();
         // Four letters for each three bytes that have begun.
@@ -146,7 +146,7 @@ impl<'a> Context<'a> {
             .expect("base64 has room in four letters for three bytes");
     }
 
-    /// Returns true if the client was given the content of this dot.
+    /// Returns true if the client has received the content of this dot.
     pub fn covers(&self, dot: Dot) -> bool {
         let Ok(mut spans) = self.spans() else { return false };
         while let Ok(Some(span)) = spans.read() {
@@ -171,16 +171,16 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A context that is asked for many dots. Its spans are laid out in order, unless they are few.
+/// A context that is searched for many dots. Its spans are laid out in order, unless they are few.
 #[derive(Debug)]
 pub(super) struct Covered<'a> {
     context: Context<'a>,
-    /// Ascending; none where the context itself is asked.
+    /// The spans, ascending; empty if the context itself is searched.
     spans: Vec<Span>,
 }
 
 impl<'a> Covered<'a> {
-    /// Allocates nothing for a context of few bytes.
+    /// Creates the search without allocating, for a short context.
     pub(super) fn of(context: Context<'a>) -> Self {
         /// Contexts that this store gives to clients of a data type are hardly longer.
         const FEW_BYTES: usize = 64;
@@ -206,7 +206,7 @@ impl<'a> Covered<'a> {
     }
 }
 
-/// Counts of one actor that follow each other.
+/// A run of successive counts of one actor.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     actor: Actor,

@@ -1,9 +1,9 @@
-//! Dots: names of writes that no other write ever has.
+//! Dots: names of writes, each used once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A store from one start to the next: a random number, so that no dot is used twice after a crash, a restore
-/// or a copy.
+/// A store between two starts: a random number, so that no dot is used twice after a crash, a restore or a
+/// copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Actor(u64);
 
@@ -19,7 +19,7 @@ impl Actor {
     }
 }
 
-/// The name of one write: its actor, and how many writes that actor had made with it.
+/// The name of one write: its actor, and the number of that write among the actor's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dot {
     actor: Actor,

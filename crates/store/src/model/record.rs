@@ -135,7 +135,7 @@ impl<'a> Record<'a> {
         self.contents().map(|content| content.modified()).max().unwrap_or_default()
     }
 
-    /// Returns the vtag of the one content, or one made of those of the siblings.
+    /// Returns the vtag of the one content, or a vtag made of those of the siblings.
     pub fn vtag(&self) -> Vtag {
         match self.single() {
             Some(content) => content.vtag(),
@@ -143,7 +143,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Returns the context of a client that is given all contents, written over `out`.
+    /// Returns the context for a client that receives all contents, written over `out`.
     pub fn context<'out>(&self, out: &'out mut Vec<u8>) -> Context<'out> {
         Context::of(self.contents().map(|content| content.dot()), out)
     }

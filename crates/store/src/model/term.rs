@@ -1,4 +1,4 @@
-//! Terms of indexes, as bytes whose order is that of the terms.
+//! Terms of indexes, as bytes that sort in the order of the terms.
 //!
 //! A term of an index of bytes is its bytes. A term of an index of whole numbers is, whatever its size:
 //!
@@ -12,8 +12,8 @@
 
 use super::Attribute;
 
-/// Returns the index of an attribute and its term in order, written over `out`; `None` for what is no entry
-/// of an index.
+/// Returns the index of an attribute, and its term in sortable form written over `out`; `None` for what is no
+/// entry of an index.
 ///
 /// ```
 /// use alula_store::model::{Attribute, term};
@@ -58,7 +58,7 @@ pub fn normal_integer(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends a [normal](normal_integer) whole number as bytes in order.
+/// Appends a [normal](normal_integer) whole number in sortable form.
 pub fn write_integer(normal: &[u8], out: &mut Vec<u8>) {
     let negative = normal.strip_prefix(b"-");
     let digits = negative.unwrap_or(normal);

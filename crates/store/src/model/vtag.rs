@@ -1,4 +1,4 @@
-//! Vtags: the entity-tag of an object with one content, and the handle to one sibling of several.
+//! Vtags: the entity-tag of an object with one content, and the name of one sibling among several.
 
 /// The letters of a vtag, in the order of what they stand for.
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -29,8 +29,8 @@ impl Vtag {
         self.0
     }
 
-    /// Returns the vtag of an object with these siblings: another one for other siblings, the same in each
-    /// reading. Their order counts.
+    /// Returns the vtag of an object with these siblings: it differs for other siblings, and is the same for
+    /// each read. Their order counts.
     pub fn of_siblings(siblings: impl IntoIterator<Item = Vtag>) -> Self {
         // The vtags are random and made here, so that mixing them is enough; an odd factor keeps each bit.
         const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;

@@ -1,15 +1,15 @@
-//! Writes: the record that follows from the stored one, the context of the client and a new content.
+//! Writes: the record that results from the stored one, the context of the client and a new content.
 
 use std::{fmt, iter};
 
 use super::{Content, Context, Dot, Moment, Record, Vtag};
 
-/// The properties of a bucket that decide what a write leaves, and the limits of an object.
+/// The properties of a bucket that a write depends on, and the limits of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Contents that the client was not given stay beside the new one. Otherwise the new one replaces all.
+    /// Contents that the client did not know stay beside the new one. Otherwise the new one replaces all.
     pub allow_mult: bool,
-    /// The new content replaces all, whatever `allow_mult` says.
+    /// The new content replaces all others, whatever `allow_mult` says.
     pub last_write_wins: bool,
     /// The most contents that an object may have.
     pub siblings_max: usize,
@@ -28,7 +28,7 @@ pub struct NewContent<'a> {
     pub now: Moment,
     /// The content says that the object was deleted.
     pub is_deleted: bool,
-    /// The attributes, as [`Attribute::write`](super::Attribute::write) keeps them.
+    /// The attributes in stored form, see [`Attribute::write`](super::Attribute::write).
     pub attributes: &'a [u8],
     /// The bytes to store.
     pub value: &'a [u8],
@@ -52,8 +52,7 @@ pub enum Refused {
         /// The limit.
         bytes_max: u64,
     },
-    /// The dot of the write is not newer than one of its actor that is stored: the actor was used by two
-    /// stores.
+    /// The dot of the write is not newer than a stored one of its actor: two stores have used the actor.
     Dot,
 }
 
@@ -73,7 +72,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Writes the record that follows when `new` is stored by a client with `context`, over `out`.
+/// Writes the record that results when a client with `context` stores `new`, over `out`.
 ///
 /// Contents that the context covers go; the others stay beside the new one where the rules allow siblings.
 /// Allocates only what `out` grows by.
@@ -132,8 +131,8 @@ pub fn write(
     Ok(())
 }
 
-/// Returns the new content with a time after that of every stored one, so that the latest content of an
-/// object is the one that was written last.
+/// Returns the new content with a time after every stored one, so that the content written last is the
+/// latest.
 fn content_after<'a>(stored: Option<Record<'_>>, new: &NewContent<'a>) -> Content<'a> {
     let earliest = stored.map_or(new.now, |stored| stored.modified().next());
     Content {

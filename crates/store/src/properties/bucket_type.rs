@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::list::{List, merged};
 use super::resolved::Properties;
 
-/// A type, with what follows from its lists worked out.
+/// A type, with its lists merged.
 #[derive(Clone, Debug)]
 pub(super) struct BucketType {
     /// The defaults, and over them the list from the configuration.
@@ -37,7 +37,7 @@ impl BucketType {
         }
     }
 
-    /// Returns the same type after properties of it were set: its buckets see them.
+    /// Returns the same type with another own list, for all of its buckets.
     pub(super) fn with_own(&self, own: List) -> Self {
         let mut changed = Self::new((*self.inherited).clone(), own);
         for (name, bucket) in &self.buckets {
@@ -46,7 +46,7 @@ impl BucketType {
         changed
     }
 
-    /// Puts the own list of a bucket in the place of the last one.
+    /// Replaces the own list of a bucket.
     pub(super) fn put(&mut self, bucket: Arc<[u8]>, own: List) {
         let properties = Properties::of(&merged(&self.list, &own));
         self.buckets.insert(bucket, Arc::new(Bucket { own, properties }));
@@ -69,7 +69,7 @@ impl BucketType {
             .map_or_else(|| (*self.list).clone(), |bucket| merged(&self.list, &bucket.own))
     }
 
-    /// Returns the own list of a bucket, which is empty for most.
+    /// Returns the own list of a bucket; most have none.
     pub(super) fn own_of(&self, bucket: &[u8]) -> List {
         self.buckets.get(bucket).map(|bucket| bucket.own.clone()).unwrap_or_default()
     }
@@ -79,7 +79,7 @@ impl BucketType {
         &self.list
     }
 
-    /// Returns the list that lies below what was set over HTTP.
+    /// Returns the list below the own one: the defaults, and the list from the configuration.
     pub(super) fn inherited(&self) -> &List {
         &self.inherited
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::list::List;
 
-/// Returns the defaults of the buckets of a type that was made, or of those without one.
+/// Returns the defaults for buckets with a type, or for those without one.
 pub(super) fn of(is_made: bool) -> List {
     let list = [
         ("allow_mult", json!(is_made)),

@@ -1,4 +1,4 @@
-//! The reasons for which properties are not set, and for which a store does not open with its types.
+//! The reasons for which properties are refused, or a store does not open with its types.
 
 use std::{
     error,
@@ -10,7 +10,7 @@ use alula::fields::OneLine;
 use super::list::List;
 use crate::engine::EngineError;
 
-/// The reason for which a type of the configuration cannot be, or a kept list not be read.
+/// The reason for which a type of the configuration is refused, or a kept list cannot be read.
 ///
 /// `Display` gives one line, in which whatever a terminal would obey is escaped.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct PropertyError(String);
 /// The reason for which properties are not set.
 #[derive(Debug)]
 pub(crate) enum SetError {
-    /// The type of this name was not made.
+    /// There is no type of this name.
     UnknownType,
     /// A reason for each property that is refused.
     Refused(List),

@@ -1,4 +1,4 @@
-//! The form of each property, whatever it is set over.
+//! The form of each property.
 
 use std::fmt;
 
@@ -48,17 +48,17 @@ pub(crate) fn list_of_content(json: &[u8]) -> Result<List, NoList> {
     }
 }
 
-/// Returns the bytes that the list in a content takes while it is read, held against its rules and kept.
+/// Returns the bytes that the list in a content takes while it is read, checked and kept.
 pub(crate) fn list_bytes(json: &[u8]) -> u64 {
     /// The copies of names and texts: in the content, the list, the properties, and as it is kept.
     const COPIES: u64 = 4;
-    /// An object of one member, in the list and in the properties.
+    /// The memory of an object with one member, in the list and in the properties.
     const VALUE_BYTES: u64 = 2 * 1024;
     COPIES * json.len() as u64 + VALUE_BYTES * values(json).min(VALUES_MAX) as u64
 }
 
-/// Returns at least the number of values: what begins an array or an object, and what stands between values,
-/// counted outside of strings.
+/// Returns a lower bound for the number of values: counts the beginnings of arrays and objects, and
+/// separators, outside of strings.
 fn values(json: &[u8]) -> usize {
     let (mut count, mut is_string, mut is_escaped) = (1, false, false);
     for byte in json {
@@ -73,8 +73,8 @@ fn values(json: &[u8]) -> usize {
     count
 }
 
-/// Splits a list in the properties that have their form, and in reasons for those that have not. Those that
-/// say which list it is are left out: clients send lists back as they read them.
+/// Splits a list into properties in the right form, and reasons for the others. Those that say which list it
+/// is are left out: clients send lists back as they read them.
 pub(super) fn read(list: &List) -> (List, List) {
     let (mut properties, mut wrong) = (List::new(), List::new());
     for (name, value) in list.iter().filter(|(name, _)| !is_label(name)) {
@@ -86,7 +86,7 @@ pub(super) fn read(list: &List) -> (List, List) {
     (properties, wrong)
 }
 
-/// Returns true for properties that this store does not know the form of. It keeps them as they are.
+/// Returns true for properties whose form this store does not know. It keeps them as they are.
 pub(super) fn is_unknown(name: &str) -> bool {
     rule(name) == Rule::Any
 }
@@ -98,7 +98,7 @@ enum Rule {
     Boolean,
     Positive,
     Replicas,
-    /// A word, or a count from this on.
+    /// A word, or a count that is at least this.
     Quorum(u32),
     Sync,
     Datatype,
@@ -126,7 +126,7 @@ fn rule(name: &str) -> Rule {
     }
 }
 
-/// Reads the value as it is kept, or the reason for which it does not fit its property.
+/// Reads the stored form of a value, or the reason for which it does not fit its property.
 fn read_one(name: &str, value: &Value) -> Result<Value, &'static str> {
     let kept = |is_right: bool, reason| is_right.then(|| value.clone()).ok_or(reason);
     let within = |low: u64, high: u64| value.as_u64().is_some_and(|count| (low..=high).contains(&count));
@@ -149,7 +149,7 @@ fn is_datatype(value: &Value) -> bool {
     value.as_str().and_then(Kind::named).is_some_and(|kind| DATATYPES.contains(&kind))
 }
 
-/// Reads the truth that older clients mean by words in any case, and by numbers.
+/// Reads a boolean, which older clients write as a word in any case, or as a number.
 fn boolean(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(truth) => Some(*truth),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// Properties by their names.
 pub(crate) type List = Map<String, Value>;
 
-/// Merges two lists; of two properties with one name the one in `over` stays.
+/// Merges two lists; a property in both has the value in `over`.
 pub(super) fn merged(under: &List, over: &List) -> List {
     let mut list = under.clone();
     list.extend(over.iter().map(|(name, value)| (name.clone(), value.clone())));

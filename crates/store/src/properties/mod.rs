@@ -46,13 +46,13 @@ pub(crate) struct PropertyTable {
     table: ArcSwap<Table>,
     /// Settings of types that the engine does not know yet.
     new_settings: Vec<Setting>,
-    /// The lock that a change holds from reading a list until the list is in effect.
+    /// The lock that a change holds from when it reads a list until the new list is in effect.
     changing: Mutex<()>,
     unheeded: Unheeded,
 }
 
 impl PropertyTable {
-    /// Builds the table of these types, and of what was kept of types and buckets.
+    /// Builds the table of these types, and of the lists that were kept.
     ///
     /// # Errors
     /// A type that cannot be, one whose data type is another than before, or a kept list that cannot be read.
@@ -118,7 +118,7 @@ impl PropertyTable {
         Ok(())
     }
 
-    /// Takes all properties of a bucket back that are its own.
+    /// Removes a bucket's own list.
     ///
     /// # Errors
     /// As [`set_bucket`](Self::set_bucket).
@@ -162,8 +162,8 @@ impl PropertyTable {
     }
 }
 
-/// Returns the own list of an untyped bucket after these properties were set, as it is kept, or `None` if one
-/// of them is refused.
+/// Returns the own list of an untyped bucket with these properties set, in stored form, or `None` if one of
+/// them is refused.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn set_over_defaults(asked: &List) -> Option<Vec<u8>> {
     let defaults = defaults::of(false);

@@ -1,4 +1,4 @@
-//! The table at the start: the types of the configuration, and what was kept of types and buckets.
+//! The table at the start: the types of the configuration, and the lists that were kept.
 
 use serde_json::{Map, Value};
 
@@ -22,8 +22,7 @@ struct Kept<'a> {
     buckets: Vec<(BucketName<'a>, List)>,
 }
 
-/// Builds the table, and the settings of types that are to be kept: those whose data type no start before has
-/// kept.
+/// Builds the table, and the settings of types to keep: those whose data type no earlier start has kept.
 ///
 /// # Errors
 /// As [`PropertyTable::new`](super::PropertyTable::new).
@@ -87,8 +86,8 @@ fn read_list(owner: &[u8], value: &[u8]) -> Result<List, PropertyError> {
     }
 }
 
-/// Builds the type of this name, with the list that was set over HTTP if one was. The own list of a new type
-/// notes its data type.
+/// Builds the type of this name, with the list that was set over HTTP, if there is one. The own list of a new
+/// type notes its data type.
 fn made(
     name: &str,
     asked: &List,

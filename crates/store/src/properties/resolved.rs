@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::list::{List, is_true};
 use crate::model::types::{Kind, Precision};
 
-/// The properties of one bucket, as far as they change what is done.
+/// The properties of one bucket that change how requests are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
     pub(crate) n_val: u32,
@@ -108,7 +108,7 @@ impl SyncOnWrite {
     }
 }
 
-/// Returns the precision that a list says, or `None`.
+/// Returns the precision in a list, or `None`.
 pub(super) fn precision(list: &List) -> Option<Precision> {
     u8::try_from(count(list, "hll_precision")?).ok().and_then(Precision::new)
 }

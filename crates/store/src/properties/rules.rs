@@ -1,4 +1,4 @@
-//! The rules for a list beside other lists.
+//! The rules for a list in view of other lists.
 
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub(super) fn make(asked: &List, defaults: &List, unheeded: &Unheeded) -> Result
     if wrong.is_empty() { Ok(asked) } else { Err(wrong) }
 }
 
-/// Returns the own list of a bucket or of a type after a request, with what it has from others below it.
+/// Returns the own list of a bucket or of a type after a request, checked together with the lists below it.
 ///
 /// # Errors
 /// A reason for each property that is refused.
@@ -48,7 +48,7 @@ pub(super) fn set(asked: &List, own: &List, inherited: &List, unheeded: &Unheede
     if wrong.is_empty() { Ok(after) } else { Err(wrong) }
 }
 
-/// Reasons for properties that may not become what they are asked to become.
+/// Returns reasons for properties that must not change in this way.
 fn refused_changes(asked: &List, before: &List) -> List {
     let mut wrong = List::new();
     for name in IMMUTABLE {
@@ -63,7 +63,7 @@ fn refused_changes(asked: &List, before: &List) -> List {
     wrong
 }
 
-/// Reasons for properties that cannot be together. Only those that a request asks for are looked at.
+/// Returns reasons for properties that exclude each other. Only those that a request asks for are looked at.
 fn conflicts(asked: &List, after: &List) -> List {
     let mut wrong = List::new();
     let asks_for = |names: &[&str]| names.iter().any(|name| asked.contains_key(*name));
@@ -79,7 +79,7 @@ fn conflicts(asked: &List, after: &List) -> List {
     wrong
 }
 
-/// Returns a reason for each property of an unknown form if a list has too many of them, or too long ones.
+/// Returns a reason for each property of an unknown form, if a list has too many of them, or too long ones.
 fn excess(asked: &List, after: &List) -> List {
     let unknown = || after.iter().filter(|(name, _)| form::is_unknown(name));
     let bytes = unknown().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>();

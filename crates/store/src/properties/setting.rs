@@ -1,4 +1,4 @@
-//! The settings under which lists are kept.
+//! The settings in which lists are kept.
 //!
 //! ```text
 //! name    1 byte: 1 for a type, 2 for a bucket
@@ -42,12 +42,12 @@ pub(super) fn bucket_name(bucket: BucketName<'_>) -> Vec<u8> {
     name
 }
 
-/// Returns the list that is kept.
+/// Returns the stored form of a list.
 pub(super) fn value(list: &List) -> Vec<u8> {
     Value::Object(list.clone()).to_string().into_bytes()
 }
 
-/// Returns the owner of a setting of this name, or `None` if it is a setting of others.
+/// Returns the owner named by a setting, or `None` if the setting is something else.
 pub(super) fn owner(name: &[u8]) -> Option<Owner<'_>> {
     let mut bytes = Bytes::new(name);
     let owner = match bytes.byte()? {

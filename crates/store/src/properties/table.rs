@@ -37,7 +37,7 @@ impl Table {
         self.types.get(name).map(|bucket_type| &**bucket_type)
     }
 
-    /// Returns the table with a type in the place of the one of its name.
+    /// Returns the table with this type in place of the one of the same name.
     pub(super) fn with_type(&self, name: &[u8], bucket_type: BucketType) -> Self {
         let mut table = self.clone();
         table.put_type(name, bucket_type);
@@ -54,7 +54,7 @@ impl Table {
         (table.buckets <= BUCKETS_MAX && table.bytes <= BYTES_MAX).then_some(table)
     }
 
-    /// Returns the table without an own list of a bucket.
+    /// Returns the table without the own list of a bucket.
     pub(super) fn without_bucket(&self, bucket: BucketName<'_>) -> Self {
         let mut table = self.clone();
         let Some(bucket_type) = table.types.get_mut(bucket.bucket_type) else { return table };
@@ -65,7 +65,7 @@ impl Table {
         table
     }
 
-    /// Puts a type in the place of the one of its name.
+    /// Replaces the type of the same name.
     pub(super) fn put_type(&mut self, name: &[u8], bucket_type: BucketType) {
         self.types.insert(name.into(), Arc::new(bucket_type));
     }

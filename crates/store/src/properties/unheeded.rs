@@ -15,16 +15,16 @@ use super::{defaults, form};
 /// The lists of functions in Erlang that run before and after a write.
 const HOOKS: [&str; 2] = ["precommit", "postcommit"];
 
-/// The times after which objects go.
+/// The properties that say when objects expire.
 const EXPIRY: [&str; 2] = ["expiry_secs", "default_time_to_live"];
 
-/// The names that Riak has beside those of the defaults and those that have a form.
+/// The names of Riak's other properties, which have neither a default nor a form here.
 const OTHERS: [&str; 7] =
     ["backend", "chash_keyfun", "hll_precision", "repl", "search", "search_index", "ttl"];
 
 const REASON: &str = "hooks are not run here: it is [], unless the store ignores hooks (--ignore-hooks)";
 
-/// The way in which a store treats these properties.
+/// The treatment of these properties.
 #[derive(Debug, Default)]
 pub(crate) struct Unheeded {
     ignores_hooks: bool,
@@ -50,7 +50,7 @@ impl Unheeded {
         refused.map(|name| (name.to_owned(), REASON.into())).collect()
     }
 
-    /// Warns of each name in a type of the configuration that neither Riak nor this store has.
+    /// Warns of each property in a type of the configuration that neither Riak nor this store knows.
     pub(super) fn warn_of_unknown(&self, bucket_type: &str, asked: &List) {
         let Some(warn) = self.warn else { return };
         let known = defaults::of(true);
@@ -66,7 +66,7 @@ impl Unheeded {
         }
     }
 
-    /// Warns of a list whose objects should expire, unless it was done before.
+    /// Warns of a list whose objects should expire, the first time only.
     pub(super) fn warn_of(&self, list: &List) {
         let Some(name) = EXPIRY.into_iter().find(|name| list.contains_key(*name)) else { return };
         if let Some(warn) = self.warn

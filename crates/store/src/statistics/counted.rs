@@ -1,8 +1,8 @@
-//! The operations that are counted and not measured, by the names that Riak has for their counts.
+//! The operations that are counted but not timed, by Riak's names for their counts.
 
 use crate::model::types::Kind;
 
-/// An operation that is counted when it has begun: its request was taken, and the engine is asked.
+/// An operation that is counted when it begins: its request was taken, and the engine is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// A query of an index.
@@ -22,7 +22,7 @@ pub(crate) enum Counted {
 }
 
 impl Counted {
-    /// The operations with the names of their counts: of the last minute and, where Riak has one, since the
+    /// The operations with the names of their counts: for the last minute and, where Riak has one, since the
     /// start.
     pub(crate) const FIGURES: [(Self, &str, Option<&str>); 11] = [
         (Self::IndexQuery, "index_fsm_create", None),

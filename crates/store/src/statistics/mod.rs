@@ -24,12 +24,12 @@ use crate::statistics::shards::Shards;
 const SLOT: Duration = Duration::from_secs(10);
 const SLOTS: usize = 6;
 
-/// The operations that are counted apart.
+/// The operations with counts of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// Reads of objects, counters and data types.
     Get,
-    /// Writes of them, deletions among them.
+    /// Writes and deletions of objects, counters and data types.
     Put,
 }
 
@@ -54,7 +54,7 @@ struct Counts {
     counted: [Rate; Counted::FIGURES.len()],
 }
 
-/// An operation that is counted alone.
+/// An operation that is counted and not timed.
 #[derive(Debug, Default)]
 struct Rate {
     total: u64,
@@ -62,7 +62,7 @@ struct Rate {
     slots: [(u64, u64); SLOTS],
 }
 
-/// The counts of an operation on one thread.
+/// The counts of a timed operation on one thread.
 #[derive(Debug, Default)]
 struct Series {
     total: u64,
@@ -104,7 +104,7 @@ impl Statistics {
         times.summary(total)
     }
 
-    /// Counts an operation that is not measured.
+    /// Counts an operation that is not timed.
     pub(crate) fn count(&self, counted: Counted) {
         let number = self.slot_now();
         self.0.parts.mine().lock().counted[counted as usize].count(number);
@@ -126,7 +126,7 @@ impl Statistics {
         self.0.began.elapsed()
     }
 
-    /// Returns the number of the slot that has begun.
+    /// Returns the number of the present slot.
     fn slot_now(&self) -> u64 {
         self.uptime().as_secs() / SLOT.as_secs()
     }

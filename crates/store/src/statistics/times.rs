@@ -1,4 +1,4 @@
-//! Counts of times: eight counts for each doubling, so that a quantile is an eighth too large at most.
+//! A histogram of times: eight counts for each doubling, so that a quantile is an eighth too large at most.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ impl Times {
         }
     }
 
-    /// Returns the time within which so many of a hundred stayed.
+    /// Returns the time within which so many percent stayed.
     fn quantile(&self, percent: u64) -> u64 {
         let wanted = (self.number * percent).div_ceil(100);
         let mut seen = 0;

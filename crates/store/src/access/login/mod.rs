@@ -28,8 +28,7 @@ pub(crate) enum Refusal {
     Unknown,
     /// Too many hashes wait.
     Crowded,
-    /// The user sends too many requests, or the peer too many wrong passwords: the next is let in after this
-    /// time.
+    /// The user sends too many requests, or the peer too many wrong passwords, and has to wait for this time.
     TooMany(Duration),
 }
 
@@ -55,9 +54,9 @@ pub(crate) struct Pending {
     credentials: Credentials,
     peer: Prefixes,
     asker: Asker,
-    /// The hash that is worked with: that of the user, or of another where no user has the name.
+    /// The hash to compute: the one of the user, or another user's if no user has the name.
     password: Arc<Password>,
-    /// The user of that name who has a password.
+    /// The user of that name, if it has a password.
     place: Option<usize>,
 }
 
@@ -90,14 +89,14 @@ impl Access {
         self.0.current.load().users.have_certificates()
     }
 
-    /// Returns who asks for a hash. Where all come by one proxy, names alone tell them apart.
+    /// Returns the asker of the hash. Where all come by one proxy, names alone tell them apart.
     fn asker(&self, name: &str, peer: Prefixes) -> Asker {
         let standing = self.0.past.as_ref().map(|past| past.standing(peer, self.0.began.elapsed()));
         let peer = standing.is_some().then_some(peer);
         self.0.askers.asker(peer, name, standing.unwrap_or_default())
     }
 
-    /// Keeps that a password of a peer was right or wrong.
+    /// Records whether the password of a peer was right.
     fn note(&self, peer: Prefixes, is_right: bool) {
         if let Some(past) = &self.0.past {
             past.note(peer, is_right, self.0.began.elapsed());
@@ -116,8 +115,8 @@ impl Access {
 }
 
 impl Current {
-    /// Returns the user of a name, and the hash to work with, which is that of another user if there is none
-    /// of that name with a password.
+    /// Returns the user of a name with the hash to compute: without such a user, or without a password,
+    /// another user's hash.
     fn password_of(&self, name: &str) -> Option<(Option<usize>, Arc<Password>)> {
         let password = |place: usize| self.users.users[place].password.clone();
         if let Some(place) = self.users.by_name(name)

@@ -19,7 +19,7 @@ struct Held {
 }
 
 impl Held {
-    /// Lets peers log in rightly, and then holds the thread.
+    /// Lets peers log in rightly, and then blocks the thread.
     async fn after(right: &[(&str, &str)]) -> Self {
         let hash = hash_password(PASSWORD.as_bytes()).expect("random bytes");
         let text: String =
@@ -48,7 +48,7 @@ impl Held {
         (0..20).map(wait).collect()
     }
 
-    /// Returns how it goes with a login that comes last, once the thread goes on.
+    /// Returns the outcome of a login that comes last, once the thread goes on.
     async fn last(&self, flood: Vec<Finishing>, peer: &str, name: &str) -> Result<Arc<str>, Refusal> {
         let mut login = begin(&self.access, peer, name, PASSWORD);
         if let Poll::Ready(done) = poll(login.as_mut()) {
@@ -94,7 +94,7 @@ async fn peers_that_were_right_come_first() {
     }
 }
 
-/// Their own mistakes do not put them behind those whom nobody knows.
+/// Their own mistakes do not put known peers behind unknown ones.
 #[tokio::test]
 async fn peers_that_were_right_may_be_wrong() {
     let held = Held::after(&[("192.0.2.1", "ann")]).await;
@@ -127,8 +127,8 @@ async fn one_mistake_weighs_less_than_many() {
     assert_eq!(held.last(flood, "192.0.2.1", "bob").await.as_deref(), Ok("bob"));
 }
 
-/// Names have no part in who makes room but that one name has one place before others have their next: a
-/// refusal tells nothing of users.
+/// Names do not decide which login is dropped, but that one name has one place before others have their next:
+/// a refusal tells nothing of users.
 #[tokio::test]
 async fn names_of_users_and_of_nobody_fare_alike() {
     for name in ["bob", "nobody"] {

@@ -92,7 +92,7 @@ fn text_of(file: &Path) -> Read<String> {
     fs::read_to_string(file).map_err(not_read)
 }
 
-/// Refuses a file of which others know the hashes, or which more than its owner may change.
+/// Refuses a file whose hashes other users can read, or which others than its owner can change.
 #[cfg(unix)]
 fn check_mode(about: &fs::Metadata) -> Read<()> {
     use std::os::unix::fs::MetadataExt as _;
@@ -114,7 +114,7 @@ fn check_mode(_: &fs::Metadata) -> Read<()> {
     Ok(())
 }
 
-/// The text of a file, in which places are lines.
+/// The text of a file, which turns places into numbers of lines.
 #[derive(Clone, Copy)]
 struct Source<'t>(&'t str);
 

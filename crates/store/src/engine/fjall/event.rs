@@ -55,7 +55,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// A function that hears of events, or nobody.
+/// The function that hears of events, if there is one.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tell(pub(super) Option<fn(&FjallEvent)>);
 

@@ -1,4 +1,4 @@
-//! Failures of fjall in words: what it says itself are the names of its types.
+//! Failures of fjall in words: its own errors say the names of its types.
 
 use std::error::Error as StdError;
 use std::fmt::Write as _;
@@ -18,27 +18,27 @@ pub(super) struct FjallFailure(pub(super) ::fjall::Error);
 #[derive(Debug)]
 pub(super) struct UnreadRow {
     table: &'static str,
-    /// The row, or the one behind which it lies, as it is shown; none at the beginning of a table.
+    /// The key of the row, or of the one before it, as it is shown; none at the beginning of a table.
     row: Option<String>,
     is_behind: bool,
     failure: FjallFailure,
 }
 
 impl UnreadRow {
-    /// Returns the row of a key in a table.
+    /// Returns the error for the row of this key.
     pub(super) fn at(table: &'static str, key: &[u8], error: ::fjall::Error) -> Self {
         Self { table, row: Some(shown(key)), is_behind: false, failure: FjallFailure(error) }
     }
 
-    /// Returns a row behind that of a key, which was read last, or the first of a table.
+    /// Returns the error for a row behind the one of this key, which was read last, or for the first row of a
+    /// table.
     pub(super) fn behind(table: &'static str, key: Option<&[u8]>, error: ::fjall::Error) -> Self {
         Self { table, row: key.map(shown), is_behind: true, failure: FjallFailure(error) }
     }
 }
 
 impl FjallFailure {
-    /// Returns the error of the system that this one comes from; none for data that was read and is not
-    /// whole.
+    /// Returns the error of the system behind this failure; none if data was read and is damaged.
     fn system(&self) -> Option<&io::Error> {
         let mut cause = Some(&self.0 as &(dyn StdError + 'static));
         while let Some(error) = cause {
@@ -100,8 +100,7 @@ impl StdError for UnreadRow {
     }
 }
 
-/// Returns the beginning of a row: that of an object as its type, its bucket and its key, of others what can
-/// be shown.
+/// Returns the beginning of a key: type, bucket and key of an object, of other rows what can be shown.
 fn shown(row: &[u8]) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let whole = match ObjectName::read(row) {

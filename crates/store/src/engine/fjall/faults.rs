@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) enum Step {
     /// A batch is about to be written.
     Commit,
-    /// A batch was written, and fails nevertheless, as a flush may.
+    /// A batch was written, but fails as if its flush had.
     Committed,
     /// The disk is asked whether it takes writes.
     Probe,

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::fjall::{AbstractTree as _, AnyTree, Database, Keyspace};
 
-/// The snapshots that fjall counts before it looks for the oldest one that is open.
+/// The snapshots that fjall opens before it looks for the oldest open one.
 const SNAPSHOTS_PER_LOOK: usize = 10_000;
 
-/// Returns how many rows of files say that a row was removed.
+/// Returns the number of rows in files that mark a removed row.
 pub(super) fn removals(keyspace: &Keyspace) -> u64 {
     keyspace.tree.tombstone_count()
 }
 
-/// Returns how many rows are in memory alone, with those that say that a row was removed.
+/// Returns the number of rows in memory alone, marks of removed rows included.
 pub(super) fn rows_in_memory(keyspace: &Keyspace) -> u64 {
     keyspace.tree.active_memtable().len() as u64
 }

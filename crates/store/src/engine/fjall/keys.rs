@@ -1,4 +1,4 @@
-//! The keys of rows: whole names and entries, or what stands for long ones.
+//! The keys of rows: whole names and entries if they are short, and a form with a hash if they are long.
 //!
 //! ```text
 //! short   fewer than 4096 bytes: themselves
@@ -29,8 +29,8 @@ pub(super) const fn is_long(bytes: &[u8]) -> bool {
     bytes.len() >= PREFIX_BYTES
 }
 
-/// Returns the bytes that are not after the key of the row of `whole`, nor after that of anything that
-/// follows `whole`. For a long one it is what its group has in common.
+/// Returns bytes that are not after the key of the row of `whole`, nor after the key of any row whose whole
+/// name follows `whole`. For a long one it is what its group has in common.
 pub(super) fn start(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(PREFIX_BYTES)]
 }

@@ -55,7 +55,7 @@ pub use open::options::FjallOptions;
 pub use open::tail::CutTail;
 pub use read::snapshot::FjallSnapshot;
 
-/// Objects in a folder.
+/// An engine that keeps objects in a folder.
 ///
 /// - One write more than the queue takes is [`EngineError::Busy`] at once; one for whose bytes the queue has
 ///   no room waits for it. A write whose deadline passes before it is begun is [`EngineError::TimedOut`] and

@@ -97,7 +97,7 @@ impl Shared {
         self.opened.notify_waiters();
     }
 
-    /// Says an event to whoever hears of them.
+    /// Hands an event to the operator's function.
     pub(super) fn tell(&self, event: &FjallEvent) {
         Tell(self.options.on_event).tell(event);
     }

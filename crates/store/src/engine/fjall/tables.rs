@@ -41,12 +41,12 @@ const SEPARATE_BYTES: u32 = 4 * 1024;
 /// The memtables that wait to be written, and the files that wait to be compacted, at which writes wait.
 /// fjall itself waits at 4 and 30, without an end if the threads that write them have failed.
 const SEALED_MAX: usize = 2;
-/// The memtables that wait when a write comes that fills one by itself: several of its kind are not held
+/// The memtables that may wait when a write comes that fills one by itself: several large ones are not held
 /// beside each other.
 const SEALED_BEFORE_LARGE_MAX: usize = 1;
 const FILES_MAX: usize = 24;
 
-/// The bytes of the journals that are kept, a part of a small disk.
+/// The part of a small disk that the journals may take.
 const JOURNALS_PART: u64 = 16;
 const JOURNALS_MIN: u64 = 64 * 1024 * 1024;
 const JOURNALS_MAX: u64 = 512 * 1024 * 1024;
@@ -100,7 +100,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Returns its rows.
+    /// Returns the rows.
     pub(super) const fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
@@ -143,7 +143,7 @@ impl Tables {
         Ok(Self { keyspaces, latest, gaps, memtable_bytes, list_memory: Arc::default(), database })
     }
 
-    /// Returns the memory of lists.
+    /// Returns the memory for lists.
     pub(super) const fn list_memory(&self) -> &Arc<ListMemory> {
         &self.list_memory
     }
@@ -153,13 +153,13 @@ impl Tables {
         self.latest.load_full()
     }
 
-    /// Returns the runs of removed rows that lists leave out.
+    /// Returns the gaps: runs of removed rows that lists pass over.
     pub(super) const fn gaps(&self) -> &Gaps {
         &self.gaps
     }
 
-    /// Opens the latest snapshot anew, so that files and memory that only the one before needs can go. Only
-    /// the thread that writes may call this.
+    /// Opens the latest snapshot anew, so that files and memory that only the one before needs can be freed.
+    /// Only the thread that writes may call this.
     pub(super) fn renew_snapshot(&self) {
         self.publish(self.latest.load().batch);
     }
@@ -168,7 +168,7 @@ impl Tables {
         self.latest.store(Arc::new(State { snapshot: self.database.snapshot(), batch }));
     }
 
-    /// Gives up the files and the memory that no open snapshot needs. A `stop` ends it early.
+    /// Frees the files and the memory that no open snapshot needs. A `stop` ends it early.
     pub(super) fn give_up_old(&self, stop: &AtomicBool) {
         hidden::give_up_old(&self.database, &self.keyspaces, stop);
     }
@@ -259,7 +259,7 @@ impl Tables {
         self.keyspaces.iter().all(has_room)
     }
 
-    /// Returns false once fjall takes no batches, after a write failed.
+    /// Returns true while fjall takes batches: it takes none after a write failed.
     pub(super) fn take_batches(&self) -> bool {
         self.database.persist(PersistMode::Buffer).is_ok()
     }

@@ -15,7 +15,7 @@ use call::Call;
 pub use metrics::EngineMetrics;
 use metrics::Measurement;
 
-/// An engine that does what another one does, and counts and measures each call if it is asked to.
+/// An engine around another one that counts and measures each call, if it is asked to.
 ///
 /// ```
 /// use alula_store::engine::{Engine, Measured, Memory};
@@ -39,7 +39,7 @@ pub struct MeasuredSnapshot<S> {
 }
 
 impl<E: Engine> Measured<E> {
-    /// Measures an engine, with metrics that begin with nothing.
+    /// Measures an engine, with metrics that are all zero.
     pub fn on(engine: E) -> Self {
         Self { metrics: Some(EngineMetrics::new(engine.label())), engine }
     }

@@ -8,7 +8,7 @@ use super::counts::{BOUNDS, CallSum};
 const CALLS: &str = "store_engine_calls_total";
 const DURATION: &str = "store_engine_call_duration_seconds";
 
-/// Writes the calls that were seen. To write to memory does not fail.
+/// Writes the calls that happened at least once. To write to memory does not fail.
 pub(super) fn write(engine: &str, sums: &[CallSum; Call::LABELS.len()]) -> String {
     let mut text = String::new();
     let _ = write_all(&mut text, engine, sums);

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 const MIB: u64 = 1024 * 1024;
 
-/// The time without a refused write after which room is news: until then it may come and go with each
-/// request.
+/// The time without a refused write after which the operator is told of room: until then it may come and go
+/// with each request.
 const SETTLED: Duration = Duration::from_secs(5);
 
 /// An event of an engine in memory that its operator hears of once, however many writes it strikes.
@@ -54,7 +54,7 @@ impl fmt::Display for MemoryEvent {
     }
 }
 
-/// The state of a bound: refusing writes for want of room or not, and the event that is still to be told.
+/// The state of a bound: whether writes are refused for want of room, and the event that is not told yet.
 #[derive(Debug)]
 pub(super) struct Fullness {
     refused: Option<Refused>,
@@ -91,7 +91,7 @@ impl Fullness {
         }
     }
 
-    /// Notes how many bytes are free, and returns the event that is to be told.
+    /// Records the number of free bytes, and returns an event for the operator, if there is one.
     #[inline]
     pub(super) fn news(&mut self, free: u64, bound: u64) -> Option<MemoryEvent> {
         self.refused.as_ref()?;

@@ -1,4 +1,4 @@
-//! An engine that keeps everything in memory, for tests and for what HTTP costs without a disk.
+//! An engine that keeps everything in memory, for tests, and to measure HTTP without a disk.
 
 mod fullness;
 
@@ -19,11 +19,11 @@ use crate::model::{Damaged, Record};
 use fullness::Fullness;
 pub use fullness::MemoryEvent;
 
-/// The bytes from which a record is decided on outside the lock, so that others pass, and the decisions that
-/// may be in vain before one is made under it.
+/// The bytes from which on a record is decided outside the lock, and the times that this is tried before the
+/// lock is held meanwhile.
 const LARGE_BYTES: usize = 256 * 1024;
 const TRIES_UNLOCKED: usize = 3;
-/// The bytes of a row beside its own.
+/// The overhead of a row.
 const ROW_BYTES: u64 = 64;
 
 /// The bytes by which records of the same content may differ: later dots are longer.
@@ -48,7 +48,7 @@ struct Kept {
     entries: BTreeSet<Vec<u8>>,
     deleted: BTreeSet<Vec<u8>>,
     settings: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// The bytes of records and of rows, and those at which writes that grow are refused.
+    /// The bytes of records and of rows, and the bound above which writes that grow are refused.
     bytes: u64,
     bytes_max: u64,
     fullness: Fullness,
@@ -93,7 +93,7 @@ impl Memory {
         self
     }
 
-    /// Leaves what a decision came to, and tells what that means for writes to come.
+    /// Applies a decision, and updates the state of the bound.
     fn carry_out(
         &self,
         mut kept: MutexGuard<'_, Kept>,
@@ -199,8 +199,8 @@ fn read(stored: Option<&Arc<[u8]>>) -> Result<Option<Record<'_>>, EngineError> {
     Ok(stored.map(|bytes| Record::read(bytes)).transpose()?)
 }
 
-/// Returns true if nothing was written to an object between two looks. Its bytes are held, so that no others
-/// have their place.
+/// Returns true if an object was not written to since the record was read. Its bytes are held, so that no
+/// others have their place.
 fn is_same(one: Option<&Arc<[u8]>>, other: Option<&Arc<[u8]>>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -208,12 +208,12 @@ fn is_same(one: Option<&Arc<[u8]>>, other: Option<&Arc<[u8]>>) -> bool {
     }
 }
 
-/// Returns the bytes of a row, about.
+/// Returns an estimate of the bytes of a row.
 const fn row_bytes(row: &[u8]) -> u64 {
     row.len() as u64 + ROW_BYTES
 }
 
-/// Returns the bytes of a record and its name, about; 0 if there is none.
+/// Returns an estimate of the bytes of a record and its name; 0 if there is none.
 fn record_bytes(name: &[u8], record: Option<&[u8]>) -> u64 {
     record.map_or(0, |record| record.len() as u64 + row_bytes(name))
 }
@@ -227,12 +227,12 @@ pub(super) fn check_confirms(needed: u32) -> Result<(), EngineError> {
 }
 
 impl Kept {
-    /// Returns the event that is to be told.
+    /// Returns the event for the operator, if there is one.
     fn news(&mut self) -> Option<MemoryEvent> {
         self.fullness.news(self.bytes_max.saturating_sub(self.bytes), self.bytes_max)
     }
 
-    /// Leaves what a decision came to, and returns the record that is stored then.
+    /// Applies a decision, and returns the record that is stored then.
     fn carry_out(
         &mut self,
         name: ObjectName<'_>,
@@ -387,8 +387,8 @@ fn start(low: &[u8], is_after: bool) -> Bound<&[u8]> {
     if is_after { Bound::Excluded(low) } else { Bound::Included(low) }
 }
 
-/// Makes the end of bytes with which names begin the first bytes after all of them. Names begin with a
-/// count, which is never the greatest byte.
+/// Turns a prefix of names into the first bytes after all names with that prefix. Names begin with a count,
+/// which is never the greatest byte.
 pub(super) fn past(prefix: &mut Vec<u8>) {
     while let Some(last) = prefix.pop() {
         if last < u8::MAX {

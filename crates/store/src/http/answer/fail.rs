@@ -1,4 +1,4 @@
-//! Requests that are not carried out: the status and the text that clients know.
+//! Requests that fail: the status and the text that clients know.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::engine::{EngineError, Level};
 /// The seconds after which a request that found no room, or no replica, may be sent again.
 const RETRY_AFTER: &str = "1";
 
-/// The reason for which a request is not carried out.
+/// The reason for which a request fails.
 #[derive(Debug)]
 pub(in crate::http) enum Fail {
     /// A text for the client.
@@ -20,13 +20,13 @@ pub(in crate::http) enum Fail {
     Json(Status, serde_json::Value),
     /// The status alone, as a page.
     Page(Status),
-    /// A method that the path does not have, and those that it has.
+    /// A method that the path does not have, with the methods that it has.
     Method(String),
     /// The engine failed.
     Engine(EngineError),
     /// The content could not be read, or the response not be sent.
     Exchange(alula::Error),
-    /// A capture of the path, or a field.
+    /// A capture of the path, or a field, is not valid.
     Answer(Answer),
 }
 

@@ -1,4 +1,4 @@
-//! Content in JSON of requests.
+//! Requests with content in JSON.
 
 use std::time::Duration;
 
@@ -21,11 +21,11 @@ pub(in crate::http) fn is_json(request: &Request) -> bool {
 /// The bounds of a content.
 pub(in crate::http) struct Bounds {
     pub(in crate::http) bytes_max: u64,
-    /// The bytes of room that are asked for in the end, for each byte of the content.
+    /// The bytes of room to ask for in the end, for each byte of the content.
     pub(in crate::http) times: u64,
-    /// The bytes of room beside these that the request asks for in the end.
+    /// The bytes of room to ask for in the end, beside those for the content.
     pub(in crate::http) beside: u64,
-    /// The time for which it waits for room.
+    /// The time to wait for room.
     pub(in crate::http) time: Duration,
 }
 

@@ -5,10 +5,10 @@ use alula::{KnownName, Reply};
 use super::fail::Outcome;
 use crate::budget::{Budget, Share};
 
-/// The bytes of a piece, after which the pace of an answer is looked at.
+/// The bytes of a piece, after which the pace of an answer is checked.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The share of an answer, and the budget that it is of.
+/// The share of an answer, and the budget of the share.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::http) struct Paced<'a> {
     pub(in crate::http) budget: &'a Budget,

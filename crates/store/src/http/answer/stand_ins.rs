@@ -13,7 +13,7 @@ pub(in crate::http) const CHARACTERS: RangeInclusive<char> = '\u{ef80}'..='\u{ef
 /// The number of the character that would stand for the byte 0.
 const ZERO: u32 = 0xef00;
 
-/// The byte with which the stand-ins begin in UTF-8, and those that come second.
+/// The first byte of the stand-ins in UTF-8, and their second bytes.
 const FIRST: u8 = 0xee;
 const SECOND: RangeInclusive<u8> = 0xbe..=0xbf;
 
@@ -25,8 +25,8 @@ pub(in crate::http) fn put(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Returns a name as a path has it: bytes that are read as a stand-in have stand-ins themselves. Allocates
-/// only for a name that has such.
+/// Returns a name as it is written in a path: bytes that would be read as a stand-in have stand-ins
+/// themselves. Allocates only for a name that has such.
 pub(in crate::http) fn encoded(name: &[u8]) -> Cow<'_, [u8]> {
     if !name.contains(&FIRST) || *decoded(name.into()) == *name {
         return name.into();

@@ -14,7 +14,7 @@ pub(in crate::http) async fn no_route<E: Engine>(_: Exchange<Store<E>>) -> Outco
 /// The methods that Riak knows. Others are 501 wherever they are asked for.
 const KNOWN: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT", "OPTIONS"];
 
-/// Answers a method that a resource does not have.
+/// Answers a request whose method the resource does not have.
 pub(in crate::http) async fn other_method<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     if !KNOWN.contains(&exchange.request().method()) {
         return Err(Fail::Page(Status::NOT_IMPLEMENTED));

@@ -1,5 +1,4 @@
-//! The check of who sends a request, and whether they may: made before anything else of it is read (Riak
-//! §1.11).
+//! The check of users and their permissions, made before anything else of a request is read (Riak §1.11).
 //!
 //! Riak looks at parameters and fields first, and answers 400 where a request is wrong as well as not
 //! allowed. Here a peer without credentials makes the store read no more than the head.
@@ -15,15 +14,15 @@ use crate::http::resource::{Needs, Resource};
 use crate::http::target::Target;
 use crate::store::Store;
 
-/// The credentials that are asked for: Riak's clients compare it as a whole.
+/// The credentials that a client is asked for: Riak's clients compare it as a whole.
 const CHALLENGE: &str = "Basic realm=\"Riak\"";
 
 const NO_TLS: &str = "This store has users, whose passwords it takes only over TLS: use https://\n";
 
-/// The time, in seconds, after which a request is worth trying again that found too many hashes in wait.
+/// The `retry-after`, in seconds, when too many hashes wait.
 const CROWDED_RETRY: &str = "1";
 
-/// Returns the layer of a resource that lets through what its user may do.
+/// Returns the layer of a resource that checks the permissions of its user.
 pub(in crate::http) fn layer<S: Send + Sync + 'static>(access: Access, resource: Resource) -> impl Wrap<S> {
     move |exchange: Exchange<S>, next: Next<S>| {
         let access = access.clone();
@@ -44,7 +43,7 @@ pub(in crate::http) fn layer<S: Send + Sync + 'static>(access: Access, resource:
     }
 }
 
-/// The user of a request that was let through, if there are users.
+/// The user of a request, if there are users.
 pub(in crate::http) struct Reader(Option<Identity>);
 
 impl Reader {
@@ -134,7 +133,8 @@ fn refused(refusal: Refusal) -> Fail {
     Fail::Answer(answer)
 }
 
-/// Names the protocol that is needed (RFC 9110 §15.5.22), over HTTP/2 in words alone (RFC 9113 §8.2.2).
+/// Answers with the protocol that is needed (RFC 9110 §15.5.22), over HTTP/2 in words alone (RFC 9113
+/// §8.2.2).
 fn without_tls(version: Version) -> Answer {
     let answer = text(Status::UPGRADE_REQUIRED, NO_TLS);
     match version {

@@ -27,7 +27,7 @@ pub(in crate::http) struct Conditions {
     context: Option<Scratch>,
 }
 
-/// The present state that conditions are held against.
+/// The stored state that conditions are checked against.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::http) struct Present<'a> {
     /// The tag without its quotes.
@@ -55,13 +55,13 @@ impl Conditions {
         Ok(Self { context: vclock::read(headers, IF_NOT_MODIFIED)?, ..Self::of_read(headers) })
     }
 
-    /// Returns true if the fields of a write have conditions, whose outcome tells of what is stored.
+    /// Returns true if a write has conditions: their outcome tells about what is stored.
     pub(in crate::http) fn are_in_write(headers: &FieldSection) -> bool {
         let known = [KnownName::IF_MATCH, KnownName::IF_NONE_MATCH, KnownName::IF_UNMODIFIED_SINCE];
         known.into_iter().any(|name| headers.get(name).is_some()) || headers.get(IF_NOT_MODIFIED).is_some()
     }
 
-    /// Returns true if a write has to be held against what is stored.
+    /// Returns true if a write has to be checked against what is stored.
     pub(in crate::http) fn are_for_writes(&self) -> bool {
         self.if_match.is_some()
             || self.if_none_match.is_some()
@@ -69,13 +69,13 @@ impl Conditions {
             || self.context.is_some()
     }
 
-    /// Returns the bytes that they hold.
+    /// Returns the bytes that the conditions hold.
     pub(in crate::http) fn capacity(&self) -> usize {
         let texts = [&self.if_match, &self.if_none_match, &self.context];
         texts.into_iter().flatten().map(|text| text.capacity()).sum()
     }
 
-    /// Checks the conditions of a read of what is there; 304 or 412 if it is not carried out.
+    /// Checks the conditions of a read against the stored object; 304 or 412 if it is not carried out.
     pub(in crate::http) fn check_read(&self, present: Present<'_>) -> Result<(), Status> {
         self.check_match(Some(present))?;
         if let Some(tags) = &self.if_none_match {
@@ -90,8 +90,8 @@ impl Conditions {
         }
     }
 
-    /// Checks the conditions of a write on what is stored; 409 or 412 if it is not carried out. Whatever
-    /// reads as deleted is absent.
+    /// Checks the conditions of a write against the stored object; 409 or 412 if it is not carried out.
+    /// Whatever reads as deleted is absent.
     pub(in crate::http) fn check_write(&self, stored: Option<&Record<'_>>) -> Result<(), Status> {
         let tag = stored.map(|record| record.vtag().text());
         let present = stored.zip(tag.as_ref()).filter(|(record, _)| !record.is_deleted());

@@ -1,5 +1,5 @@
-//! Negotiation of media types and codings by Riak's rules: the greatest weight wins, and of equal ones the
-//! one that was written last.
+//! Negotiation of media types and codings by Riak's rules: the greatest weight wins, and among equal ones the
+//! last.
 //!
 //! Nothing is sorted or kept but the best entry so far, so that nothing is allocated.
 
@@ -7,7 +7,7 @@ use alula::{FieldSection, KnownName, Request, Status};
 
 use crate::http::answer::fail::Fail;
 
-/// The name of no coding at all.
+/// The name for content without a coding.
 pub(in crate::http) const IDENTITY: &[u8] = b"identity";
 
 /// The bytes of offers that may be compared for one request. Each entry of `accept` is held against each
@@ -76,7 +76,7 @@ fn takes_coding(headers: &FieldSection, coding: &[u8]) -> bool {
     named.or(any).map_or(!is_present || coding == IDENTITY, |weight| weight > 0)
 }
 
-/// Returns true if `accept-charset` is absent or takes some charset at all.
+/// Returns true if `accept-charset` is absent, or takes any charset.
 fn takes_charset(headers: &FieldSection) -> bool {
     let mut weights = elements(headers, KnownName::ACCEPT_CHARSET).map(weight).peekable();
     weights.peek().is_none() || weights.any(|weight| weight.is_some_and(|weight| weight > 0))

@@ -12,7 +12,7 @@ use crate::engine::{Durability, ReadTerms, WriteTerms};
 use crate::http::answer::fail::{Cut, Fail};
 use crate::properties::{Properties, Quorum, SyncOnWrite};
 
-/// The time that a request has unless it says another.
+/// The time that a request has unless it names another.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The parameters in the query of a request. A parameter that is absent, or says `default`, is that of the
@@ -30,9 +30,9 @@ pub(in crate::http) struct Options<'r> {
     notfound_ok: Option<bool>,
     sync: Option<SyncOnWrite>,
     timeout: Option<Duration>,
-    /// The stored object is the answer to a write.
+    /// A write is answered with the stored object.
     pub(in crate::http) returnbody: bool,
-    /// The new value of a counter is the answer to a change.
+    /// A change of a counter is answered with its new value.
     pub(in crate::http) returnvalue: bool,
     /// The context of a data type is part of the answer; true unless said otherwise.
     pub(in crate::http) include_context: bool,
@@ -184,8 +184,7 @@ const NAMES: [&str; 16] = [
     "asis",
 ];
 
-/// Checks that no count is above `n`; the text names the counts of writes whatever is too large, as clients
-/// know it.
+/// Checks that no count is above `n`; the text names the counts of writes, as clients know it, for reads too.
 fn within<const COUNT: usize>(counts: [u32; COUNT], n: u32) -> Result<(), Fail> {
     if counts.into_iter().all(|count| count <= n) {
         return Ok(());

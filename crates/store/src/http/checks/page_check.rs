@@ -1,13 +1,13 @@
-//! Requests that pages of other sites make in the browser of somebody: refused before their handlers see them
-//! (Riak §1.11).
+//! The check of pages in browsers: requests that pages of other sites make are refused before their handlers
+//! see them (Riak §1.11).
 
 use alula::{Answer, Begun, Hook, IntoAnswer, KnownName, OriginGuard, Status};
 
 use crate::config::Referers;
 use crate::http::answer::fail::Fail;
 
-/// Answers 403 to a request with `origin: null`, to one whose `referer` is not a page that is taken, and to a
-/// write that the browser marks as one of another page.
+/// Answers 403 to a request with `origin: null`, to one whose `referer` is a page of another site, and to a
+/// write that the browser marks as one of another site.
 #[derive(Clone, Debug)]
 pub(in crate::http) struct PageCheck {
     /// The check of origins; `None` takes pages of any origin.

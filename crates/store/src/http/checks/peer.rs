@@ -1,4 +1,4 @@
-//! The one on whose account a request holds room.
+//! The peer on whose account a request holds room.
 
 use alula::Exchange;
 

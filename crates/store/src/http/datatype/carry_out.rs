@@ -12,14 +12,14 @@ use crate::http::answer::fail::Fail;
 use crate::statistics::Counted;
 use crate::store::Shared;
 
-/// The content of an answer, and its share.
+/// The content of an answer, and the share that it holds.
 pub(crate) struct Answered {
     pub(crate) content: Vec<u8>,
     /// The share of the bytes in flight, given back when the answer is sent.
     pub(crate) share: Share,
 }
 
-/// Reads an operation, which came with its share, and carries it out.
+/// Reads an operation, whose share is taken already, and carries it out.
 pub(super) async fn carry_out<E: Engine>(
     shared: &Shared<E>,
     name: ObjectName<'_>,
@@ -43,7 +43,7 @@ pub(super) async fn carry_out<E: Engine>(
     write(shared, name, update, terms).await
 }
 
-/// Returns the room that a change takes for the state that is stored.
+/// Returns the room that a change needs for the stored state.
 pub(super) async fn of_stored<E: Engine>(
     shared: &Shared<E>,
     name: ObjectName<'_>,
@@ -67,7 +67,8 @@ pub(crate) async fn carry_out_small<E: Engine>(
     write(shared, name, update, terms).await
 }
 
-/// Writes until there is room for the state that is stored: a decision finds it, and waits for nothing.
+/// Writes again until there is room for the stored state: only a decision sees how much that needs, and it
+/// cannot wait.
 async fn write<E: Engine>(
     shared: &Shared<E>,
     name: ObjectName<'_>,

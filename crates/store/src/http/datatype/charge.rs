@@ -12,25 +12,26 @@ use crate::model::Record;
 use crate::model::types::State;
 use crate::store::Shared;
 
-/// The bytes of a record that takes no share.
+/// The bytes up to which a record needs no share.
 const FREE_BYTES_MAX: usize = (SMALL_BYTES_MAX / (1 + 2 * State::DECODED_FACTOR + JSON_FACTOR)) as usize;
 
 /// The bytes of JSON for each byte of a record, at most: a control character takes six.
 const JSON_FACTOR: u64 = 6;
 
-/// The bytes of an operation in memory for each byte of its JSON, at most, with what it makes.
+/// The bytes of an operation in memory for each byte of its JSON, at most, the parts that it is made of
+/// included.
 pub(super) const OPERATION_FACTOR: u64 = 16;
 
 /// The copies of a string: in its JSON or the answer, in the operation, in the new state, and in its record.
 const COPIES: u64 = 4;
 
-/// The bytes of a string beside it: an element of a set as it is decoded, with its dot twice as it is kept.
+/// The overhead of a string: an element of a decoded set, with its dot twice as it is kept.
 const STRING_BYTES: u64 = 72;
 
-/// The bytes of a member of an object beside its string: a field of a map, with the value in it.
+/// The overhead of a member of an object beside its string: a field of a map, with the value in it.
 const MEMBER_BYTES: u64 = 128;
 
-/// Returns the bytes of an operation in memory, while it is read and carried out, with what it adds to a
+/// Returns the bytes of an operation in memory, while it is read and carried out, and of what it adds to a
 /// state. The parts of a long one are counted by its strings and members.
 pub(super) fn of_operation(json: &[u8]) -> u64 {
     let (bytes, most) = (json.len() as u64, json.len() as u64 * OPERATION_FACTOR);
@@ -71,7 +72,7 @@ pub(super) fn of_change(record: Record<'_>, is_shown: bool) -> u64 {
     decoded(record, bytes) + 2 * bytes + shown
 }
 
-/// Returns the bytes that a change takes at most, as [`of_change`], by the length of the record alone.
+/// Returns the most bytes that a change takes, as [`of_change`], by the length of the record alone.
 pub(super) const fn of_change_of(bytes: u64, is_shown: bool) -> u64 {
     let shown = if is_shown { JSON_FACTOR * bytes } else { 0 };
     (2 * State::DECODED_FACTOR + 2) * bytes + shown
@@ -81,13 +82,13 @@ fn bytes(record: Record<'_>) -> u64 {
     record.contents().map(|content| content.value().len() as u64).sum()
 }
 
-/// States that are merged are held beside the one that they become.
+/// Returns the bytes of decoded states: merged ones are held beside their result.
 fn decoded(record: Record<'_>, bytes: u64) -> u64 {
     let times = if record.contents().len() > 1 { 2 } else { 1 };
     times * State::DECODED_FACTOR * bytes
 }
 
-/// Loads a record with a share of what `charge` says of it. A request that waits for room holds nothing
+/// Loads a record with the share that `charge` asks for. A request that waits for room holds nothing
 /// meanwhile. Allocates nothing but what the engine does.
 pub(crate) async fn load<E: Engine>(
     shared: &Shared<E>,

@@ -88,7 +88,7 @@ async fn number_in<E: Engine>(
     kept.state().map(number_of).ok_or_else(Fail::not_found)
 }
 
-/// Parses a number that a content is as a whole.
+/// Parses a content that is a number as a whole.
 fn parse(content: &[u8]) -> Option<i64> {
     std::str::from_utf8(content).ok()?.parse().ok()
 }

@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use crate::model::types::{Kind, Map, State, Value};
 
-/// Appends what is answered to a client that reads a data type: its kind, its value and, for kinds of which
-/// something can be removed, the context.
+/// Appends the answer to a read of a data type: its kind, its value and, for kinds of which something can be
+/// removed, the context.
 pub(super) fn put_answer(state: &State<'_>, with_context: bool, out: &mut Vec<u8>) {
     let kind = state.value().kind();
     // A vector takes all that is written to it.

@@ -1,25 +1,23 @@
-//! Data types as they are kept: each content of an object is a state, and its media type says of which kind.
+//! Data types as they are kept: each content of an object is a state, and its media type names the kind.
 
 use crate::model::types::{Kind, Precision, State};
 use crate::model::{Attribute, Content, Damaged, Dot, Record};
 
-/// The states of a kind that are read from records.
+/// Reads the states of a kind from records.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader {
     kind: Kind,
     precision: Precision,
-    /// Objects of a bucket without a type hold any contents, whatever their media types say: others than
-    /// states are passed over.
+    /// The bucket has no type: contents that are not states are passed over, whatever their media types say.
     is_untyped: bool,
 }
 
-/// The states that were read of a record.
+/// The states of a record.
 #[derive(Debug, Default)]
 pub(crate) struct Kept<'a> {
     /// The states of all contents merged; none for a missing or a deleted object.
     pub(super) state: Option<State<'a>>,
-    /// The contents that the next state takes the place of: the states, and those that say that the object
-    /// was deleted. They ascend.
+    /// The contents that the next state replaces: states, and marks of deletion. They ascend.
     pub(super) replaced: Vec<Dot>,
 }
 
@@ -61,15 +59,15 @@ impl Reader {
         self.kind
     }
 
-    /// Returns the state that a change begins with: what is kept, at no greater precision than that of the
-    /// bucket, or a new one.
+    /// Returns the state that a change begins with: the kept one, at the precision of the bucket at most, or
+    /// a new one.
     pub(super) fn state_to_change<'a>(&self, kept: Option<State<'a>>) -> State<'a> {
         let Some(mut state) = kept else { return self.new_state() };
         state.reduce(self.precision);
         state
     }
 
-    /// Returns a state to which nothing has happened.
+    /// Returns a new state.
     fn new_state<'a>(&self) -> State<'a> {
         match self.kind {
             Kind::Distinct => State::distinct(self.precision),
@@ -120,8 +118,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Merges a state with others, two by two and these again, so that what is in one of many is copied a few
-/// times and not once for each other.
+/// Merges states in pairs, and the results in pairs again, so that each is copied a few times only.
 fn merged<'a>(state: State<'a>, mut others: Vec<State<'a>>) -> State<'a> {
     let mut state = state;
     while !others.is_empty() {

@@ -46,7 +46,7 @@ const OPERATION_BYTES_MAX: u64 = 1024 * 1024;
 
 const JSON: &str = "application/json";
 
-/// Returns the value that an object keeps, in JSON, or `None` if it is deleted or one of its contents is no
+/// Returns the value of a data type in JSON, or `None` if the object is deleted or one of its contents is no
 /// state.
 pub(super) fn json_of_value(record: Record<'_>) -> Option<Vec<u8>> {
     let kind = kind_of(record)?;
@@ -56,7 +56,7 @@ pub(super) fn json_of_value(record: Record<'_>) -> Option<Vec<u8>> {
     Some(json)
 }
 
-/// Returns the kind of the data type that an object says that it keeps.
+/// Returns the kind of the data type that an object keeps, by its media types.
 fn kind_of(record: Record<'_>) -> Option<Kind> {
     kept::kind_of(&record.contents().find(|content| !content.is_deleted())?)
 }
@@ -76,7 +76,7 @@ pub(super) async fn load_object<E: Engine>(
     charge::load(shared, peer, name, terms, charge).await
 }
 
-/// Loads the object of a data type with the share of what is read of it. Allocates nothing but what the
+/// Loads the object of a data type with the share that reading it needs. Allocates nothing but what the
 /// engine does.
 pub(super) async fn load_state<E: Engine>(
     shared: &Shared<E>,
@@ -162,8 +162,8 @@ async fn carry_out<E: Engine>(exchange: &mut Exchange<Store<E>>, target: &Target
     carry_out::carry_out(store.shared(), target.object(), (reader, shows), content, &terms).await
 }
 
-/// Returns true if an operation may be so long that it waits for all of its room, also for that of the state
-/// that it changes. Its content then arrives as that is free: contents that are here already would keep each
+/// Returns true if an operation may be so long that it waits for all of its room, the room for the changed
+/// state included. Its content then arrives as that is free: contents that are here already would keep each
 /// other from it.
 fn may_be_long(request: &Request) -> bool {
     let stated = request.headers().text(KnownName::CONTENT_LENGTH).and_then(|text| text.parse().ok());

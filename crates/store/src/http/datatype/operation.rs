@@ -32,13 +32,13 @@ impl Asked {
 pub(crate) enum Malformed {
     /// The content is not JSON in UTF-8.
     Json(String),
-    /// The operation is none for values of this kind.
+    /// The operation does not exist for values of this kind.
     Operation(Kind),
     /// A number does not fit into 64 bits with a sign.
     Number,
     /// A field of a map has a name without a kind at its end.
     FieldName(String),
-    /// The context is none.
+    /// The context cannot be read.
     Context(ContextError),
 }
 

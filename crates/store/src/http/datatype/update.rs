@@ -1,4 +1,4 @@
-//! Changes of data types, decided with what is stored at the moment of the write.
+//! Changes of data types, decided on what is stored at the moment of the write.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct Update {
     asked: Asked,
     rules: Rules,
     room: Room,
-    /// The content of the answer after the last decision, or the reason for which there is none.
+    /// The content of the answer after the last decision, or the reason for its absence.
     outcome: Result<Vec<u8>, Refusal>,
 }
 
@@ -92,7 +92,7 @@ impl Update {
         }
     }
 
-    /// Returns the share of the change, which has the room of what is held while it is not decided.
+    /// Returns the share of the change; a decision that waits to be made keeps its room.
     pub(super) const fn share(&mut self) -> &mut Share {
         &mut self.room.share
     }
@@ -176,20 +176,20 @@ impl Shows {
 }
 
 impl Room {
-    /// Takes the room for what a record is decoded to and for what it becomes, if it is there.
+    /// Takes the room for a decoded record and for its successor, if there is enough.
     fn take(&mut self, stored: Option<Record<'_>>, is_shown: bool) -> Result<(), Refusal> {
         let change = stored.map_or(0, |record| charge::of_change(record, is_shown));
         let bytes = self.operation_bytes + change;
         self.budget.grow(&mut self.share, bytes).map_err(|_| Refusal::NoRoom(bytes))
     }
 
-    /// Gives back all but the room of the operation and of so many bytes.
+    /// Gives back all room but that of the operation and of so many bytes.
     fn keep(&mut self, bytes: usize) {
         self.share.shrink(self.operation_bytes + bytes as u64);
     }
 }
 
-/// Returns the bytes of the value that a change replaces by one of nearly as many.
+/// Returns the bytes of a value that replaces one of about as many.
 fn value_bytes(stored: Option<Record<'_>>) -> usize {
     /// A change adds a few elements to a large value.
     const MORE: usize = 256;

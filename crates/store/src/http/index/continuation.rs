@@ -19,9 +19,9 @@ const VERSION: u8 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Continuation {
     bytes: Vec<u8>,
-    /// The place of the key.
+    /// The range of the key.
     key: usize,
-    /// The place of the term.
+    /// The range of the term.
     term: usize,
 }
 

@@ -65,8 +65,8 @@ pub(super) async fn refuse_more_terms<E: Engine>(_: Exchange<Store<E>>) -> Outco
     Err(Fail::bad_request("Invalid index query. A path has one term, or the least and the greatest one\n"))
 }
 
-/// The bytes that a query with a pattern holds while its results are sent: the compiled pattern, or a little
-/// less.
+/// The bytes that a query with a pattern holds while its results are sent: about those of the compiled
+/// pattern.
 const PATTERN_BYTES: u64 = 256 * 1024;
 
 /// The capacity of a lent buffer for a term as it is shown, which is held while results wait for their peer.
@@ -85,7 +85,7 @@ impl Query<'_> {
         self.parameters.returns_terms() && self.range.has_terms_to_show()
     }
 
-    /// Returns the results, of which there are none yet.
+    /// Returns results without any yet.
     fn results(&self, reply: Reply) -> Results {
         let name = if self.shows_terms() { "results" } else { "keys" };
         if !self.parameters.is_streamed() {
@@ -100,7 +100,7 @@ impl Query<'_> {
         Results::new(reply, Framing::Parts(boundary), name)
     }
 
-    /// Reads the results and sends them, but for their end; returns the continuation.
+    /// Reads and sends the results without ending them; returns the continuation.
     async fn put_all<E: Engine>(
         &self,
         shared: &Shared<E>,
@@ -139,14 +139,13 @@ impl Query<'_> {
         Ok(pages)
     }
 
-    /// Returns the items of a page that the pattern takes; `None` if there is none.
+    /// Returns which items of a page the pattern matches; `None` if there is none.
     async fn matches(&self, searches: &Searches, page: &Page) -> Result<Option<Vec<bool>>, EngineError> {
         let Some(pattern) = self.parameters.pattern() else { return Ok(None) };
         searched::matches(searches, pattern, &self.range, page, self.deadline).await.map(Some)
     }
 
-    /// Sends the results of a page that are asked for, and returns the one with which there are enough of
-    /// them.
+    /// Sends the wanted results of a page, and returns the last one if that completes the answer.
     async fn put<'p>(
         &self,
         page: &'p Page,
@@ -186,8 +185,8 @@ const fn media_type(parameters: &Parameters) -> &'static str {
     if parameters.is_streamed() { "multipart/mixed" } else { "application/json" }
 }
 
-/// Letters and digits of 128 random bits. Parts are JSON without line breaks, in which no line begins with a
-/// boundary; random bits only tell one answer from another, so that none will do as well.
+/// Returns letters and digits of 128 random bits. Parts are JSON without line breaks, in which no line begins
+/// with a boundary; random bits only tell one answer from another, so that none will do as well.
 fn boundary() -> VtagText {
     let mut bits = [0; 16];
     let _ = getrandom::fill(&mut bits);

@@ -11,7 +11,7 @@ use crate::http::checks::options;
 use crate::http::list::time;
 use crate::model::term;
 
-/// The time that a query has unless it says another.
+/// The time that a query has unless it names another.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The parameters in the query of a request. If two have one name, the first counts.
@@ -72,7 +72,7 @@ impl Parameters {
         if has_term && !range.has_terms() { Err(bad_continuation()) } else { Ok(()) }
     }
 
-    /// Returns true if the terms are part of the answer where the index has any to show.
+    /// Returns true if the answer has terms, where the index has any to show.
     pub(crate) const fn returns_terms(&self) -> bool {
         self.returns_terms
     }

@@ -23,7 +23,7 @@ const CATEGORY_CLASSES: usize = 8;
 /// of a class. The time of a search is in proportion to it.
 const COMPILED_BYTES_MAX: usize = 1 << 18;
 
-/// The bytes of what a search remembers.
+/// The bytes that a search may cache.
 const SEARCH_BYTES_MAX: usize = 1 << 20;
 
 /// The parentheses that a pattern may have within each other.
@@ -61,12 +61,12 @@ impl Pattern {
         compiled.map(Self).map_err(|error| Fail::bad_request(format!("Invalid \"term_regex\". {error}\n")))
     }
 
-    /// Returns the pattern without what searches for it remember.
+    /// Returns the pattern with an empty cache.
     pub(crate) fn for_one_search(&self) -> Self {
         self.clone()
     }
 
-    /// Returns true if it is found in these bytes.
+    /// Returns true if the pattern matches in these bytes.
     pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
         self.0.is_match(bytes)
     }

@@ -1,4 +1,4 @@
-//! The index and the terms that a path asks for (Riak §11.1).
+//! The index and the terms in the path of a query (Riak §11.1).
 
 use crate::engine::{BucketName, Item};
 use crate::http::answer::fail::{Cut, Fail};
@@ -18,16 +18,16 @@ pub(crate) struct Range {
     is_equality: bool,
 }
 
-/// The kinds of indexes.
+/// A kind of index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Terms are bytes.
     Binary,
     /// Terms are whole numbers.
     Integer,
-    /// The keys of the bucket, by themselves.
+    /// The special index `$key`: the keys of the bucket as terms.
     Key,
-    /// The keys of the bucket, all of them.
+    /// The special index `$bucket`: all keys of the bucket.
     Bucket,
 }
 
@@ -44,7 +44,7 @@ impl Range {
         Ok(Self { kind, field, low, high, is_equality })
     }
 
-    /// Returns the part of a bucket that is read.
+    /// Returns the part of the bucket to read.
     pub(crate) fn selection<'a>(&'a self, bucket: BucketName<'a>) -> Selection<'a> {
         let (low, high) = (&self.low[..], &self.high[..]);
         match self.kind {
@@ -61,8 +61,8 @@ impl Range {
         self.selection(bucket).bounds(item) == (false, false)
     }
 
-    /// Returns true if the terms of results can be shown: clients rely on keys alone for one term and for the
-    /// keys of a bucket.
+    /// Returns true if the terms of results may be shown: for one term, and for the keys of a bucket, clients
+    /// expect keys alone.
     pub(crate) fn has_terms_to_show(&self) -> bool {
         self.has_terms() && !self.is_equality
     }
@@ -77,7 +77,7 @@ impl Range {
         matches!(self.kind, Kind::Integer)
     }
 
-    /// Returns the bytes that a pattern is searched in: the term, or the key where there is none.
+    /// Returns the bytes that a pattern is matched against: the term, or the key where there is none.
     pub(crate) const fn searched<'i>(&self, item: Item<'i>) -> &'i [u8] {
         if self.has_terms() { item.term } else { item.key }
     }

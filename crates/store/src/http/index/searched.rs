@@ -1,11 +1,11 @@
-//! The texts of a page that are searched for a pattern: short ones at once, others on a thread of their own.
+//! Matching the texts of a page against a pattern: short ones at once, others on a blocking thread.
 
 use super::pattern::Pattern;
 use super::range::Range;
 use crate::engine::{EngineError, Page};
 use crate::searches::{Going, Searches};
 
-/// The bytes that are searched on the thread of the connection: they take ten milliseconds at most.
+/// The bytes that are matched on the thread of the connection: they take ten milliseconds at most.
 const SHORT_BYTES: usize = 1024;
 
 /// The texts of a page, in one piece of memory, with the pattern to search them for.

@@ -25,7 +25,7 @@ use crate::engine::{Engine, EngineError, Page};
 use crate::statistics::Counted;
 use crate::store::{Shared, Store};
 
-/// The time that a list has unless its request says another.
+/// The time that a list has unless its request names another.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The things that are listed.
@@ -53,7 +53,7 @@ pub(super) enum Form {
     Streamed,
 }
 
-/// The properties of a bucket that come before its keys on the paths of older clients.
+/// The part of an answer that comes before the keys, on the paths of older clients.
 #[derive(Debug)]
 pub(super) enum Before {
     /// The properties are no part of the answer.
@@ -100,7 +100,7 @@ impl Asked {
         self.form
     }
 
-    /// Returns the bucket or the type, after the checks that come before anything is read.
+    /// Returns the bucket or the type, after the checks that come before any read.
     ///
     /// # Errors
     /// 403 if lists are not answered, 406, or 404 if there is no such type.
@@ -127,7 +127,7 @@ impl Listed {
         }
     }
 
-    /// Returns the name that Riak has for the operation.
+    /// Returns Riak's name for the operation.
     const fn operation(self, form: Form) -> &'static str {
         match (self, form) {
             (Self::Keys, Form::Whole) => "list_keys",
@@ -187,7 +187,7 @@ pub(super) async fn send<E: Engine>(
     }
 }
 
-/// Reads the whole selection and sends it, but for its end.
+/// Reads and sends the whole selection without ending the answer.
 async fn put_all<E: Engine>(
     shared: &Shared<E>,
     (selection, share): (Selection<'_>, &mut Share),

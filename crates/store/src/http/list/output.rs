@@ -1,5 +1,5 @@
-//! The content of an answer, made in one buffer: short content is sent whole with its length, longer content
-//! piece by piece.
+//! The content of an answer in one buffer: short content is sent whole with its length, longer content in
+//! pieces.
 
 use alula::{BodyWriter, Error, Reply, Scratch, Sent};
 
@@ -32,7 +32,7 @@ impl Output {
         self.text.capacity()
     }
 
-    /// Returns true if there is enough for a piece.
+    /// Returns true if there are enough bytes for a piece.
     pub(super) fn is_full(&self) -> bool {
         self.text.len() >= PIECE_BYTES
     }
@@ -42,12 +42,12 @@ impl Output {
         self.reply.is_none()
     }
 
-    /// Returns true if nothing of the content is sent, since the request is HEAD.
+    /// Returns true if content is not sent because the request is HEAD.
     pub(super) fn is_muted(&self) -> bool {
         self.writer.as_ref().is_some_and(BodyWriter::is_muted)
     }
 
-    /// Sends what there is as a piece, waiting while the client takes nothing.
+    /// Sends the bytes as a piece, waiting while the client takes nothing.
     pub(super) async fn flush(&mut self) -> Result<(), Error> {
         if let Some(reply) = self.reply.take() {
             self.writer = Some(reply.stream().await?);
@@ -59,7 +59,7 @@ impl Output {
         Ok(())
     }
 
-    /// Sends what there is and ends the answer.
+    /// Sends the remaining bytes and ends the answer.
     pub(super) async fn finish(self) -> Result<Sent, Error> {
         match (self.reply, self.writer) {
             (Some(reply), _) => reply.send(&self.text).await,

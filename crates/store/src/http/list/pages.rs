@@ -1,4 +1,4 @@
-//! The pages that a list or a query reads: pages of one snapshot that follow each other, in one buffer.
+//! The pages of a list or a query: pages of one snapshot that follow each other, in one buffer.
 
 use alula::Scratch;
 use tokio::time::Instant;
@@ -12,20 +12,20 @@ use crate::store::Shared;
 /// The items of a page.
 const ITEMS_MAX: u64 = 1_000;
 
-/// The bytes of a page as a rule, and of one that has room for more.
+/// The bytes of a usual page, and of a wide one.
 const NARROW_PAGE_BYTES: usize = 16 * 1024;
 const PAGE_BYTES: usize = 256 * 1024;
 
-/// The bytes that a page has beside, for the places of its items.
+/// The overhead of a page for the places of its items.
 const NARROW_ITEMS_BYTES: usize = 16 * 1024;
 
-/// The bytes that are taken before anything is read: a page, and the text that is made of it.
+/// The bytes that are taken before the first read: a page, and the text that is made of it.
 const NARROW_BYTES: u64 = (NARROW_PAGE_BYTES + NARROW_ITEMS_BYTES + text_bytes(0)) as u64;
 
-/// The items of a full page below which their names are long.
+/// The items below which a full page counts as one of long names.
 const FEW_ITEMS: usize = 200;
 
-/// The bytes of a name that are kept beside a page without being charged.
+/// The bytes of a name that may be kept beside a page without a charge.
 const NAME_BYTES: usize = 1024;
 
 /// The most bytes of JSON for each byte of a name: one that is a control character is `\u0001`.
@@ -36,7 +36,7 @@ const fn text_bytes(longest: usize) -> usize {
     (output::PIECE_BYTES + ESCAPED * longest).next_power_of_two()
 }
 
-/// The part of a store that is read.
+/// The part of a store that a list or a query reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Selection<'a> {
     /// The buckets of a type.
@@ -55,7 +55,7 @@ pub(crate) enum Selection<'a> {
 pub(crate) struct Pages<'a, S> {
     budget: &'a Budget,
     share: &'a mut Share,
-    /// The bytes that its share has, of which some are for others than pages.
+    /// The bytes of the share, some of which may be for other things than pages.
     charged: u64,
     beside: u64,
     snapshot: S,
@@ -97,8 +97,8 @@ impl Selection<'_> {
 }
 
 impl<'a, S: Snapshot> Pages<'a, S> {
-    /// Begins to read a selection, of which no more than `items_max` items are wanted. The share gets room
-    /// for pages, and for `beside` bytes.
+    /// Begins to read a selection, of which at most `items_max` items are wanted. The share gets room for
+    /// pages, and for `beside` bytes.
     ///
     /// # Errors
     /// There was no room in time, or whatever the engine fails with.
@@ -174,7 +174,7 @@ impl<'a, S: Snapshot> Pages<'a, S> {
         &self.page
     }
 
-    /// Awaits the sending of a page, which is to keep a pace where it holds room that others wait for.
+    /// Awaits the sending of a page, which has to keep a pace if it holds room.
     ///
     /// # Errors
     /// It was slow while others waited.
@@ -182,7 +182,7 @@ impl<'a, S: Snapshot> Pages<'a, S> {
         self.budget.paced(self.share.has_room(), self.charged, sending).await
     }
 
-    /// Takes room for a larger page after one that was full of long names, if it is there.
+    /// Takes room for a larger page after one that was full of long names, if there is any.
     fn widen(&mut self) {
         let items = self.page.items().len();
         if self.place != Place::AfterItem || items == 0 || items >= FEW_ITEMS {
@@ -195,8 +195,7 @@ impl<'a, S: Snapshot> Pages<'a, S> {
         }
     }
 
-    /// Takes room for what the page holds, and for the text that is made of it, where that is more than it
-    /// has.
+    /// Takes room for the page and for its text, if they need more than they have.
     async fn charge(&mut self) -> Result<(), Fail> {
         let names =
             self.term.capacity().max(NAME_BYTES) + self.key.capacity().max(NAME_BYTES) - 2 * NAME_BYTES;

@@ -1,5 +1,4 @@
-//! The results of a list or a query on their way to the client, in the forms that Riak has for them (Riak
-//! §10.1, §11.4).
+//! The results of a list or a query on their way to the client, in Riak's forms (Riak §10.1, §11.4).
 //!
 //! Rule: a client that reads results has all of them, or sees that it has not. An object that breaks off is
 //! never closed.
@@ -22,7 +21,7 @@ pub(crate) enum Framing {
     Parts(VtagText),
 }
 
-/// Results being sent, in an array of this name.
+/// Results that are sent in an array of this name.
 pub(crate) struct Results {
     output: Output,
     framing: Framing,
@@ -30,7 +29,7 @@ pub(crate) struct Results {
     batch: Batch,
 }
 
-/// The progress of the object that results are added to.
+/// The state of the object that results are added to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Batch {
     Closed,
@@ -43,8 +42,8 @@ impl Results {
         Self { output: Output::new(reply), framing, name, batch: Batch::Closed }
     }
 
-    /// Sends properties in JSON before the results, as a member of their object or as an object of its own;
-    /// that one is empty without properties.
+    /// Sends properties in JSON before the results: as a member of their object, or as an object of its own,
+    /// which is empty without properties.
     pub(crate) async fn put_properties(&mut self, properties: Option<&[u8]>) -> Result<(), Error> {
         let is_member = matches!(self.framing, Framing::Object);
         let text = self.output.text();
@@ -103,12 +102,12 @@ impl Results {
         self.output.is_begun()
     }
 
-    /// Returns true if nobody reads results, since the request is HEAD.
+    /// Returns true if results are not sent because the request is HEAD.
     pub(crate) fn is_muted(&self) -> bool {
         self.output.is_muted()
     }
 
-    /// Ends the results, with a token for those that follow.
+    /// Ends the results, with a token for the next page.
     pub(crate) async fn finish(mut self, continuation: Option<&[u8]>) -> Result<Sent, Error> {
         self.end_batch().await?;
         match self.framing {
@@ -130,8 +129,7 @@ impl Results {
         self.output.finish().await
     }
 
-    /// Ends the results as [`finish`](Self::finish) does, on a share of which it leaves what the last piece
-    /// needs.
+    /// Ends the results as [`finish`](Self::finish) does, and shrinks the share to what the last piece needs.
     pub(crate) async fn finish_on(
         self,
         budget: &Budget,
@@ -144,7 +142,7 @@ impl Results {
         Ok(budget.paced(has_room, bytes, self.finish(continuation)).await??)
     }
 
-    /// Ends the results with the reason for which there are no more.
+    /// Ends the results with the reason for the failure.
     pub(crate) async fn fail(mut self, reason: &str) -> Result<Sent, Error> {
         if !(matches!(self.framing, Framing::Object) && self.is_begun()) {
             self.output.text().clear();
@@ -202,7 +200,7 @@ impl Results {
         put_string(value, text);
     }
 
-    /// Begins a part, where there are parts.
+    /// Begins a part, if the answer has parts.
     fn put_boundary(&mut self) {
         let Framing::Parts(boundary) = self.framing else { return };
         let text = self.output.text();
@@ -211,7 +209,7 @@ impl Results {
         text.extend_from_slice(b"\r\nContent-Type: application/json\r\n\r\n");
     }
 
-    /// Ends the last part, where there are parts.
+    /// Ends the last part, if the answer has parts.
     fn put_last_boundary(&mut self) {
         let Framing::Parts(boundary) = self.framing else { return };
         let text = self.output.text();

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::budget::{Budget, FREE_BYTES_MAX, Pace, Peer, SMALL_BYTES_MAX, Share};
 use crate::http::answer::fail::Fail;
 
-/// The room for a large content at first, and the most of it that is taken ahead.
+/// The room for a large content at first, and the most that is taken ahead of it.
 const STEP_BYTES_MIN: u64 = 2 * SMALL_BYTES_MAX;
 const STEP_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
@@ -52,16 +52,16 @@ pub(in crate::http) async fn content(
     Ok(arriving.end())
 }
 
-/// A content of which a part is there.
+/// A content of which a part has arrived.
 struct Arriving<'a> {
     room: Room<'a>,
-    /// The bytes that come at most.
+    /// The most bytes that come.
     expected: u64,
     value: Scratch,
     share: Share,
     /// The bytes for which there is room.
     bytes: u64,
-    /// The pace of one that holds room others wait for.
+    /// The pace of a transfer that holds room.
     pace: Option<Pace<'a>>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Arriving<'a> {
         Ok(arriving)
     }
 
-    /// Returns the room to ask for where there is too little for so many bytes.
+    /// Returns the room to ask for next, when so many bytes do not fit.
     fn next_step(&self, bytes: u64) -> u64 {
         let step = match bytes <= SMALL_BYTES_MAX {
             true => SMALL_BYTES_MAX,

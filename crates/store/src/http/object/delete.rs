@@ -1,4 +1,4 @@
-//! DELETE of an object: a content that says so takes its place, and goes some time later.
+//! DELETE of an object: a mark of deletion replaces its contents, and is removed some time later.
 
 use alula::{Exchange, KnownName, Request, Scratch, Status};
 
@@ -13,7 +13,7 @@ use crate::http::target::Target;
 use crate::model::{self, Context, NewContent, Record, Rules};
 use crate::store::{Shared, Store};
 
-/// Marks the object as deleted: what the client was given of it, or without a context all there is.
+/// Marks as deleted what the client's context covers, or everything without a context.
 pub(in crate::http) async fn delete<E: Engine>(exchange: Exchange<Store<E>>) -> Outcome {
     let state = exchange.state();
     let shared = state.shared();
@@ -40,7 +40,7 @@ struct Delete {
     context: Option<Scratch>,
     conditions: Conditions,
     rules: Rules,
-    /// True if the object is removed at once where nothing else is left of it.
+    /// True if the object is removed at once, provided that no content is left.
     is_removed_at_once: bool,
     outcome: Outcomes,
 }
@@ -48,7 +48,7 @@ struct Delete {
 /// The outcome of a deletion.
 enum Outcomes {
     Deleted,
-    /// The object was missing, and the client sent no context; with the context of its last deletion, if it
+    /// The object was missing, and the client sent no context; with the context of the last deletion, if it
     /// is known.
     Missing(Option<Scratch>),
     Refused(Refusal),

@@ -13,8 +13,8 @@ use crate::engine::RowLength;
 use crate::http::answer::fail::{Cut, Fail};
 use crate::model::{Attribute, Attributes, term};
 
-/// The bytes that the rows of one content may take: type, bucket, index, term and key for each entry. They
-/// are many times those of the fields where names are long.
+/// The bytes that the rows of one content's entries may take: type, bucket, index, term and key for each.
+/// They are many times those of the fields where names are long.
 pub(super) const CONTENT_ROWS_MAX: u64 = 256 * 1024;
 
 /// Appends the entries of all indexes, each index at the place of its first field, and returns the bytes that
@@ -47,8 +47,8 @@ struct Rows {
 }
 
 impl Rows {
-    /// Counts a new entry, and returns true while it may be kept. Beyond the bound all are counted, for the
-    /// text of the answer.
+    /// Counts a new entry, and returns true if it may be kept. Beyond the bound all are counted, for the text
+    /// of the answer.
     fn count(&mut self, entry: Attribute<'_>) -> bool {
         self.bytes += self.row.row(entry);
         self.bytes <= CONTENT_ROWS_MAX
@@ -78,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// Returns a term in the form that is kept, of a number over `number`.
+    /// Returns a term in its stored form; the form of a number is written over `number`.
     fn normal<'a>(self, index: &[u8], term: &'a [u8], number: &'a mut Vec<u8>) -> Result<&'a [u8], Fail> {
         match self {
             Self::Binary => Ok(term),
@@ -105,7 +105,7 @@ fn put_entry(entry: Attribute<'_>, term: &[u8], there: &mut There, rows: &mut Ro
     }
 }
 
-/// The terms of one index that have been appended: few are compared one by one, of many there is a set.
+/// The terms of one index that were appended: few are compared one by one, many are in a set.
 struct There {
     start: usize,
     count: usize,
@@ -127,7 +127,7 @@ impl There {
         }
     }
 
-    /// Notes a term that is appended next.
+    /// Records a term that was appended.
     fn add(&mut self, term: &[u8], out: &[u8]) {
         if self.count == Self::FEW_MAX {
             let kept: BTreeSet<_> = self.kept(out).map(<[u8]>::to_vec).collect();

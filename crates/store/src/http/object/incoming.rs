@@ -1,5 +1,5 @@
-//! The attributes that a request stores beside its content: its media type and coding, metadata, entries of
-//! indexes and links.
+//! The attributes that a request stores beside its content: media type, coding, metadata, index entries and
+//! links.
 
 use alula::{FieldSection, KnownName, Scratch, Status};
 
@@ -10,7 +10,7 @@ use crate::http::answer::fail::{Cut, Fail};
 use crate::http::walk::links;
 use crate::model::Attribute;
 
-/// The attributes of a content, and what they become in an engine.
+/// The attributes of a content, and the bytes that they take in an engine.
 pub(in crate::http) struct Incoming {
     /// The attributes in the order in which they are kept.
     pub(in crate::http) attributes: Scratch,
@@ -18,8 +18,7 @@ pub(in crate::http) struct Incoming {
     pub(super) rows: u64,
 }
 
-/// The bytes of attributes that are held while the content of a write is not there. Larger ones are made
-/// anew.
+/// The bytes of attributes that may be held while the content of a write arrives. Larger ones are made anew.
 pub(super) const HELD_BYTES_MAX: usize = 4 * 1024;
 
 /// Reads the attributes of the content that a request stores as this object.

@@ -1,11 +1,11 @@
-//! Reads of records that are held while they are sent: each has a share of the bytes in flight.
+//! Reads of records for responses: each record has a share of the bytes in flight.
 
 use crate::budget::{Peer, Share};
 use crate::engine::{Engine, ObjectName, ReadTerms};
 use crate::http::answer::fail::Fail;
 use crate::store::Shared;
 
-/// Reads the record of an object with its share, on the account of a peer. While others have shares, the
+/// Reads the record of an object, with its share on the account of a peer. While others have shares, the
 /// length of the record is asked first, so that those that wait hold nothing. A small record waits for
 /// nobody. Allocates nothing but what the engine does, and to wait.
 pub(in crate::http) async fn load<E: Engine>(

@@ -1,4 +1,4 @@
-//! Sends a single content as a response: its value, with fields for all that is known of it.
+//! Sends a single content as a response: its value, with the fields that describe it.
 
 use std::io::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use crate::http::walk::links::{LINE_BYTES_MAX, SEPARATOR};
 use crate::http::{answer::fail::Fail, walk::links};
 use crate::model::{Attribute, Content, Context, Moment, Record};
 
-/// The field that says that a content is the mark of a deletion.
+/// The field that marks a deleted content.
 pub(super) const DELETED: &str = "x-riak-deleted";
 
 /// Sends a content of a record. Allocates nothing once warm.
@@ -30,7 +30,7 @@ pub(super) async fn send(
     paced.send_parts(reply, &[content.value()]).await
 }
 
-/// Returns the reply with the fields of a content, for other bytes in place of its value.
+/// Returns a reply with the fields of a content, for other bytes in place of its value.
 pub(super) fn described(
     mut reply: Reply,
     target: &Target,
@@ -99,7 +99,7 @@ pub(super) fn write_date(moment: Moment, out: &mut Vec<u8>) {
     let _ = write!(out, "{}", httpdate::HttpDate::from(date));
 }
 
-/// Adds the metadata, and a field for each index with its terms, of which long lists have several lines.
+/// Adds the metadata, and the fields of indexes with their terms; a long list takes several lines.
 fn put_attributes(
     headers: &mut FieldSection,
     content: &Content<'_>,

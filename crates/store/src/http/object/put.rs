@@ -94,8 +94,8 @@ async fn store<E: Engine>(mut exchange: Exchange<Store<E>>, target: Target, made
     }
 }
 
-/// Returns a record that was written, with its share while it is sent. A record for which there is no room is
-/// not kept while it waits for some.
+/// Returns the record that was written, with its share while it is sent. A record for which there is no room
+/// is not kept while it waits for some.
 async fn held<E: Engine>(
     shared: &Shared<E>,
     peer: &Peer,
@@ -113,13 +113,13 @@ async fn held<E: Engine>(
     Ok(stored.map(|bytes| (bytes, share)))
 }
 
-/// Returns the terms of a read of what was written, or is about to be: of one replica.
+/// Returns the terms of a read before or after the write: of one replica.
 const fn read_terms(terms: &WriteTerms) -> ReadTerms {
     let &WriteTerms { n, deadline, .. } = terms;
     ReadTerms { n, r: 1, pr: 0, node_confirms: 0, notfound_ok: true, basic_quorum: false, deadline }
 }
 
-/// The parts of a head that are stored, or compared with it.
+/// The fields of a head that a write stores or checks.
 struct WrittenFields {
     attributes: Scratch,
     rows: u64,
@@ -129,15 +129,15 @@ struct WrittenFields {
 }
 
 impl WrittenFields {
-    /// Reads the fields in the order in which mistakes are told.
+    /// Reads the fields in the order in which their errors are reported.
     fn of(headers: &FieldSection, target: &Target) -> Result<Self, Fail> {
         let Incoming { attributes, rows } = incoming::attributes(headers, target.object())?;
         let conditions = Conditions::of_write(headers)?;
         Ok(Self { attributes, rows, conditions, context: vclock::read(headers, VCLOCK)? })
     }
 
-    /// Returns the fields unless they are large: a head for which a few bytes stood would be held twice for
-    /// as long as its peer likes.
+    /// Returns the fields unless they are large: a large head would be held twice for as long as its peer
+    /// likes.
     fn held(self) -> Option<Self> {
         let context = self.context.as_ref().map_or(0, |context| context.capacity());
         let bytes = self.attributes.capacity() + self.conditions.capacity() + context;
@@ -154,7 +154,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Reads what the fields and the query say, in the order in which mistakes are told.
+    /// Reads the fields and the query, in the order in which their errors are reported.
     fn of<E: Engine>(
         headers: &FieldSection,
         options: Result<Options<'_>, Fail>,
@@ -188,7 +188,7 @@ pub(super) fn rules<E: Engine>(properties: &Properties, shared: &Shared<E>) -> R
     }
 }
 
-/// Checks that a write accepts the media type that it has itself.
+/// Checks that a write accepts its own media type in the answer.
 fn negotiate(headers: &FieldSection) -> Result<(), Fail> {
     negotiation::choose(headers, &[incoming::media_type(headers)?], IDENTITY).map(drop)
 }
@@ -206,7 +206,7 @@ async fn check_early<E: Engine>(
     conditions.check_write(record.as_ref()).map_err(Fail::Page)
 }
 
-/// Checks the content against the sum that a request states for it.
+/// Checks the content against the checksum of the request.
 fn check_sum(headers: &FieldSection, value: &[u8]) -> Result<(), Fail> {
     let Some(stated) = headers.get("content-md5") else { return Ok(()) };
     let sum = STANDARD.decode(stated.trim_ascii()).unwrap_or_default();
@@ -225,13 +225,13 @@ struct Put {
     context: Option<Scratch>,
     conditions: Conditions,
     value: Scratch,
-    /// The share of the value, given back when the write has ended, whether its client waits for it or not.
+    /// The share of the value, given back when the write has ended, even if its client has gone.
     share: Share,
     rules: Rules,
     refusal: Option<Refusal>,
 }
 
-/// The reason for which a write was not made, found at the moment of the write.
+/// The reason for which a write is refused when it is decided.
 #[derive(Debug)]
 pub(super) enum Refusal {
     Condition(Status),
@@ -277,7 +277,7 @@ impl Decide for Put {
 }
 
 impl Put {
-    /// Checks the rows of all contents, unless the new one adds none: what is there already may stay.
+    /// Checks the rows of all contents, unless the new content adds none: stored ones may stay.
     fn check_rows(&self, written: &[u8]) -> Result<(), Refusal> {
         if self.rows == 0 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Bytes that nobody can foresee.
+//! Random bytes of the system.
 
 use crate::http::answer::fail::Fail;
 

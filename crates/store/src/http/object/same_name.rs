@@ -1,11 +1,11 @@
-//! Fields whose names have one beginning, such as `x-riak-meta-`: each name once, with all of its values.
+//! Fields whose names share a prefix, such as `x-riak-meta-`: each name once, with all of its values.
 
 use alula::FieldSection;
 
 use crate::http::answer::fail::Fail;
 
-/// The fields of a section up to which each is compared with those before it. The names of more are sorted:
-/// to compare a thousand with each other takes milliseconds.
+/// The number of fields up to which each is compared with those before it. The names of more are sorted: to
+/// compare a thousand with each other takes milliseconds.
 const FEW_MAX: usize = 64;
 
 /// Calls `visit` for each name that begins with `prefix`, at the place of its first field, with the rest of
@@ -49,7 +49,7 @@ fn each_sorted<'h>(
     names.into_iter().try_for_each(|fields| visit(fields[0].0, &mut fields.iter().map(|(.., value)| *value)))
 }
 
-/// Returns the rest of a name after a prefix.
+/// Returns the rest of a name after the prefix.
 fn after<'a>(name: &'a [u8], prefix: &str) -> Option<&'a [u8]> {
     name.strip_prefix(prefix.as_bytes()).filter(|rest| !rest.is_empty())
 }

@@ -27,7 +27,7 @@ pub(super) enum Form {
 }
 
 impl<'a> Shown<'a> {
-    /// Returns the sibling of a vtag, or all there is; `None` if no content has the vtag.
+    /// Returns the sibling of a vtag, or all contents; `None` if no content has the vtag.
     pub(super) fn of(record: Record<'a>, vtag: Option<Option<Vtag>>) -> Option<Self> {
         match vtag {
             Some(vtag) => record.contents().find(|content| Some(content.vtag()) == vtag).map(Self::One),
@@ -68,8 +68,8 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Takes the room that the fields of a response to a long record may need beside it, where they are long:
-/// each byte of a link may be escaped as three, and those of all siblings are made before the first is sent.
+/// Takes room for the fields of the response to a long record: each byte of a link may be escaped as three,
+/// and the fields of all siblings are made before the first is sent.
 ///
 /// # Errors
 /// [`Spent`] if there is no room for them.

@@ -1,4 +1,4 @@
-//! Siblings as a response: their vtags as lines of text, or each with its value in a multipart.
+//! Siblings as a response: their vtags as lines of text, or their values in a multipart.
 //!
 //! ```text
 //! CRLF --BOUNDARY CRLF fields CRLF CRLF value      for each
@@ -18,7 +18,7 @@ use crate::http::target::{self, Target};
 use crate::http::walk::links;
 use crate::model::{Attribute, Content, Record, Vtag};
 
-/// Siblings whose parts lie on the stack; of more there is a list.
+/// The number of siblings whose parts fit on the stack; more take a list.
 const PARTS_ON_STACK: usize = 33;
 
 /// Sends all contents of a record. `secret` is what clients cannot know of boundaries.

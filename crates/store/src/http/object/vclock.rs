@@ -5,7 +5,7 @@ use alula::{FieldSection, Scratch};
 use crate::http::answer::fail::Fail;
 use crate::model::Context;
 
-/// The field with the context that a client was given.
+/// The field with the context that the client received.
 pub(in crate::http) const VCLOCK: &str = "x-riak-vclock";
 
 /// Reads the bytes of the context in a field; `None` if there is no such field. Allocates nothing once warm.

@@ -1,4 +1,4 @@
-//! The bounds of a walk: what all of its steps together read, look at and hold.
+//! The bounds of a walk: the objects and links that all of its steps together read and hold.
 //!
 //! Objects, their links and the steps of a walk multiply: two kilobytes of path over 500 objects with 500
 //! links each are 25 million links.
@@ -62,7 +62,7 @@ impl<'a> Bounds<'a> {
         within(self.links, LINKS_MAX, "looks at", "links")
     }
 
-    /// Takes a share for so many bytes of names, in place of what it had.
+    /// Takes a share for so many bytes of names, in place of the earlier one.
     ///
     /// # Errors
     /// 503 if there is no room for them.
@@ -70,7 +70,7 @@ impl<'a> Bounds<'a> {
         Ok(self.budget.grow(&mut self.share, names_bytes)?)
     }
 
-    /// Returns the share of the names, to be kept as long as they are.
+    /// Returns the share of the names, to be held as long as they are.
     pub(super) fn into_share(self) -> Share {
         self.share
     }

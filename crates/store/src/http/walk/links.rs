@@ -89,13 +89,12 @@ fn split_once(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..place], &bytes[place + 1..]))
 }
 
-/// The bytes of a line of links or index entries that leaves: Python's client takes lines of 64 KiB, and of
+/// The longest line of links or index entries that is sent: Python's client takes lines of 64 KiB, and of
 /// several lines of a field it keeps one, so that there are no more of them than need be.
 pub(in crate::http) const LINE_BYTES_MAX: usize = 48 * 1024;
 
-/// Calls `visit` with the lines of the field `link` of a content: its bucket, and the links that were stored,
-/// in their order. A line is longer than [`LINE_BYTES_MAX`] only if it has one link. They are written over
-/// `text`.
+/// Calls `visit` with the lines of the field `link` of a content: its bucket, then the stored links in their
+/// order. A line is longer than [`LINE_BYTES_MAX`] only if it has one link. They are written over `text`.
 ///
 /// # Errors
 /// The first one of `visit`.
@@ -109,7 +108,7 @@ pub(in crate::http) fn each_line<E>(
     each_line_of(content.attributes(), bucket.bucket, form, text, visit)
 }
 
-/// Writes the links of attributes as a field, before these are a content.
+/// Writes the links of attributes as a field, before they belong to a content.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn field(attributes: &[u8], bucket: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -155,7 +154,7 @@ fn each_line_of<E>(
     visit(text)
 }
 
-/// Appends a name as one segment of a path, which stands for it when it is read again.
+/// Appends a name as one segment of a path, in a form that reads back as the same name.
 pub(in crate::http) fn write_name(name: &[u8], out: &mut Vec<u8>) {
     write_encoded(&stand_ins::encoded(name), out);
 }

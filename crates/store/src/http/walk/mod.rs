@@ -1,4 +1,4 @@
-//! Link walking: the objects that are reached from one by its links, step by step.
+//! Link walking: follows the links of an object, step by step, to other objects.
 //!
 //! A step is a segment `BUCKET,TAG,KEEP` behind the key; `_` in place of a bucket or a tag takes any. A step
 //! that keeps its objects (1), as the last one always does, is a part of the response, which is itself a
@@ -37,7 +37,7 @@ use bounds::Bounds;
 const STEPS_MAX: usize = 100;
 /// The time for which a response may be kept.
 const EXPIRES_AFTER: Duration = Duration::from_secs(600);
-/// A resource of older versions below a key, which is no step.
+/// A resource of older versions below a key, which is not a step.
 const PREFLIST: &[u8] = b"preflist";
 
 /// Answers with the objects of the steps that are kept.
@@ -114,7 +114,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Returns the number of the steps of a path behind its key, or `None` if they are refused.
+/// Returns the number of steps in the path behind a key, or `None` if they are refused.
 #[cfg(feature = "fuzzing")]
 pub(super) fn steps_of(path: &[u8]) -> Option<usize> {
     let steps = path.split(|byte| *byte == b'/').filter(|segment| !segment.is_empty());
@@ -124,7 +124,7 @@ pub(super) fn steps_of(path: &[u8]) -> Option<usize> {
 /// The name of an object, in one piece. Clones share it.
 type Name = Arc<[u8]>;
 
-/// The bytes that a name takes beside its own, in a list and in a set.
+/// The overhead of a name in a list and in a set.
 const NAME_BYTES: usize = 64;
 
 /// The objects of the steps that keep them.
@@ -185,7 +185,7 @@ struct Names {
 }
 
 impl Names {
-    /// Adds the objects to which the links of a record lead that a step takes.
+    /// Adds the objects that the links of a record lead to, for links that the step accepts.
     fn add_links(
         &mut self,
         record: &Record<'_>,
@@ -206,7 +206,7 @@ impl Names {
         Ok(())
     }
 
-    /// Adds a name, and returns false for one that is there.
+    /// Adds a name, and returns false if it is there already.
     fn add(&mut self, name: ObjectName<'_>, held_bytes: u64) -> Result<bool, Fail> {
         let mut whole = Scratch::lend();
         name.write(&mut whole);

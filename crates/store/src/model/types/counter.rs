@@ -1,4 +1,4 @@
-//! Counters: what each actor has added and taken.
+//! Counters: the sums that each actor has added and subtracted.
 
 use std::mem::take;
 
@@ -8,15 +8,15 @@ use super::{Making, Seen, Unfit};
 use crate::model::bytes::{Bytes, put_number};
 use crate::model::{Actor, Dot};
 
-/// The fewest bytes of a share as it is kept.
+/// The fewest bytes of a share in stored form.
 const SHARE_BYTES_MIN: usize = 11;
 
 /// A counter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counter(Vec<CounterShare>);
 
-/// The sums that one actor has added and taken until the change of this dot. The sums of a counter ascend by
-/// their actors.
+/// The sums that one actor has added and subtracted up to the change of this dot. The sums of a counter
+/// ascend by their actors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CounterShare {
     dot: Dot,
@@ -31,8 +31,8 @@ impl CounterShare {
 }
 
 impl Counter {
-    /// Returns the number: all that was added less all that was taken. Changes keep it within 64 bits with a
-    /// sign; merged replicas, and counters of older stores, may hold a greater one.
+    /// Returns the number: the sums that were added less those that were subtracted. Changes keep it within
+    /// 64 bits with a sign; merged replicas, and counters of older stores, may hold a greater one.
     pub fn value(&self) -> i128 {
         self.0.iter().map(|share| i128::from(share.added) - i128::from(share.taken)).sum()
     }

@@ -1,4 +1,4 @@
-//! Counts of different elements: a sketch for each change that they stand on.
+//! Counts of different elements: one sketch for each change that was kept.
 //!
 //! A change gathers all sketches into its own, so that there are several only of changes that were made at
 //! once.
@@ -46,7 +46,7 @@ impl Distinct {
         self.sketches = DotMap::of(change.dot, gathered);
     }
 
-    /// Lowers the precision, as if elements had been added with the lower one from the start. A greater one
+    /// Lowers the precision, with the same result as if it had been lower from the start. A greater one
     /// changes nothing.
     pub fn reduce(&mut self, precision: Precision) {
         self.precision = precision.min(self.precision);

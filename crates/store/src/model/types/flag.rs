@@ -1,4 +1,4 @@
-//! Flags: on while a change that turned them on stands.
+//! Flags: on while a change that turned them on is not removed.
 
 use super::parts::dot_map::DotSet;
 use super::{Making, Seen};

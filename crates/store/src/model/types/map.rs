@@ -10,10 +10,10 @@ use super::parts::size::Growth;
 use super::{Kind, Making, Removed, Seen, Steps, Unfit, Value};
 use crate::model::bytes::{Bytes, put_counted, put_number};
 
-/// The most maps that may lie in each other.
+/// The most maps that may be nested.
 pub const NESTING_MAX: usize = 32;
 
-/// The fewest bytes of a field as it is kept: a flag that is off and has an empty name.
+/// The fewest bytes of a field in stored form: a flag that is off and has an empty name.
 const FIELD_BYTES_MIN: usize = 1 + DOT_SET_BYTES_MIN + 2;
 
 /// The name of a field of a map; fields of one name and two kinds are two fields.
@@ -25,8 +25,7 @@ pub struct FieldName {
     pub kind: Kind,
 }
 
-/// A map, whose names and values are borrowed from the record that it was read from and from the operations
-/// that made them.
+/// A map, whose names and values are borrowed from the record that was read and from the operations on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Map<'a>(Vec<Field<'a>>);
 
@@ -34,7 +33,7 @@ pub struct Map<'a>(Vec<Field<'a>>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field<'a> {
     name: &'a [u8],
-    /// The changes that the field stands on; none while it is about to be removed.
+    /// The changes that keep the field; none while it is about to be removed.
     dots: DotSet,
     value: Value<'a>,
 }
@@ -86,7 +85,8 @@ impl<'a> Map<'a> {
         self.update(steps, change, nesting, growth)
     }
 
-    /// Removes what a context has seen of fields, once of each: a large field may be named again and again.
+    /// Removes what a context has seen from fields, each named field once: a large one may be named again and
+    /// again.
     fn forget_fields<'r>(&mut self, removed: impl Iterator<Item = Removed<'r>>, context: &impl Seen) {
         let all = self.0.len();
         let mut places: Vec<_> =
@@ -141,7 +141,7 @@ impl<'a> Map<'a> {
         Ok(())
     }
 
-    /// Returns the place of a field among so many.
+    /// Returns the index of a field among so many.
     fn place(&self, name: &[u8], kind: Kind, count: usize) -> Result<usize, usize> {
         self.0[..count].binary_search_by_key(&(name, kind), Field::key)
     }

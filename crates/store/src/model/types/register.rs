@@ -10,7 +10,7 @@ use crate::model::bytes::{Bytes, put_counted};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Register<'a>(DotMap<Assigned<'a>>);
 
-/// A value; the fields are in the order in which they decide between two.
+/// A value; the order of its fields is the order in which they decide between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Assigned<'a> {
     at: Moment,

@@ -1,4 +1,4 @@
-//! Sets whose elements can be removed; an element that is added and removed at once stays.
+//! Sets whose elements can be removed; an element that is added and removed concurrently stays.
 
 use std::cmp::Ordering;
 use std::mem::take;
@@ -8,11 +8,10 @@ use super::parts::pairs::for_each_pair;
 use super::{Elements, Making, Seen, Unfit};
 use crate::model::bytes::{Bytes, put_counted, put_number};
 
-/// The fewest bytes of an element as it is kept: the empty one.
+/// The fewest bytes of an element in stored form: the empty one.
 const ELEMENT_BYTES_MIN: usize = 1 + DOT_SET_BYTES_MIN;
 
-/// A set, whose elements are borrowed from the record that it was read from and from the operations that
-/// added them.
+/// A set, whose elements are borrowed from the record that was read and from the operations on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set<'a>(Vec<Element<'a>>);
 
@@ -20,7 +19,7 @@ pub struct Set<'a>(Vec<Element<'a>>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Element<'a> {
     bytes: &'a [u8],
-    /// The changes that it stands on; none while it is about to be removed.
+    /// The changes that keep the element; none while it is about to be removed.
     dots: DotSet,
 }
 

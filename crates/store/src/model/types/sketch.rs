@@ -12,7 +12,7 @@ use twox_hash::XxHash64;
 
 use crate::model::bytes::{Bytes, put_number};
 
-/// The fewest bytes of a register as it is kept.
+/// The fewest bytes of a register in stored form.
 const RAISED_BYTES_MIN: usize = 2;
 
 /// The number of bits of a hash that choose a register, 4 to 16: the standard error of an estimate is 1.04 /
@@ -38,7 +38,7 @@ impl Precision {
         1 << self.0
     }
 
-    /// Returns true if a list of so many raised registers takes no more memory than all registers do.
+    /// Returns true if a list of so many raised registers takes no more memory than all registers.
     const fn lists(self, raised: usize) -> bool {
         raised * size_of::<Raised>() <= self.registers()
     }
@@ -56,8 +56,7 @@ impl Default for Precision {
     }
 }
 
-/// The registers of a sketch: a list of those that are raised while it is shorter than all of them, which is
-/// so for few elements.
+/// The registers of a sketch: a list of the raised ones while that is shorter, which it is for few elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sketch {
     precision: Precision,
@@ -89,7 +88,7 @@ impl Raised {
         Self { register: (hash >> (64 - bits)) as u16, rank }
     }
 
-    /// Returns the register with fewer bits that the same elements raise.
+    /// Returns the register that the same elements raise at a lower precision.
     const fn reduced(self, bits: u8) -> Self {
         // The bits that chose the register and no longer do come before those that were counted.
         let dropped = self.register as u32 & ((1 << bits) - 1);
@@ -161,8 +160,8 @@ impl Sketch {
         }
     }
 
-    /// Keeps fewer registers, as if elements had been added with this precision from the start. A greater
-    /// precision changes nothing.
+    /// Lowers the precision, with the same result as if it had been lower from the start. A greater precision
+    /// changes nothing.
     pub(super) fn reduce(&mut self, precision: Precision) {
         if precision >= self.precision {
             return;
@@ -183,8 +182,8 @@ impl Sketch {
         }));
     }
 
-    /// Appends the precision, the count of registers that are not 0, and each of them after its distance to
-    /// the one before.
+    /// Appends the precision, the number of registers that are not 0, and each of these after its distance
+    /// from the one before.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         out.push(self.precision.0);
         put_number(self.raised().count() as u64, out);
@@ -236,7 +235,7 @@ fn read_raised(
     Some(())
 }
 
-/// Returns the part of the sum that registers without an element add.
+/// Returns the part of the sum for registers without an element.
 fn sigma(mut share: f64) -> f64 {
     if share >= 1.0 {
         return f64::INFINITY;
@@ -253,7 +252,7 @@ fn sigma(mut share: f64) -> f64 {
     }
 }
 
-/// Returns the part of the sum that registers at their greatest number take away.
+/// Returns the part of the sum for registers at their greatest number.
 fn tau(mut share: f64) -> f64 {
     if share <= 0.0 || share >= 1.0 {
         return 0.0;

@@ -1,4 +1,4 @@
-//! The state of a data type, as it is kept.
+//! The state of a data type.
 
 use super::parts::size::{Growth, Size};
 use super::{Change, Clock, Kind, Making, Operation, Precision, Seen, Unfit, Value};
@@ -31,17 +31,17 @@ pub struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Creates a data type of this kind to which nothing has happened.
+    /// Creates an empty data type of this kind.
     pub fn new(kind: Kind) -> Self {
         Self { clock: Clock::default(), value: Value::new(kind) }
     }
 
-    /// Creates a count of different elements of this precision, to which none was added.
+    /// Creates an empty count of different elements with this precision.
     pub fn distinct(precision: Precision) -> Self {
         Self { clock: Clock::default(), value: Value::Distinct(super::Distinct::new(precision)) }
     }
 
-    /// The bytes of memory that a state takes for each byte of the record that it is read from, at most.
+    /// The bytes of memory that a state takes for each byte of its record, at most.
     pub const DECODED_FACTOR: u64 = 8;
 
     /// Lowers the precision of a count of different elements. Others have none.
@@ -75,8 +75,8 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// Merges with what another replica keeps of the same data type. The order of merging does not matter,
-    /// nor does repeating it.
+    /// Merges another replica's state of the same data type into this one. The order of merging does not
+    /// matter, nor does repeating it.
     pub fn merge(&mut self, other: &Self) {
         self.value.merge(&self.clock, &other.value, &other.clock);
         self.clock.merge(&other.clock);
@@ -92,7 +92,7 @@ impl<'a> State<'a> {
         self.clock.sees(dot)
     }
 
-    /// Appends the state as it is kept.
+    /// Appends the stored form of the state.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.push(VERSION);
         self.clock.put(out);

@@ -24,7 +24,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Creates a value of this kind to which nothing has happened.
+    /// Creates an empty value of this kind.
     pub fn new(kind: Kind) -> Self {
         match kind {
             Kind::Counter => Self::Counter(Counter::default()),
@@ -75,7 +75,7 @@ impl<'a> Value<'a> {
         Ok(())
     }
 
-    /// Removes what has been seen of a field that is removed.
+    /// Removes what a context has seen of a field that is removed.
     pub(super) fn forget(&mut self, seen: &impl Seen) {
         match self {
             Self::Counter(counter) => counter.forget(seen),
@@ -114,8 +114,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Reads a value that may make room as its own bytes need it, beside those that are reserved for what
-    /// follows it.
+    /// Reads a value, which may allocate what its own bytes need, beside the bytes reserved for what follows
+    /// it.
     pub(super) fn read(bytes: &mut Bytes<'a>, nesting: usize, reserved: usize) -> Option<Self> {
         if nesting > NESTING_MAX {
             return None;

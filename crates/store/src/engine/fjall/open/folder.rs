@@ -18,7 +18,7 @@ use super::private_files;
 use crate::engine::fjall::space::disk;
 use crate::engine::fjall::write::batch_mark::FolderId;
 
-/// The names of what an engine has in its folder. Others are not its own.
+/// The names of an engine's files in its folder. Others are not its own.
 const OWN_NAMES: [&str; 5] = ["lock", "format", "fjall", "aside", "reserve"];
 
 /// The name of the file that asks the disk for room. It stays if the process is killed meanwhile.
@@ -83,7 +83,7 @@ impl Folder {
         self.path.join("fjall")
     }
 
-    /// Returns a path in the folder of what is kept aside, which nothing has.
+    /// Returns an unused path in the folder of what is kept aside.
     pub(in crate::engine::fjall) fn aside(&self, name: &str) -> io::Result<PathBuf> {
         let folder = self.path.join("aside");
         if !folder.try_exists()? {
@@ -99,7 +99,8 @@ impl Folder {
         Ok(path)
     }
 
-    /// Writes and flushes bytes and removes them: whether the disk takes any, and so many more.
+    /// Checks that the disk takes writes, and has room for so many bytes more: writes, flushes and removes a
+    /// file.
     pub(in crate::engine::fjall) fn probe(&self, more: u64) -> io::Result<()> {
         let path = self.path.join(PROBE);
         let mut file = private_files::writing().truncate(true).open(&path)?;
@@ -110,8 +111,8 @@ impl Folder {
         written
     }
 
-    /// Puts the files of an embedded engine aside whose making was interrupted: it opens neither as a new one
-    /// nor as an old one, and it has kept nothing yet.
+    /// Moves an embedded engine aside whose making was interrupted: it opens neither as a new one nor as an
+    /// old one, and it has kept nothing yet.
     fn put_unfinished_aside(&self) -> Result<(), FjallOpenError> {
         let engine = self.engine();
         let at = FjallOpenError::at(&engine);
@@ -155,7 +156,7 @@ impl Folder {
     }
 }
 
-/// Flushes what a folder lists, so that a new or renamed file is there after a loss of power.
+/// Flushes the entries of a folder, so that a new or renamed file is there after a loss of power.
 pub(in crate::engine::fjall) fn sync_folder(path: &Path) -> io::Result<()> {
     // Windows opens no folder as a file.
     if cfg!(windows) { Ok(()) } else { File::open(path)?.sync_all() }

@@ -29,7 +29,7 @@ const MAGIC: [u8; 4] = *b"FJL\x03";
 /// The key of the row of marks.
 pub(in crate::engine::fjall) const MARK_KEY: [u8; 1] = [0];
 
-/// The bytes between the start of a batch and those of its folder in its mark.
+/// The distance from the start of a batch to the folder's id in its mark.
 const MARK_AT: u64 = 13 + 21 + MARK_KEY.len() as u64;
 
 /// The bytes that are read together.
@@ -88,7 +88,7 @@ impl Journal {
         Ok(None)
     }
 
-    /// Returns the mark of what begins at this byte, whether it is whole or not.
+    /// Returns the mark of the batch that begins at this byte, even if the batch is not whole.
     pub(in crate::engine::fjall) fn unchecked_mark(&mut self, at: u64) -> io::Result<Option<BatchMark>> {
         self.seek(at + MARK_AT)?;
         match self.array::<MARK_BYTES>() {
@@ -98,7 +98,7 @@ impl Journal {
         }
     }
 
-    /// Returns the end of the last byte from here on that is not 0, or this byte if there is none.
+    /// Returns the end of the last byte from here on that is not 0; without one, this position.
     pub(in crate::engine::fjall) fn end_of_bytes(&mut self, from: u64) -> io::Result<u64> {
         self.seek(from)?;
         let mut end = from;
@@ -166,7 +166,7 @@ impl Journal {
         Ok(BatchMark::read(&value, &self.folder).filter(|_| key == MARK_KEY))
     }
 
-    /// Returns false if the journal ends before so many bytes.
+    /// Hashes bytes up to this position, and returns false if the journal ends before it.
     fn hash_through(&mut self, mut count: u64, hash: &mut XxHash3_64) -> io::Result<bool> {
         // A torn length may be any number: nothing is read for one that is beyond the end.
         if count > self.len.saturating_sub(self.at) {
@@ -185,7 +185,7 @@ impl Journal {
         Ok(true)
     }
 
-    /// Finds the next place of the bytes of the folder.
+    /// Finds the next place of the folder's id.
     fn find_folder(&mut self, from: u64) -> io::Result<Option<u64>> {
         self.seek(from)?;
         let folder = self.folder;

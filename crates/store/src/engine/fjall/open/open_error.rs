@@ -51,7 +51,7 @@ pub enum FjallOpenError {
         /// The reason.
         reason: &'static str,
     },
-    /// A journal is damaged before writes that were flushed after it. Nothing was changed.
+    /// A journal is damaged at a place that was flushed: flushed writes follow it. Nothing was changed.
     Damaged {
         /// The journal.
         journal: PathBuf,
@@ -68,7 +68,7 @@ pub enum FjallOpenError {
 }
 
 impl FjallOpenError {
-    /// Makes an error of the operating system one of this path.
+    /// Returns a function that makes an error of the operating system one of this path.
     pub(in crate::engine::fjall) fn at(path: &Path) -> impl Fn(io::Error) -> Self {
         move |error| Self::Io { path: path.to_path_buf(), error: Arc::new(error) }
     }

@@ -16,7 +16,7 @@ use crate::engine::marks::Marks;
 /// An engine as it was opened.
 pub(in crate::engine::fjall) struct Opened {
     pub(in crate::engine::fjall) tables: Tables,
-    /// A new actor: dots that were given out before the start may be lost, and used for other writes.
+    /// A new actor: dots of the old one may have been given out and lost.
     pub(in crate::engine::fjall) marks: Marks,
     /// The number of the last batch. All of them are flushed: opening does that.
     pub(in crate::engine::fjall) last_batch: u64,

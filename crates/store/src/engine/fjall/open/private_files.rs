@@ -33,7 +33,7 @@ pub(in crate::engine::fjall) fn writing() -> OpenOptions {
     options
 }
 
-/// Makes a folder that only its owner enters, and those above it as other programs make them.
+/// Makes a folder that only its owner enters, and the missing ones above it with the usual permissions.
 pub(in crate::engine::fjall) fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     if let Some(above) = path.parent() {
@@ -44,7 +44,7 @@ pub(in crate::engine::fjall) fn make_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Refuses a folder that belongs to another user, or that is there for all users. Changes nothing.
+/// Refuses a folder of another user, or one in which all users may write. Changes nothing.
 #[cfg(unix)]
 pub(in crate::engine::fjall) fn check_owner(folder: &Path) -> Result<(), FjallOpenError> {
     let metadata = folder.metadata().map_err(FjallOpenError::at(folder))?;
@@ -59,8 +59,8 @@ pub(in crate::engine::fjall) fn check_owner(folder: &Path) -> Result<(), FjallOp
     Ok(())
 }
 
-/// Refuses a folder that is to become a store if it holds other files than these which other users may reach:
-/// what keeps them from the objects would keep them from those files too. Changes nothing.
+/// Refuses a folder that is to become a store if other users reach files in it that are not the store's: to
+/// protect the objects would lock the users out. Changes nothing.
 #[cfg(unix)]
 pub(in crate::engine::fjall) fn check_others(folder: &Path, names: &[&str]) -> Result<(), FjallOpenError> {
     /// The folder that systems make at the top of a disk.

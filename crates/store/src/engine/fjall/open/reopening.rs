@@ -20,11 +20,11 @@ use crate::engine::marks::Marks;
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// The time after which reads are looked at again.
+/// The time between two checks whether reads have ended.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The time in which threads of fjall end that closing has told to end. One of them may be the last to hold a
-/// journal, whose bytes it then writes.
+/// The time in which fjall's threads end after closing: one of them may be the last to hold a journal, and
+/// then writes its bytes. One of them may be the last to hold a journal, whose bytes it then writes.
 const ENDING: Duration = Duration::from_millis(100);
 
 /// Opens the engine until that works, and returns its new actor and its last batch; `None` if the engine is

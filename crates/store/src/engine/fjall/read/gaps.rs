@@ -24,20 +24,20 @@ use ::fjall::Slice;
 
 use crate::engine::fjall::tables::Table;
 
-/// The removed rows from which on a table has gaps, and below which it has none any more.
+/// The removed rows from which on a table keeps gaps, and below which it drops them.
 const ON: u64 = 64;
 const OFF: u64 = 16;
 
-/// The gaps of a table, and the bytes of their ends.
+/// The gaps of a table, and the bytes of their keys.
 const GAPS_MAX: usize = 512;
 const GAP_BYTES_MAX: usize = 1024 * 1024;
 
-/// The keys that a table's log has, and their bytes.
+/// The keys that a table's log holds, and their bytes.
 const LOG_KEYS_MAX: usize = 4096;
 const LOG_BYTES_MAX: usize = 1024 * 1024;
 
-/// The times that the part of a gap behind a key that is put stays a gap of its own. Keys of a queue are put
-/// one behind the other, and each would leave a gap in which nothing was removed.
+/// The times that a gap may be split by a key that is put; after that, the part behind the key is dropped.
+/// Keys of a queue are put one behind the other, and each would leave a gap in which nothing was removed.
 const SPLITS_MAX: u8 = 4;
 
 /// The gaps of all tables.
@@ -48,13 +48,13 @@ pub(in crate::engine::fjall) struct Gaps {
 
 #[derive(Default)]
 struct TableGaps {
-    /// The rows that were removed and still take room, about.
+    /// The removed rows that still take room, as an estimate.
     removed: AtomicU64,
     is_on: AtomicBool,
     known: Mutex<Known>,
 }
 
-/// A run of keys of which no row is there, from the first one on and before the second one, or to the end.
+/// A run of keys without a row, from the first key on and before the second one, or to the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::engine::fjall) struct Gap {
     pub(in crate::engine::fjall) low: Box<[u8]>,
@@ -84,7 +84,7 @@ struct Rest {
 }
 
 impl Gaps {
-    /// Gaps of tables that have so many removed rows, in the state that batches are counted from with 1.
+    /// Creates the gaps of tables with so many removed rows; batches are counted from 1.
     pub(in crate::engine::fjall) fn new(removed: impl Fn(Table) -> u64) -> Self {
         let gaps = Self::default();
         for table in Table::ALL {
@@ -94,7 +94,7 @@ impl Gaps {
         gaps
     }
 
-    /// Says how many removed rows a table has.
+    /// Sets the number of removed rows of a table.
     pub(in crate::engine::fjall) fn set_removed(&self, table: Table, rows: u64) {
         self.of(table).removed.store(rows, Relaxed);
     }
@@ -124,12 +124,12 @@ impl Gaps {
         self.of(table).is_on.load(Relaxed)
     }
 
-    /// Returns the first gap that ends behind a key, for a list in the state after a batch.
+    /// Returns the first gap that ends behind a key, for a list that reads the state after this batch.
     pub(in crate::engine::fjall) fn next(&self, table: Table, key: &[u8], batch: u64) -> Option<Gap> {
         self.known(table).next(key, batch)
     }
 
-    /// Remembers that no row was from `low` on and before `end` in the state after a batch.
+    /// Remembers that there was no row from `low` on and before `end` in the state after a batch.
     pub(in crate::engine::fjall) fn remember(
         &self,
         table: Table,
@@ -204,7 +204,7 @@ impl Known {
         last.filter(|(_, rest)| touches(rest)).map(|(low, _)| low.clone())
     }
 
-    /// Cuts a key out of the gap that has it.
+    /// Cuts a key out of the gap that spans it.
     fn cut(&mut self, key: &[u8]) {
         let up_to = self.gaps.range::<[u8], _>((Bound::Unbounded, Bound::Included(key)));
         let holding = up_to.rev().take(1).find(|(_, rest)| rest.is_behind(key));
@@ -252,7 +252,7 @@ impl Rest {
 struct Log {
     keys: VecDeque<(u64, Slice)>,
     bytes: usize,
-    /// The batch after which the log has the keys of all batches.
+    /// The batch from which on the log holds the keys of all batches.
     after: u64,
 }
 
@@ -271,8 +271,8 @@ impl Log {
         }
     }
 
-    /// Returns the end of what is left of a run, before the first key in it that was put after a batch.
-    /// Returns `None` if the log does not have them all.
+    /// Returns the end of the part of a run before the first key in it that was put after a batch. Returns
+    /// `None` if the log does not have them all.
     fn cut<'a>(&'a self, low: &[u8], end: Option<&'a [u8]>, batch: u64) -> Option<Option<&'a [u8]>> {
         if batch < self.after {
             return None;
@@ -283,7 +283,7 @@ impl Log {
     }
 }
 
-/// Returns the least key behind a key.
+/// Returns the key directly after a key.
 pub(in crate::engine::fjall) fn successor(key: &[u8]) -> Box<[u8]> {
     [key, &[0]].concat().into()
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BinaryHeap;
 
-/// The bytes that one of them takes beside its own: a pointer with its length, in a vector that may be half
-/// empty, and what an allocator adds.
+/// The overhead of one item: a pointer with its length, in a vector that may be half empty, and what an
+/// allocator adds.
 const OVERHEAD: usize = 48;
 
-/// The least of what was pushed, as much as the bound allows, and at least one.
+/// The least items of those that were pushed, as many as the bound allows, and at least one.
 pub(in crate::engine::fjall) struct Least {
     heap: BinaryHeap<Box<[u8]>>,
     bytes: usize,
@@ -19,7 +19,7 @@ impl Least {
         Self { heap: BinaryHeap::new(), bytes: 0, bytes_max, has_left_out: false }
     }
 
-    /// Adds bytes. The greatest are left out once the others reach the bound.
+    /// Adds an item. The greatest are left out once the others reach the bound.
     pub(in crate::engine::fjall) fn push(&mut self, bytes: &[u8]) {
         // Once some were left out there is no room for greater ones, which need no memory then.
         if self.has_left_out && self.heap.peek().is_some_and(|greatest| bytes > &**greatest) {
@@ -38,12 +38,12 @@ impl Least {
         }
     }
 
-    /// Returns true if greater bytes were left out.
+    /// Returns true if items were left out because they were greater.
     pub(in crate::engine::fjall) const fn has_left_out(&self) -> bool {
         self.has_left_out
     }
 
-    /// Returns the least rows, in order.
+    /// Returns the items, in order.
     pub(in crate::engine::fjall) fn into_sorted(self) -> Vec<Box<[u8]>> {
         self.heap.into_sorted_vec()
     }

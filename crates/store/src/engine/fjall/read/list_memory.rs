@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The bytes of one list at first, as long as four pages, and at last.
+/// The bytes that one list has at first (four pages), and at most.
 pub(in crate::engine::fjall) const LIST_BYTES: usize = 1024 * 1024;
 const LIST_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// The bytes of all lists.
+/// The bytes of all lists together.
 const BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The bytes that lists have.
@@ -17,7 +17,7 @@ pub(in crate::engine::fjall) struct ListMemory {
     bytes: AtomicUsize,
 }
 
-/// A part of it, given back when it is dropped.
+/// A share of that memory, given back when it is dropped.
 #[derive(Debug)]
 pub(in crate::engine::fjall) struct ListShare {
     memory: Arc<ListMemory>,

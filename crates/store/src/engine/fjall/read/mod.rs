@@ -1,4 +1,4 @@
-//! The way of a read and of a list: snapshots, rows, and gaps where none are.
+//! The way of a read and of a list: snapshots, rows, and gaps between rows.
 
 #[cfg(test)]
 pub(in crate::engine::fjall) mod damage_tests;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::gaps::Gaps;
 use crate::engine::fjall::tables::Table;
 
-/// The time from which on a run without a row is remembered: some tens of removed rows.
+/// The time that a run without a row takes to be remembered: about that of some tens of removed rows.
 const RUN_MIN: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_micros(20) };
 
 /// A pass over a part of a table, from a key on.
@@ -13,9 +13,9 @@ pub(in crate::engine::fjall) struct Passing<'a> {
     gaps: &'a Gaps,
     table: Table,
     batch: u64,
-    /// The least key of which it is not known yet whether it has a row.
+    /// The least key that was not searched for a row yet.
     next: Vec<u8>,
-    /// True behind a gap, with which what follows is one.
+    /// True directly behind a gap, which the next run extends.
     is_behind_gap: bool,
     read: Instant,
 }
@@ -32,7 +32,7 @@ impl<'a> Passing<'a> {
         Self { gaps, table, batch, next: next.to_vec(), is_behind_gap, read: Instant::now() }
     }
 
-    /// Notes the next row. Returns true if it took long.
+    /// Records the next row. Returns true if it took long.
     pub(in crate::engine::fjall) fn row(&mut self, key: &[u8]) -> bool {
         let was_long = self.run_up_to(Some(key), false);
         self.next.clear();
@@ -42,7 +42,7 @@ impl<'a> Passing<'a> {
         was_long
     }
 
-    /// Notes that no row is left before the end of the part, which is a gap or the end of the table.
+    /// Records that no row is left before the end of the part, which is a gap or the end of the table.
     pub(in crate::engine::fjall) fn end(&mut self, gap: Option<&[u8]>) -> bool {
         self.run_up_to(gap, gap.is_some())
     }

@@ -14,7 +14,7 @@ use crate::engine::fjall::failure::UnreadRow;
 use crate::engine::fjall::keys;
 use crate::engine::fjall::tables::{State, Table, Tables};
 
-/// The rows after which the time is looked at again.
+/// The rows between two checks of the time.
 const ROWS_PER_LOOK: u64 = 64;
 
 /// The rows of a table at one moment.
@@ -31,7 +31,7 @@ pub(in crate::engine::fjall) struct Rows<'a> {
 pub(in crate::engine::fjall) struct Progress {
     sorted: Option<SortedGroup>,
     rows_read: u64,
-    /// The runs that were passed around gaps, each from a key up to the next row.
+    /// The runs around gaps that were passed, each from a key up to the next row.
     #[cfg(test)]
     pub(in crate::engine::fjall) passed: Vec<Gap>,
 }
@@ -94,7 +94,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Visits rows up to a long one.
+    /// Visits rows until a long one comes.
     fn visit_short(
         &mut self,
         start: Bound<&[u8]>,
@@ -118,7 +118,7 @@ impl<'a> Rows<'a> {
         Ok(Reached::End)
     }
 
-    /// Visits rows up to a long one, but for those that were removed and that a list before it has passed.
+    /// Visits rows until a long one comes, passing over gaps that earlier lists have found.
     fn visit_around_gaps(
         &mut self,
         start: Bound<&[u8]>,
@@ -183,7 +183,7 @@ impl<'a> Rows<'a> {
         unreadable(UnreadRow::behind(self.table.name(), behind, error))
     }
 
-    /// Visits the long rows of a group, which are sorted by parts that memory takes.
+    /// Visits the long rows of a group, sorted in parts that fit into memory.
     fn visit_group(
         &mut self,
         group: &[u8],

@@ -21,7 +21,7 @@ use crate::model::bytes::put_counted;
 /// The state of a [`Fjall`](crate::engine::fjall::Fjall) at one moment. It can no longer be read once the
 /// engine was dropped or opened anew after a failed write.
 pub struct FjallSnapshot {
-    /// Weak, because the folder opens anew only when nobody has it open.
+    /// Weak, because the folder cannot be opened anew while anybody holds it open.
     tables: Weak<Tables>,
     state: Arc<State>,
     progress: Mutex<Progress>,

@@ -11,13 +11,13 @@ use super::least::Least;
 use super::list_memory::{LIST_BYTES, ListShare};
 use crate::engine::fjall::tables::Table;
 
-/// The rows of a group from a low end on, as many as memory takes.
+/// The rows of a group from a low end on, as many as fit into memory.
 #[derive(Debug)]
 pub(in crate::engine::fjall) struct SortedGroup {
     table: Table,
     group: Vec<u8>,
     low: Bound<Vec<u8>>,
-    /// The bytes after those in common.
+    /// The bytes of each row after those that all share.
     rows: Vec<Box<[u8]>>,
     has_left_out: bool,
     /// The share of the memory; `None` for rows that may not be kept.
@@ -33,7 +33,7 @@ pub(in crate::engine::fjall) struct Run<'a> {
 }
 
 impl SortedGroup {
-    /// Puts the least of `rows` in order, each of which is the rest of a name that is from `low` on.
+    /// Sorts the least of `rows`, each of which is the rest of a name from `low` on.
     pub(in crate::engine::fjall) fn sort<E>(
         table: Table,
         group: &[u8],
@@ -68,7 +68,7 @@ impl SortedGroup {
         (!rows.is_empty() || !self.has_left_out).then_some(run)
     }
 
-    /// Returns the share for the next pass: twice that of this one, if it is a pass over the same group.
+    /// Returns the share for the next pass: twice as large if it is a pass over the same group.
     pub(in crate::engine::fjall) fn into_share(self, table: Table, group: &[u8]) -> Option<ListShare> {
         let is_next = self.is_of(table, group);
         self.share.filter(|_| is_next).map(|mut share| {

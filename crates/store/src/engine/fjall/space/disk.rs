@@ -31,7 +31,7 @@ impl Disk {
     }
 }
 
-/// Makes a file so long that its blocks are its own: nothing else on the disk gets them.
+/// Makes a file of so many bytes whose blocks are allocated: nothing else on the disk gets them.
 pub(in crate::engine::fjall) fn allocate(file: &mut File, bytes: u64) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     match rustix::fs::fallocate(&*file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
@@ -41,7 +41,7 @@ pub(in crate::engine::fjall) fn allocate(file: &mut File, bytes: u64) -> io::Res
     write_all(file, bytes)
 }
 
-/// Writes a file of so many bytes, which no file system makes shorter.
+/// Writes a file of so many bytes that no file system can store in fewer.
 fn write_all(file: &mut File, bytes: u64) -> io::Result<()> {
     let mut piece = vec![0; PIECE_BYTES];
     let random = |error: getrandom::Error| io::Error::other(error.to_string());
@@ -63,7 +63,7 @@ pub(in crate::engine::fjall) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded)
 }
 
-/// Returns true if such an error is among the causes of another one.
+/// Returns true if the error, or one of its sources, says that the disk is full.
 pub(in crate::engine::fjall) fn has_no_room(error: &(dyn StdError + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {

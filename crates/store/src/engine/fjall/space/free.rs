@@ -23,14 +23,14 @@ const FLOOR_PART: u64 = 64;
 const FLOOR_MIN: u64 = 4 * MIB;
 const FLOOR_MAX: u64 = 256 * MIB;
 
-/// The bytes after which the disk is looked at again, at the latest: others write to it as well. It bounds no
-/// record: one that is longer is held against the whole room.
+/// The bytes after which the free space is read again at the latest, since other programs write to the disk
+/// as well. It bounds no record: one that is longer is held against the whole room.
 const ROOM_MAX: u64 = 64 * MIB;
 
 /// The copies of a row on the disk until its journal goes: that in the journal, and that in a file.
 const COPIES: u64 = 2;
 
-/// The bytes that a look found, all of them.
+/// The free bytes that were found, for both kinds of writes.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     /// The bytes for writes that grow.
@@ -42,12 +42,12 @@ struct Found {
 /// The room for a folder.
 pub(in crate::engine::fjall) struct Space {
     folder: PathBuf,
-    /// The bytes that writes may still have before the disk is looked at again.
+    /// The bytes that writes may take before the free space is read again.
     room: AtomicU64,
-    /// The bytes that writes which do not grow may still have before the disk is looked at again.
+    /// The bytes that writes which do not grow may take before the free space is read again.
     spare: AtomicU64,
     is_full: AtomicBool,
-    /// True once the disk was looked at with the tables open. Nobody knows before whether it was full.
+    /// True once the free space was read with the tables open. Nobody knows before whether it was full.
     is_known: AtomicBool,
     /// The bytes that a compaction needs at most.
     compaction: AtomicU64,
@@ -61,7 +61,7 @@ struct State {
     floor: u64,
     /// The reserve; `None` if none is asked for, or none can be made.
     reserve: Option<Reserve>,
-    /// True if it was said that the disk is full, and nothing since.
+    /// True if the operator was told that the disk is full, and not yet that it has room again.
     is_told: bool,
 }
 
@@ -89,9 +89,8 @@ impl Space {
         space
     }
 
-    /// Returns true if a record of so many bytes, with the others of its batch, may be written: one that
-    /// makes what is stored grow, or one that takes the place of a longer one and needs room until that one
-    /// goes.
+    /// Returns true if a record of so many bytes, with the others of its batch, may be written; it grows what
+    /// is stored, or replaces a longer one and needs room until that one is gone.
     pub(in crate::engine::fjall) fn has(
         &self,
         bytes: u64,
@@ -127,12 +126,12 @@ impl Space {
         self.compaction.store(bytes, Relaxed);
     }
 
-    /// Says that the tables are open.
+    /// Notes that the tables are open.
     pub(in crate::engine::fjall) fn begin(&self) {
         self.is_known.store(true, Relaxed);
     }
 
-    /// Looks at the disk again, with so many bytes in memory that are in no file yet.
+    /// Reads the free space again, with so many bytes in memory that are in no file yet.
     pub(in crate::engine::fjall) fn look(&self, unwritten: u64) {
         let _ = self.look_at(self.disk(), unwritten);
     }
@@ -154,8 +153,8 @@ impl Space {
         }
     }
 
-    /// Gives the reserve up after a write that found no room, whatever the system says of the disk: shares of
-    /// users and folders are full before it is.
+    /// Gives up the reserve after a write found no room, even if the system says that there is some: quotas
+    /// of users and folders are full before the disk is.
     pub(in crate::engine::fjall) fn hear_of_failure(&self, error: &(dyn StdError + 'static)) {
         if disk::has_no_room(error) {
             self.give_up_reserve();
@@ -169,7 +168,7 @@ impl Space {
         }
     }
 
-    /// Gives the reserve up if a compaction that writes so many bytes has no room else.
+    /// Gives up the reserve if a compaction of so many bytes has no room without it.
     pub(in crate::engine::fjall) fn make_room(&self, bytes: u64) -> bool {
         let has_room = || self.disk().is_none_or(|disk| disk.free >= bytes);
         if has_room() {
@@ -193,7 +192,7 @@ impl Space {
         planted.or_else(|| Disk::of(&self.folder))
     }
 
-    /// Has the disk look as if so many bytes were free.
+    /// Makes the disk look as if so many bytes were free.
     #[cfg(test)]
     pub(in crate::engine::fjall) fn plant(&self, free: Option<u64>) {
         let total = 100 * 1024 * MIB;
@@ -232,8 +231,8 @@ impl Space {
         Found { room, spare }
     }
 
-    /// Says that the disk has room again, if it was said that it had none. Room that comes and goes, as
-    /// journals do, is no news: the upkeep calls this when there has been some for a while.
+    /// Tells the operator that the disk has room again, if it was told that it is full. Room that comes and
+    /// goes, as journals do, is no news: the upkeep calls this when there has been some for a while.
     pub(in crate::engine::fjall) fn tell_of_room(&self) {
         if !self.is_full() && std::mem::take(&mut self.state().is_told) {
             let free = self.disk().map_or(0, |disk| disk.free);
@@ -311,7 +310,7 @@ mod tests {
         space.state().reserve.as_mut().expect("a reserve").plant_quota(Some(quota));
     }
 
-    /// Looks as the upkeep does.
+    /// Reads the free space as the upkeep does, and returns true if the disk is full.
     fn is_full_after_a_look(space: &Space) -> bool {
         space.mend(0);
         space.look(0);

@@ -33,7 +33,7 @@ impl Removed {
         }
     }
 
-    /// Adds rows of a table of which the engine does not know whether they are removed.
+    /// Adds rows of a table that may be removed ones: the engine does not know.
     pub(in crate::engine::fjall) fn add_found(&self, table: Table, rows: u64) {
         self.rows[table as usize].fetch_add(rows, Relaxed);
     }
@@ -43,7 +43,7 @@ impl Removed {
         self.rows[table as usize].load(Relaxed)
     }
 
-    /// Begins to count anew: the rows have got to files, which count them.
+    /// Resets the count of a table: its rows have got to files, which count them.
     pub(in crate::engine::fjall) fn take(&self, table: Table) {
         self.rows[table as usize].store(0, Relaxed);
     }

@@ -43,25 +43,25 @@ impl Reserve {
         reserve
     }
 
-    /// Returns the bytes that it holds, or is to hold.
+    /// Returns the bytes that the reserve holds, or is to hold.
     pub(in crate::engine::fjall) fn bytes(&self) -> u64 {
         self.held.unwrap_or(self.bytes)
     }
 
-    /// Returns true while it holds its blocks.
+    /// Returns true while the reserve holds its blocks.
     pub(in crate::engine::fjall) const fn is_held(&self) -> bool {
         self.held.is_some()
     }
 
-    /// Looks whether its blocks are still there: whoever needs room may have removed the file.
+    /// Checks that the blocks are still there: an operator who needs room may have removed the file.
     pub(in crate::engine::fjall) fn look(&mut self) {
         let is_there = |bytes: &u64| self.path.metadata().is_ok_and(|metadata| is_whole(&metadata, *bytes));
         self.held = self.held.filter(is_there);
     }
 
-    /// Makes it, unless it is there, if there is room for it and for so many bytes more. A quota of the user
-    /// may have none where the disk has: then it is a half of what it should be, or less. One that does not
-    /// get all of its blocks gives them back.
+    /// Makes the file, if it is not there, and there is room for it and for so many bytes more. A quota of
+    /// the user may have none where the disk has: then it is a half of what it should be, or less. One that
+    /// does not get all of its blocks gives them back.
     pub(in crate::engine::fjall) fn make(&mut self, more: u64) -> io::Result<()> {
         if self.is_held() {
             return Ok(());
@@ -93,13 +93,13 @@ impl Reserve {
         file.sync_all()
     }
 
-    /// Has the system refuse this user more bytes.
+    /// Makes the system refuse this user more bytes.
     #[cfg(test)]
     pub(in crate::engine::fjall) fn plant_quota(&mut self, quota: Option<u64>) {
         self.quota = quota;
     }
 
-    /// Gives its blocks to whoever writes next.
+    /// Frees the blocks for the writes that follow.
     pub(in crate::engine::fjall) fn give_up(&mut self) {
         self.held = None;
         // A system may refuse to remove a name while it has no block left, and take a shorter file.

@@ -26,7 +26,7 @@ use crate::engine::fjall::tables::{Table, Tables};
 /// The time between two looks.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The batches between two looks up to which few writes come, and the looks for which that has to be so.
+/// The batches between two checks that count as few, and the checks in a row that have to see few.
 const QUIET_BATCHES: u64 = 4;
 const QUIET_TICKS: u32 = 2;
 
@@ -40,17 +40,17 @@ const ROW_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// above.
 const COMPACTION_BYTES_MAX: u64 = 640 * 1024 * 1024;
 
-/// The looks after which it is said that a disk that was full has room.
+/// The checks after which the operator is told that a full disk has room again.
 const ROOMY_TICKS: u32 = 5;
 
-/// The looks after which removed rows that a compaction left, since a list still reads them, are tried again.
+/// The checks after which a compaction is tried again that left removed rows, since a list still reads them.
 const LEFT_TICKS: u32 = 30;
 
-/// The time between two looks at what another thread does, and the looks.
+/// The pause between two checks of another thread's work, and the number of checks.
 const WAIT: Duration = Duration::from_millis(5);
 const WAITS_MAX: usize = 2_000;
 
-/// The looks in which the journals go whose rows are all in files, unless writes go on.
+/// The checks within which the journals are gone whose rows are all in files, unless writes go on.
 const JOURNAL_WAITS_MAX: usize = 100;
 
 /// The bytes of files up to which a table is compacted before the engine is open, which takes a second.
@@ -66,7 +66,7 @@ pub(in crate::engine::fjall) struct Upkeep {
 pub(in crate::engine::fjall) struct Begun(Keeper);
 
 impl Upkeep {
-    /// Begins before anybody reads or writes.
+    /// Creates the upkeep before anybody reads or writes.
     pub(in crate::engine::fjall) fn begin(shared: Arc<Shared>) -> Begun {
         let mut keeper = Keeper::new(shared, Arc::default());
         // fjall panics where a panic of another of its threads left a lock.
@@ -101,13 +101,13 @@ struct Keeper {
     stop: Arc<Stop>,
     /// False before there is a thread that writes.
     is_open: bool,
-    /// The batches at the last look, and the looks since many came.
+    /// The batches at the last check, and the checks since many came.
     seen: u64,
     quiet: u32,
-    /// The looks since the disk was full.
+    /// The checks since the disk was full.
     roomy: u32,
     ticks: u32,
-    /// The removed rows that the last compaction of each table left, and when; none before the first one.
+    /// The removed rows that the last compaction of each table left, and its time; none before the first one.
     left: [Option<(u64, u32)>; Table::ALL.len()],
 }
 
@@ -130,8 +130,8 @@ impl Keeper {
         self.compact_found(&tables);
     }
 
-    /// Compacts the tables for which that is quick: the first list would pass all rows that journals brought
-    /// back and that were removed.
+    /// Compacts the tables for which that is quick: otherwise the first list would pass all removed rows that
+    /// journals brought back.
     fn compact_found(&mut self, tables: &Tables) {
         let is_quick = |table| tables.table(table).disk_space() <= FOUND_BYTES_MAX;
         let due = Table::ALL.map(|table| is_quick(table) && self.is_due(tables, table));
@@ -168,7 +168,7 @@ impl Keeper {
         }
     }
 
-    /// Looks at the disk, and at what the largest compaction of fjall may write on it.
+    /// Reads the free space, and what the largest compaction of fjall may write.
     fn look_at_space(&mut self, tables: &Tables) {
         let space = &self.shared.space;
         let bytes = Table::ALL.map(|table| hidden::row_bytes(tables.table(table)));
@@ -199,7 +199,7 @@ impl Keeper {
         is_worth && hidden::row_bytes(keyspace) <= ROW_BYTES_MAX
     }
 
-    /// Returns the bytes that a compaction of a table writes, about.
+    /// Returns an estimate of the bytes that a compaction of a table writes.
     fn bytes_left(&self, tables: &Tables, table: Table) -> u64 {
         let keyspace = tables.table(table);
         let rows = keyspace.approximate_len() as u64;
@@ -251,7 +251,7 @@ impl Keeper {
         is_done && (self.wait_for(JOURNAL_WAITS_MAX, || tables.journals() <= 1) || !self.is_stopped())
     }
 
-    /// Waits for a new latest snapshot, so that nobody needs what is older but lists that are read.
+    /// Waits for a new latest snapshot, so that only open lists need older ones.
     fn renew(&self, tables: &Tables) {
         if self.is_open {
             self.shared.removed.ask_for_snapshot();

@@ -25,7 +25,7 @@ type Key = Vec<u8>;
 
 #[derive(Default)]
 pub(in crate::engine::fjall) struct Apart {
-    /// The writes that wait, by their objects, each of which has a turn, a decision under way, or one in the
+    /// The waiting writes, by object; each object has a turn, a decision under way, or a decision in the
     /// batch.
     objects: HashMap<Key, VecDeque<Box<dyn Slot>>>,
     /// The objects whose next write may be decided.
@@ -42,7 +42,7 @@ impl Apart {
         Self { waiting_max: writes_max, ..Self::default() }
     }
 
-    /// Lets a write wait if its object has others before it, and returns it if it has none.
+    /// Lets a write wait if other writes to its object do; otherwise returns it.
     pub(in crate::engine::fjall) fn wait_behind(&mut self, slot: Box<dyn Slot>) -> Option<Box<dyn Slot>> {
         if self.objects.is_empty() {
             return Some(slot);
@@ -57,7 +57,7 @@ impl Apart {
         None
     }
 
-    /// Takes a write of a large object that has none before it, or only such as are part of the batch.
+    /// Takes a write of a large object that has none before it, or only some that are part of the batch.
     pub(in crate::engine::fjall) fn take(&mut self, slot: Box<dyn Slot>, is_in_batch: bool) {
         let Some(key) = slot.key().map(<[u8]>::to_vec) else { return };
         self.waiting += 1;
@@ -68,7 +68,7 @@ impl Apart {
         }
     }
 
-    /// Notes that a decision on an object is part of the batch.
+    /// Records that a decision on an object is part of the batch.
     pub(in crate::engine::fjall) fn decided(&mut self, key: &[u8]) {
         self.in_batch.push(key.to_vec());
     }

@@ -1,4 +1,4 @@
-//! Changes: the rows that the writes of one batch leave, each once, over what is stored.
+//! Changes: the rows that the writes of one batch change, each once.
 //!
 //! A write of the batch reads what the writes before it leave. Rows are kept together at the end, in the
 //! order of their keys: a row that is put behind the one before it is found near it, in memory that the
@@ -39,7 +39,7 @@ impl Changes {
         }
     }
 
-    /// Returns true if a row is part of the batch.
+    /// Returns true if the batch changes this row.
     pub(in crate::engine::fjall) fn holds(&self, table: Table, key: &[u8]) -> bool {
         self.kept(table, key).is_some()
     }
@@ -51,7 +51,7 @@ impl Changes {
         }
     }
 
-    /// Leaves a value in a row, or no row.
+    /// Sets the value of a row, or removes the row.
     pub(in crate::engine::fjall) fn put(&mut self, table: Table, key: &[u8], value: Option<Slice>) {
         self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
         match table {
@@ -60,7 +60,7 @@ impl Changes {
         }
     }
 
-    /// Puts a record in the place of another one, with the entries of its indexes, and returns it.
+    /// Replaces a record and the entries of its indexes, and returns the new record.
     pub(in crate::engine::fjall) fn replace(
         &mut self,
         encoded: &[u8],
@@ -110,7 +110,7 @@ impl Changes {
         self.rows.iter().all(BTreeMap::is_empty) && self.entries.is_empty()
     }
 
-    /// Returns the bytes of keys and values, and more where a row was changed twice.
+    /// Returns the bytes of keys and values; a row that was changed twice counts for both.
     pub(in crate::engine::fjall) const fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The thread that decides, writes and flushes batches.
 //!
 //! Rule 1: it is the only one that writes, so that what a write reads is what it replaces.
 //! Rule 2: the writes that wait become one batch, flushed once if any of them asked for it, and are answered
@@ -29,13 +29,13 @@ use crate::engine::fjall::tables::Tables;
 use crate::engine::marks::Marks;
 use crate::engine::{Durability, EngineError};
 
-/// The time after which room for a batch is looked for again.
+/// The pause between two checks whether there is room for a batch.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The time without writes after which the snapshot of reads is renewed.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The memory of a record that is kept from batch to batch.
+/// The memory of a record that is kept between batches.
 const OUT_BYTES_MAX: usize = 1024 * 1024;
 
 pub(in crate::engine::fjall) struct Committer {
@@ -52,7 +52,7 @@ pub(in crate::engine::fjall) struct Committer {
     failure: Option<EngineError>,
 }
 
-/// The engine has to be opened anew.
+/// The engine failed, and has to be opened anew.
 struct Failed;
 
 impl Committer {
@@ -202,7 +202,7 @@ impl Committer {
         self.leave(tables, slot, loaded.map(drop))
     }
 
-    /// Lets a write leave its changes, unless it failed before.
+    /// Adds the changes of a write to the batch, unless it failed before.
     fn leave(
         &mut self,
         tables: &Tables,
@@ -224,7 +224,7 @@ impl Committer {
         }
     }
 
-    /// Hands writes of large objects to helpers, once what the batch holds of them is kept.
+    /// Hands writes of large objects to helpers, once the batch with their decisions is kept.
     fn decide_apart(&mut self, tables: &Arc<Tables>) {
         self.apart.batch_kept();
         while self.apart.has_turns() && self.shared.queue.apart() < HELPERS {

@@ -11,7 +11,7 @@ use crate::engine::fjall::shared::Shared;
 use crate::engine::fjall::tables::Tables;
 use crate::engine::marks::Marks;
 
-/// The decisions that are made at once. Each holds its record, the new one, and what it decodes.
+/// The decisions that are made at the same time. Each holds its record, the new one, and what it decodes.
 pub(in crate::engine::fjall) const HELPERS: usize = 2;
 
 /// A write that was begun and is to be decided.

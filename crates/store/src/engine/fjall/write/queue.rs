@@ -22,7 +22,7 @@ pub(in crate::engine::fjall) struct Queue {
     /// The writes that are not answered yet.
     writes: Arc<AtomicUsize>,
     writes_max: usize,
-    /// The bytes for which there is room.
+    /// The bytes that are free.
     bytes: Arc<Semaphore>,
     bytes_max: u32,
     refuses: AtomicBool,
@@ -31,7 +31,7 @@ pub(in crate::engine::fjall) struct Queue {
 #[derive(Default)]
 struct State {
     entries: VecDeque<Entry>,
-    /// The writes that are being decided apart, and come back.
+    /// The writes that are being decided by helpers, and come back.
     apart: usize,
     is_closed: bool,
 }
@@ -57,7 +57,7 @@ pub(in crate::engine::fjall) struct Room {
     bytes: OwnedSemaphorePermit,
 }
 
-/// A write of a queue in the count of them, until this is dropped.
+/// The count of a write, taken back when this is dropped.
 struct Counted(Arc<AtomicUsize>);
 
 impl Queue {
@@ -109,17 +109,17 @@ impl Queue {
         Ok(())
     }
 
-    /// Returns the writes that are being decided apart.
+    /// Returns the number of writes that helpers are deciding.
     pub(in crate::engine::fjall) fn apart(&self) -> usize {
         self.lock().apart
     }
 
-    /// Notes that a write is decided apart. The queue does not end before it comes back.
+    /// Counts a write that a helper decides. The queue does not end before it comes back.
     pub(in crate::engine::fjall) fn hand_out(&self) {
         self.lock().apart += 1;
     }
 
-    /// Takes a write back that was decided apart, before all others.
+    /// Takes back a write that a helper decided, before all others.
     pub(in crate::engine::fjall) fn hand_back(&self, decided: Decided) {
         let mut state = self.lock();
         state.apart -= 1;
@@ -188,7 +188,7 @@ impl Queue {
 }
 
 impl Room {
-    /// Returns the bytes of the write, as far as the queue counts them.
+    /// Returns the bytes of the write, up to the bound of the queue.
     pub(in crate::engine::fjall) fn bytes(&self) -> usize {
         self.bytes.num_permits()
     }

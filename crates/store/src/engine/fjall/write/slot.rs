@@ -1,4 +1,4 @@
-//! Slots: a write from the moment at which it is queued to its answer.
+//! Slots: a write from when it is queued until it is answered.
 //!
 //! A slot owns what is written. The one who waits for it may go away at any time, and the write goes on; only
 //! until it is begun, its deadline takes it back.
@@ -23,12 +23,12 @@ use crate::model::Record;
 /// The bytes by which records of the same content may differ: later dots are longer.
 const SAME_BYTES: usize = 32;
 
-/// The work of a slot: it decides with what is stored, and tells the outcome.
+/// The work of a slot: a decision on what is stored, and its outcome.
 pub(in crate::engine::fjall) trait Work: Send + 'static {
     /// The outcome for its caller.
     type Done: Send + 'static;
 
-    /// Returns the name of the object that this writes, if it writes one.
+    /// Returns the name of the object that is written; `None` for a setting.
     fn key(&self) -> Option<&[u8]> {
         None
     }
@@ -38,16 +38,15 @@ pub(in crate::engine::fjall) trait Work: Send + 'static {
         Ok(Loaded::default())
     }
 
-    /// Leaves changes.
+    /// Decides, and adds its changes to the batch.
     fn decide(&mut self, stored: &mut Stored<'_>) -> Result<(), Failure>;
 
-    /// Decides with what the tables hold, which nothing else changes until then, and keeps what `decide`
-    /// leaves.
+    /// Decides with the tables, which nothing else changes until then, and keeps the changes.
     fn decide_apart(&mut self, _: &Tables, _: &Marks) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Returns the bytes that were decided apart.
+    /// Returns the bytes that the decision of a helper made.
     fn bytes_decided(&self) -> usize {
         0
     }
@@ -56,16 +55,16 @@ pub(in crate::engine::fjall) trait Work: Send + 'static {
     fn done(self) -> Self::Done;
 }
 
-/// The facts of what is stored that say where a write is decided.
+/// Facts about what is stored, which decide where the write is decided.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::engine::fjall) struct Loaded {
     /// The record is long.
     pub(in crate::engine::fjall) is_large: bool,
-    /// The record is one of the batch, and in no table yet.
+    /// The record was changed by this batch, and is in no table yet.
     pub(in crate::engine::fjall) is_in_batch: bool,
 }
 
-/// The stored state that a write decides with.
+/// The stored state that a write decides on.
 pub(in crate::engine::fjall) struct Stored<'a> {
     pub(in crate::engine::fjall) tables: &'a Tables,
     pub(in crate::engine::fjall) changes: &'a mut Changes,
@@ -90,7 +89,7 @@ impl Stored<'_> {
 /// The reason for which a write was not carried out.
 pub(in crate::engine::fjall) enum Failure {
     Engine(EngineError),
-    /// The write panicked, which its caller does in its place. Nothing of it was written.
+    /// The write panicked; the panic goes on in its caller. Nothing of it was written.
     Panicked(Box<dyn Any + Send>),
 }
 
@@ -100,7 +99,7 @@ pub(in crate::engine::fjall) trait Slot: Send {
     fn begin(&self) -> bool;
     fn deadline(&self) -> Instant;
     fn durability(&self) -> Durability;
-    /// Returns the bytes that the caller holds for the write, or those that were decided apart if these are
+    /// Returns the bytes that the caller holds for the write, or those that a helper decided if these are
     /// more.
     fn bytes(&self) -> usize;
     /// Returns the name of the object, as in [`Work`]; so are the next three.
@@ -116,15 +115,15 @@ pub(in crate::engine::fjall) trait Slot: Send {
 pub(in crate::engine::fjall) enum Entry {
     /// A write that is not begun.
     Waiting(Box<dyn Slot>),
-    /// A write that was decided by a helper.
+    /// A write that a helper has decided.
     Decided(Decided),
 }
 
-/// A write that was decided apart.
+/// The decision of a helper.
 pub(in crate::engine::fjall) struct Decided {
     pub(in crate::engine::fjall) slot: Box<dyn Slot>,
     pub(in crate::engine::fjall) outcome: Result<(), Failure>,
-    /// The actor that it was decided for.
+    /// The actor for which it was decided.
     pub(in crate::engine::fjall) marks: Arc<Marks>,
 }
 

@@ -15,7 +15,7 @@ use crate::model::{Damaged, Record};
 /// The byte with which the keys of settings begin.
 const SETTING: u8 = 1;
 
-/// The bytes from which a record is decided on apart. A smaller one costs less than a millisecond.
+/// The bytes from which on a record is decided by a helper. A smaller one costs less than a millisecond.
 const LARGE_BYTES: usize = 256 * 1024;
 
 /// A write of an object.
@@ -23,9 +23,9 @@ pub(in crate::engine::fjall) struct ObjectWrite<D> {
     /// The name of the object, in one piece.
     name: Vec<u8>,
     decide: D,
-    /// The record that is stored, and then the one that takes its place.
+    /// The stored record, and then the one that replaces it.
     record: Option<Slice>,
-    /// The decision that was made apart.
+    /// The decision that a helper made.
     apart: Option<Decision>,
 }
 

@@ -42,8 +42,7 @@ pub(super) fn read(kind: Kind, json: &[u8]) -> Result<Asked, Malformed> {
 
 /// The state that all readers of one content share.
 struct Progress {
-    /// The reason for which the content is no operation, should the value that is read now be of another
-    /// form.
+    /// The error of the content if the value that is read now has the wrong form.
     wrong: RefCell<Malformed>,
     context: RefCell<Option<Vec<u8>>>,
     draft: RefCell<Draft>,
@@ -108,7 +107,7 @@ impl<'p> Reader<'p> {
         write(&mut self.progress.draft.borrow_mut())
     }
 
-    /// Reads the value of a member that is no part of the operation.
+    /// Reads the value of a member beside the operation.
     fn read_other<'de, A: MapAccess<'de>>(&self, member: Member, members: &mut A) -> Result<(), A::Error> {
         if member != Member::Context || !self.is_whole {
             return Err(wrong());
@@ -234,7 +233,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Returns the error of a value of another form than the one that is expected.
+/// Returns the error for a value of the wrong form.
 fn wrong<E: Error>() -> E {
     E::custom("another form")
 }
@@ -298,7 +297,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 }
 
-/// Reads members that name elements within others.
+/// Reads members that name elements, in an array or alone.
 struct Again<'p, 'e> {
     reader: Reader<'p>,
     into: &'e mut ElementsDraft,

@@ -1,10 +1,10 @@
-//! Reads the strings and the numbers of operations, without a copy of them.
+//! Reads the strings and the numbers of operations without copying them.
 
 use std::fmt;
 
 use serde_core::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
-/// Reads a string and returns what is made of it.
+/// Reads a string, and returns the result of a function of it.
 pub(super) struct Text<F>(pub(super) F);
 
 impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for Text<F> {

@@ -12,15 +12,15 @@ use super::steps::{Elements, Fields, IS_CHANGED};
 use crate::model::bytes::{put_counted, put_number};
 use crate::model::types::Kind;
 
-/// Operations within each other that are being written.
+/// Nested operations that are being written.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     bytes: Vec<u8>,
-    /// The names that are removed by operations that have not ended, those of the outer ones first.
+    /// The names that unfinished operations remove, those of the outer ones first.
     removed: Vec<u8>,
 }
 
-/// An operation on elements that has not ended.
+/// An unfinished operation on elements.
 #[derive(Debug)]
 pub(crate) struct ElementsDraft {
     start: usize,
@@ -29,7 +29,7 @@ pub(crate) struct ElementsDraft {
     last: Range<usize>,
 }
 
-/// An operation on fields that has not ended.
+/// An unfinished operation on fields.
 #[derive(Debug)]
 pub(crate) struct FieldsDraft {
     start: usize,
@@ -44,7 +44,7 @@ impl Draft {
         Self { bytes: Vec::with_capacity(bytes), removed: Vec::new() }
     }
 
-    /// Returns the operation of a kind that was written.
+    /// Returns the finished operation of a kind.
     pub(crate) fn end(self, kind: Kind) -> Operation {
         Operation { kind, bytes: self.bytes }
     }
@@ -121,13 +121,13 @@ impl Draft {
         self.removed.push(kind.byte());
     }
 
-    /// Forgets the operations on fields.
+    /// Drops the operations on fields.
     pub(crate) fn forget_changed(&mut self, draft: &mut FieldsDraft) {
         self.bytes.truncate(draft.start);
         draft.fields.clear();
     }
 
-    /// Forgets the fields to remove.
+    /// Drops the fields to remove.
     pub(crate) fn forget_removed(&mut self, draft: &FieldsDraft) {
         self.removed.truncate(draft.removed_start);
     }
@@ -158,7 +158,7 @@ fn in_order(elements: Elements<'_>) -> Vec<&[u8]> {
     ordered
 }
 
-/// A field, with the operation behind it.
+/// A field, followed by its operation.
 struct Changed<'a> {
     name: &'a [u8],
     kind: Kind,

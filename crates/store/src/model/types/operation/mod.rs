@@ -10,8 +10,8 @@ pub(super) use self::steps::{Elements, Removed, Steps};
 use super::{FieldName, Kind};
 use crate::model::{Context, Covered, Dot, Moment};
 
-/// A change of a data type that a client asks for, in one run of bytes: it takes no more memory than the JSON
-/// that asks for it.
+/// A change of a data type that a client asks for, in one run of bytes: it takes no more memory than its
+/// JSON.
 ///
 /// ```
 /// use alula_store::model::types::{FieldName, Kind, Operation};
@@ -113,18 +113,18 @@ impl Operation {
     }
 }
 
-/// The circumstances of an operation.
+/// The circumstances in which an operation is carried out.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
     /// The name of the change, which no other has.
     pub dot: Dot,
     /// The time of the clock.
     pub now: Moment,
-    /// The context that the client was given. A removal removes this alone; without it, all that is there.
+    /// The context that the client sent. A removal removes this alone; without it, all that is there.
     pub context: Option<Context<'a>>,
 }
 
-/// A change while it is made, whose context is laid out once for all dots that it is asked for.
+/// A change that is being made; its context is unpacked once for all dots that are searched for.
 #[derive(Debug)]
 pub(super) struct Making<'a> {
     pub(super) dot: Dot,
@@ -144,11 +144,11 @@ impl<'a> Making<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfit {
-    /// An element or a field is to be removed that is not there, without a context.
+    /// An element or a field that is not there is to be removed, without a context.
     Absent,
-    /// The counter would pass the numbers of 64 bits with a sign, which clients read.
+    /// The counter would leave the range of signed numbers of 64 bits, which clients read.
     Limit,
-    /// An actor has added to a counter, or taken from it, as much as 64 bits hold.
+    /// The sums of an actor would leave the range of 64 bits.
     Sums,
     /// The data type would hold more than [`ELEMENTS_MAX`](super::ELEMENTS_MAX) elements and fields.
     Elements,
@@ -161,8 +161,8 @@ pub enum Unfit {
     },
     /// Maps lie in maps more than [`NESTING_MAX`](super::NESTING_MAX) deep.
     Nesting,
-    /// The dot of the change is not newer than one of its actor that has been seen: the actor was used by two
-    /// stores.
+    /// The dot of the change is not newer than one of its actor that was seen: two stores have used the
+    /// actor.
     Dot,
 }
 

@@ -1,11 +1,11 @@
-//! Operations while they are carried out: read from their bytes one step after the other.
+//! Operations that are being carried out: read from their bytes one step at a time.
 //!
 //! A [draft](super::draft) alone makes these bytes, so that they are of its form.
 
 use crate::model::bytes::Bytes;
 use crate::model::types::Kind;
 
-/// The bit beside the kind of a removed field that says that the field is changed, too.
+/// The bit in the kind of a removed field that says that the field is also changed.
 pub(super) const IS_CHANGED: u8 = 0x80;
 
 /// The steps of an operation that have not been carried out.
@@ -28,7 +28,7 @@ pub(super) struct Fields<'a>(Bytes<'a>);
 pub(crate) struct Removed<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) kind: Kind,
-    /// The field is changed, too.
+    /// The field is also changed.
     pub(crate) is_changed: bool,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Steps<'a> {
         self.0.counted().unwrap_or_default()
     }
 
-    /// Returns the elements that are removed, or those that are added, which come next.
+    /// Returns the elements to remove or to add, whichever come next.
     pub(crate) fn elements(&mut self) -> Elements<'a> {
         let elements = Elements { left: self.count(), bytes: self.0 };
         elements.clone().for_each(|_| {
@@ -62,7 +62,7 @@ impl<'a> Steps<'a> {
         elements
     }
 
-    /// Returns the number of the fields that are removed, or changed, which come next.
+    /// Returns the number of fields to remove or to change, whichever come next.
     pub(crate) fn count(&mut self) -> usize {
         self.0.number().and_then(|count| usize::try_from(count).ok()).unwrap_or_default()
     }
@@ -81,7 +81,7 @@ impl<'a> Steps<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Returns the elements that bytes consist of.
+    /// Returns the elements in these bytes.
     pub(super) const fn to_end(bytes: &'a [u8]) -> Self {
         Self { left: usize::MAX, bytes: Bytes::new(bytes) }
     }
@@ -102,7 +102,7 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Returns the names that bytes consist of, or begin with.
+    /// Returns the names in these bytes.
     pub(super) const fn to_end(bytes: &'a [u8]) -> Self {
         Self(Bytes::new(bytes))
     }

@@ -1,11 +1,11 @@
-//! Clocks: how many changes of each actor a state has seen.
+//! Clocks: the number of changes of each actor that a state has seen.
 
 use std::collections::BTreeMap;
 
 use crate::model::bytes::{Bytes, put_number};
 use crate::model::{Actor, Context, Covered, Dot};
 
-/// A record of which changes have been seen.
+/// A record of the changes that have been seen.
 pub trait Seen {
     /// Returns true if the change of this dot has been seen.
     fn sees(&self, dot: Dot) -> bool;

@@ -1,4 +1,4 @@
-//! Entries that stand on dots: one stays while one of the changes that made it is not removed.
+//! Entries that dots keep: an entry stays while one of the changes that made it is not removed.
 
 use std::slice;
 
@@ -6,18 +6,18 @@ use crate::model::bytes::{Bytes, put_number};
 use crate::model::types::Seen;
 use crate::model::{Actor, Dot};
 
-/// The fewest bytes of a dot as it is kept.
+/// The fewest bytes of a dot in stored form.
 const DOT_BYTES_MIN: usize = 9;
 
-/// The fewest bytes of a set of one dot as it is kept.
+/// The fewest bytes of a set of one dot in stored form.
 pub(in crate::model::types) const DOT_SET_BYTES_MIN: usize = 1 + DOT_BYTES_MIN;
 
 /// A value for each of some dots, which ascend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::model::types) struct DotMap<T>(Vec<(Dot, T)>);
 
-/// The dots of the changes that an element, a field or a flag stands on, ascending. Nearly all sets have one
-/// dot, which is kept in place: a data type may have millions of elements.
+/// The dots of the changes that keep an element, a field or a flag, ascending. Nearly all sets have one dot,
+/// which is kept in place: a data type may have millions of elements.
 #[derive(Clone, Debug)]
 pub(in crate::model::types) enum DotSet {
     One((Dot, ())),
@@ -105,7 +105,7 @@ impl DotSet {
         }
     }
 
-    /// Returns true if nothing is left to stand on.
+    /// Returns true if no dot is left.
     pub(in crate::model::types) fn is_empty(&self) -> bool {
         self.entries().is_empty()
     }

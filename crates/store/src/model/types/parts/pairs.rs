@@ -1,9 +1,9 @@
-//! Merges of lists that are in order.
+//! Merges of sorted lists.
 
 use std::cmp::Ordering;
 
-/// Calls `each` with the items of two lists in their common order: with both where they are equal in it, and
-/// with one of them elsewhere.
+/// Calls `each` with the items of two sorted lists in their common order: with both where they are equal,
+/// else with one.
 pub(in crate::model::types) fn for_each_pair<T>(
     own: Vec<T>,
     other: &[T],

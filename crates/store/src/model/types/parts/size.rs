@@ -2,13 +2,13 @@
 
 use crate::model::types::{Kind, Map, Unfit, Value};
 
-/// The most elements of sets and fields of maps that a data type holds, in all maps that lie in it.
+/// The most elements of sets and fields of maps in a data type, nested maps included.
 pub const ELEMENTS_MAX: usize = 1_000_000;
 
-/// The most counts of different elements that a map holds, in all maps that lie in it.
+/// The most counts of different elements in a map, nested maps included.
 pub const SKETCHES_MAX: usize = 1_024;
 
-/// The counts that are bounded.
+/// The numbers that are bounded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::model::types) struct Size {
     elements: usize,

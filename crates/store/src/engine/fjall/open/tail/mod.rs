@@ -1,5 +1,5 @@
-//! The ends of journals: what a crash or a loss of power left of batches that nobody was answered for is cut
-//! off and kept aside.
+//! The ends of journals: after a crash or a loss of power, batches that are not whole and were never answered
+//! are cut off and kept aside.
 //!
 //! Rule 1: a journal is cut at its first batch that is not whole, and only if no later mark says that this
 //! batch had been flushed.
@@ -54,7 +54,7 @@ impl CutTail {
     }
 }
 
-/// Reads all journals and cuts what is not whole at the end.
+/// Reads all journals, and cuts off what is not whole at the end.
 pub(in crate::engine::fjall) fn cut_damaged(folder: &Folder) -> Result<Vec<CutTail>, FjallOpenError> {
     let journals = journals(folder).map_err(FjallOpenError::at(&folder.engine()))?;
     let mut cut = Vec::new();
@@ -150,7 +150,7 @@ fn is_flushed(path: &Path, folder: &Folder, offset: u64, last: Option<u64>) -> i
     Ok(false)
 }
 
-/// Returns true if one of these journals begins with a whole batch, or has one.
+/// Returns true if one of these journals holds a whole batch.
 fn has_batch(journals: &[PathBuf], folder: &Folder) -> io::Result<bool> {
     for path in journals {
         let mut journal = Journal::open(path, folder.id())?;
