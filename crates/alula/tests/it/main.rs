@@ -16,4 +16,5 @@ mod protocol;
 mod ready;
 mod routing;
 mod sentences;
+mod support;
 mod testing;

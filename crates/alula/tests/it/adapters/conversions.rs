@@ -12,6 +12,8 @@ use http_body_util::{BodyExt, Empty, Full};
 use tokio::sync::mpsc;
 use tower::{Service, ServiceBuilder, ServiceExt};
 
+use crate::support::{clients, listen, serve};
+
 /// Starts a server that answers with a router of axum.
 async fn start() -> SocketAddr {
     let router = Router::new()
@@ -24,19 +26,12 @@ async fn start() -> SocketAddr {
         .route("/uri", routing::get(|request: Request<AxumBody>| async move { request.uri().to_string() }))
         .route("/closing", routing::get(|| async { ([(header::CONNECTION, "close")], "last") }))
         .route("/large", routing::get(|| async { vec![b'x'; 300_000] }));
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(from_tower(router)));
-    address
+    listen(Server::builder(), from_tower(router)).await
 }
 
 /// Sends the content back as it comes, its trailers as well.
 async fn echo(request: Request<AxumBody>) -> impl IntoResponse {
     Response::new(request.into_body())
-}
-
-fn clients() -> [Client; 2] {
-    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
 }
 
 async fn text<B: Body<Error: std::fmt::Debug>>(response: Response<B>) -> String {
@@ -189,9 +184,7 @@ async fn a_service_says_whether_its_peer_may_be_slow() {
         .route("/marked", echoes("text/plain", true))
         .route("/plain", echoes("application/grpcx", false))
         .route("/read", routing::post(async |content: Bytes| content));
-    let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(from_tower(router)));
+    let address = listen(Server::builder().limits(limits), from_tower(router)).await;
     for (client, path) in
         clients().iter().flat_map(|client| ["grpc", "marked", "plain", "read"].map(|path| (client, path)))
     {
@@ -251,9 +244,7 @@ async fn what_cannot_be_sent_or_answered_is_told() {
     assert!(error.to_string().contains("scheme"), "{error}");
 
     let fails = tower::service_fn(|_| async { Err::<Response<String>, _>("no answer") });
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", server.address().unwrap());
-    tokio::spawn(server.serve(from_tower(fails)));
+    let url = serve(from_tower(fails)).await + "/";
     for client in clients() {
         assert_eq!(client.get(&url).send().await.unwrap().status(), Status::INTERNAL_SERVER_ERROR);
     }
@@ -270,11 +261,12 @@ async fn fields_that_no_map_takes_are_refused_and_not_dropped() {
         continuation_frames: 100,
         ..Limits::default()
     };
-    let server = Server::builder().limits(limits.clone()).on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", server.address().unwrap());
     let router =
         Router::new().route("/", routing::get(|headers: HeaderMap| async move { headers.len().to_string() }));
-    tokio::spawn(server.serve(from_tower(router)));
+    let url = format!(
+        "http://{}/",
+        listen(Server::builder().limits(limits.clone()).on_error(|_| {}), from_tower(router)).await
+    );
     for http2 in [false, true] {
         let client = Client::builder().limits(limits.clone()).http2_prior_knowledge(http2).build().unwrap();
         let mut statuses = Vec::new();

@@ -11,11 +11,13 @@ use std::{
 };
 
 use alula::{
-    Client, Error, Exchange, Response, Router, Sent, Server, Status,
+    Client, Error, Exchange, Response, Router, Sent, Status,
     files::{self, OpenFile},
     routing,
 };
 use tokio::time::timeout;
+
+use crate::support::{clients, serve};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const LARGE: usize = 700_001;
@@ -63,21 +65,16 @@ async fn answer(exchange: Exchange, folder: PathBuf) -> Result<Sent, Error> {
 }
 
 async fn start(folder: &Folder) -> (String, [Client; 2]) {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
     let path = folder.0.clone();
-    tokio::spawn(server.serve(move |exchange| answer(exchange, path.clone())));
-    (origin, [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap()))
+    let origin = serve(move |exchange| answer(exchange, path.clone())).await;
+    (origin, clients())
 }
 
 /// The folder as a handler.
 async fn start_handler(folder: &Folder) -> String {
     let handler = files::Folder::new(&folder.0).handler();
     let router = Router::<()>::new().route("/{*path}", routing::get(handler));
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(router.build().unwrap()));
-    origin
+    serve(router.build().unwrap()).await
 }
 
 async fn ask(client: &Client, method: &str, url: &str, fields: &[(&str, &str)]) -> (Response, Vec<u8>) {

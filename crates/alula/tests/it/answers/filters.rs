@@ -9,6 +9,8 @@ use alula::{
     routing::{get, on},
 };
 
+use crate::support::{listen, serve_routes};
+
 /// Makes content upper case.
 struct Uppercase;
 
@@ -175,13 +177,6 @@ fn routes() -> Router {
         .nest("/nested", Router::new().filter(Brackets).route("/{form}", get(answer)))
 }
 
-async fn serve(routes: Router) -> String {
-    let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(routes.build().unwrap()));
-    origin
-}
-
 fn client(http2: bool) -> Client {
     Client::builder().http2_prior_knowledge(http2).timeout(Duration::from_secs(10)).build().unwrap()
 }
@@ -192,7 +187,7 @@ async fn ask(client: &Client, url: String) -> Response {
 
 #[tokio::test]
 async fn every_form_of_answer_passes_its_filters() {
-    let origin = serve(routes()).await;
+    let origin = serve_routes(routes()).await;
     let xs = "X".repeat(LONG);
     let (many, tried) = (format!("[A {}]", "X".repeat(LONG)), "X".repeat(LONG));
     for http2 in [false, true] {
@@ -232,7 +227,7 @@ async fn every_form_of_answer_passes_its_filters() {
 
 #[tokio::test]
 async fn answers_to_head_state_what_the_answer_to_get_would() {
-    let origin = serve(routes()).await;
+    let origin = serve_routes(routes()).await;
     for http2 in [false, true] {
         let client = client(http2);
         for (path, length) in [("two/.send", Some("9")), ("two/.pieces", None), ("one/.long", Some("300000"))]
@@ -243,7 +238,7 @@ async fn answers_to_head_state_what_the_answer_to_get_would() {
         }
         let response = client.head(format!("{origin}/described")).send().await.unwrap();
         assert_eq!((response.status(), response.headers().text("content-length")), (Status::ACCEPTED, None));
-        let other = serve(Router::new().route("/", get(answer).head(describes).filter(Nothing))).await;
+        let other = serve_routes(Router::new().route("/", get(answer).head(describes).filter(Nothing))).await;
         let response = client.head(other).send().await.unwrap();
         assert_eq!(response.headers().text("content-length"), Some("5"), "HTTP/2: {http2}");
         assert_eq!(response.headers().text("x-whole"), Some("false"), "HTTP/2: {http2}");
@@ -258,7 +253,7 @@ async fn answers_to_head_state_what_the_answer_to_get_would() {
 
 #[tokio::test]
 async fn parts_and_trailers_go_out_as_well() {
-    let origin = serve(routes()).await;
+    let origin = serve_routes(routes()).await;
     for http2 in [false, true] {
         let client = client(http2);
         let mut response =
@@ -276,9 +271,10 @@ async fn parts_and_trailers_go_out_as_well() {
 
 #[tokio::test]
 async fn the_bytes_of_a_tunnel_pass_no_filter() {
-    let server = Server::builder().extended_connect(true).bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/tunnel", server.address().unwrap());
-    tokio::spawn(server.serve(routes().build().unwrap()));
+    let url = format!(
+        "http://{}/tunnel",
+        listen(Server::builder().extended_connect(true), routes().build().unwrap()).await
+    );
     let (up, pending) = client(true).request("CONNECT", &url).protocol("echo").open().await.unwrap();
     let mut response = pending.response().await.unwrap();
     assert_eq!((response.status(), response.headers().text("x-asked")), (Status::OK, None));
@@ -288,7 +284,7 @@ async fn the_bytes_of_a_tunnel_pass_no_filter() {
 
 #[tokio::test]
 async fn each_event_leaves_when_it_is_written() {
-    let origin = serve(routes()).await;
+    let origin = serve_routes(routes()).await;
     for http2 in [false, true] {
         let mut response = ask(&client(http2), format!("{origin}/nested/.held")).await;
         let first = response.body().chunk().await.unwrap().unwrap();
@@ -298,7 +294,7 @@ async fn each_event_leaves_when_it_is_written() {
 
 #[tokio::test]
 async fn an_encoder_that_fails_is_500_or_a_reset() {
-    let origin = serve(routes()).await;
+    let origin = serve_routes(routes()).await;
     for http2 in [false, true] {
         let client = client(http2);
         assert_eq!(ask(&client, format!("{origin}/fails/.fail")).await.status(), 500);
@@ -312,7 +308,7 @@ async fn an_encoder_that_fails_is_500_or_a_reset() {
 #[tokio::test]
 async fn entity_tags_save_what_the_client_has() {
     let routes = Router::new().filter(EntityTags::new()).route("/{form}", get(answer).filter(Uppercase));
-    let origin = serve(routes).await;
+    let origin = serve_routes(routes).await;
     for http2 in [false, true] {
         let client = client(http2);
         let whole = ask(&client, format!("{origin}/.send")).await;

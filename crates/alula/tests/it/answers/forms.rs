@@ -9,6 +9,8 @@ use std::{
 use alula::{Client, Error, Event, Exchange, FieldSection, KnownName, Response, Sent, Server, Status};
 use tokio::time::timeout;
 
+use crate::support::listen;
+
 const PATIENCE: Duration = Duration::from_secs(20);
 const LARGE: usize = 3_000_000;
 
@@ -90,9 +92,7 @@ async fn start() -> Site {
     let failed = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&failed);
     let server = Server::builder().on_error(move |failure| hear.lock().unwrap().push(failure.to_string()));
-    let server = server.bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(answer));
+    let origin = format!("http://{}", listen(server, answer).await);
     let client = |http2| {
         let builder = Client::builder().http2_prior_knowledge(http2).redirects(0);
         builder.build().unwrap()

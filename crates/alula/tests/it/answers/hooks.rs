@@ -7,10 +7,12 @@ use std::{
 };
 
 use alula::{
-    Answer, Begun, Client, Ended, Error, Exchange, FieldSection, Hook, Router, Sent, Server, Status,
+    Answer, Begun, Client, Ended, Error, Exchange, FieldSection, Hook, Router, Sent, Status,
     routing::{get, post},
 };
 use tokio::sync::Notify;
+
+use crate::support::serve;
 
 /// Writes down what it sees.
 #[derive(Clone, Default)]
@@ -58,10 +60,7 @@ impl Hook for Notes {
 }
 
 async fn echo(mut exchange: Exchange) -> Result<Sent, Error> {
-    let mut content = Vec::new();
-    while let Some(chunk) = exchange.body().chunk().await? {
-        content.extend_from_slice(chunk);
-    }
+    let content = exchange.body().bytes().await?;
     exchange.respond(Status::OK).send(content).await
 }
 
@@ -101,9 +100,7 @@ fn routes(notes: Notes) -> Router {
 async fn each_request_is_seen_to_its_end() {
     for http2 in [false, true] {
         let notes = Notes::default();
-        let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-        let origin = format!("http://{}", server.address().unwrap());
-        tokio::spawn(server.serve(routes(notes.clone()).build().unwrap()));
+        let origin = serve(routes(notes.clone()).build().unwrap()).await;
         let client = Client::builder().http2_prior_knowledge(http2).user_agent("u/1").build().unwrap();
         let call =
             client.post(format!("{origin}/echo/a?token=secret")).header("referer", "http://r.example/?k=s");
@@ -176,9 +173,7 @@ async fn a_hook_that_panics_ends_its_request_alone() {
             "/error",
             get(|_: Exchange| async { Err(Answer::new(Status::CONFLICT).header("x-panic", "")) }),
         );
-    let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(router.build().unwrap()));
+    let origin = serve(router.build().unwrap()).await;
     for http2 in [false, true] {
         let client = Client::builder().http2_prior_knowledge(http2).connections_max(1).build().unwrap();
         for (path, status) in

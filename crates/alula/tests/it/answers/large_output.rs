@@ -22,6 +22,8 @@ use tokio::{
     sync::Barrier,
 };
 
+use crate::support::{count, within};
+
 const MIB: usize = 1 << 20;
 
 /// Limits of a peer whose windows hold much more than output may.
@@ -34,10 +36,6 @@ fn wide() -> Limits {
         connection_window_max: window,
         ..Limits::default()
     }
-}
-
-async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), work).await.expect("in time")
 }
 
 /// Where a server listens, what it counts, and what stops it.
@@ -135,10 +133,7 @@ async fn large_content_of_a_request_to_a_large_window_is_whole_and_takes_little_
     for (is_http2, with_tls) in [(true, false), (false, false), (true, true)] {
         let builder = Server::builder().limits(wide());
         let site = serve(builder, with_tls, |mut exchange: Exchange| async move {
-            let mut bytes = 0;
-            while let Some(chunk) = exchange.body().chunk().await? {
-                bytes += chunk.len();
-            }
+            let bytes = count(exchange.body()).await?;
             exchange.respond(Status::OK).send(bytes.to_string().as_bytes()).await
         })
         .await;

@@ -1,15 +1,14 @@
 //! Priorities of responses (RFC 9218) through the whole stack, over loopback.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use alula::{Client, Error, Exchange, Limits, Response, Sent, Server, Status, h2::Priority};
 use tokio::sync::Semaphore;
+
+use crate::support::within;
 
 /// More than the windows of a connection, and the sockets between.
 const BYTES: usize = 16 << 20;
@@ -56,10 +55,6 @@ async fn race(first: &str, second: &str, then_of_second: Option<Priority>) -> (u
     let both = tokio::join!(read(one, &bytes[0], &bytes[1]), read(two, &bytes[1], &bytes[0]));
     stop.stop();
     both
-}
-
-async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), work).await.expect("in time")
 }
 
 #[tokio::test]

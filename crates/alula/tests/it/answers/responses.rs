@@ -13,6 +13,8 @@ use tokio::{
     time::timeout,
 };
 
+use crate::support::{clients, listen, serve};
+
 const PATIENCE: Duration = Duration::from_secs(20);
 
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
@@ -50,20 +52,13 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     }
 }
 
-async fn start() -> (String, [Client; 2]) {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(answer));
-    (origin, [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap()))
-}
-
 async fn get(client: &Client, url: String) -> alula::Response {
     timeout(PATIENCE, client.get(&url).send()).await.expect("in time").unwrap()
 }
 
 #[tokio::test]
 async fn a_response_tells_of_itself() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(answer).await, clients());
     for (client, version) in clients.iter().zip([Version::Http1, Version::Http2]) {
         let mut response = get(client, format!("{origin}/gone")).await;
         assert_eq!(response.version(), version);
@@ -79,7 +74,7 @@ async fn a_response_tells_of_itself() {
 
 #[tokio::test]
 async fn content_over_the_limit_is_refused() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(answer).await, clients());
     for client in &clients {
         for (path, bytes) in [("/gone", 9), ("/stream", 99_999), ("/stream", 0)] {
             let error = get(client, format!("{origin}{path}")).await.bytes_max(bytes).await.unwrap_err();
@@ -94,7 +89,7 @@ async fn content_over_the_limit_is_refused() {
 
 #[tokio::test]
 async fn a_status_that_is_no_success_keeps_its_response() {
-    let (origin, [client, _]) = start().await;
+    let (origin, [client, _]) = (serve(answer).await, clients());
     assert!(get(&client, origin.clone()).await.error_for_status().is_ok());
     let error = get(&client, format!("{origin}/gone")).await.error_for_status().unwrap_err();
     assert_eq!(error.to_string(), format!("GET {origin}/gone: the server answered 410 Gone"));
@@ -106,7 +101,7 @@ async fn a_status_that_is_no_success_keeps_its_response() {
 #[cfg(feature = "charset")]
 #[tokio::test]
 async fn text_is_read_as_its_type_says() {
-    let (origin, [client, _]) = start().await;
+    let (origin, [client, _]) = (serve(answer).await, clients());
     assert_eq!(get(&client, format!("{origin}/latin")).await.text_max(10).await.unwrap(), "ä");
     let error = get(&client, format!("{origin}/odd")).await.text_max(10).await.unwrap_err();
     assert!(matches!(error.cause(), Cause::Unreadable(why) if why.contains("martian")), "{error}");
@@ -114,7 +109,7 @@ async fn text_is_read_as_its_type_says() {
 
 #[tokio::test]
 async fn a_body_is_a_reader_and_its_trailers_follow() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(answer).await, clients());
     for client in &clients {
         let mut response = get(client, format!("{origin}/stream")).await;
         let (mut head, mut rest) = ([0; 10], Vec::new());
@@ -128,7 +123,7 @@ async fn a_body_is_a_reader_and_its_trailers_follow() {
 
 #[tokio::test]
 async fn a_cut_is_an_error_by_every_way_of_reading() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(answer).await, clients());
     for client in &clients {
         let half = || get(client, format!("{origin}/half"));
         let mut response = half().await;
@@ -157,7 +152,7 @@ async fn a_cut_is_an_error_by_every_way_of_reading() {
 
 #[tokio::test]
 async fn interim_responses_are_heard_by_who_wants_to() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(answer).await, clients());
     for client in &clients {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hears = heard.clone();
@@ -201,9 +196,8 @@ async fn early_hints_have_fields() {
 #[tokio::test]
 async fn what_tls_has_agreed_on_is_told() {
     let identity = alula::Identity::self_signed(["localhost"]).unwrap();
-    let server = Server::builder().identity(identity).bind("127.0.0.1:0").await.unwrap();
-    let url = format!("https://localhost:{}/", server.address().unwrap().port());
-    tokio::spawn(server.serve(answer));
+    let url =
+        format!("https://localhost:{}/", listen(Server::builder().identity(identity), answer).await.port());
     let client = Client::builder().trust_anything().build().unwrap();
     let response = get(&client, url).await;
     let facts = response.tls().expect("it is TLS");

@@ -17,6 +17,8 @@ use bytes::Bytes;
 use http_body::Frame;
 use tokio::sync::watch;
 
+use crate::support::{serve, within};
+
 /// What a client of these tests lets come ahead on one stream.
 const WINDOW: usize = 40_000;
 /// The largest piece that is made at once.
@@ -43,7 +45,7 @@ async fn produce(exchange: Exchange, bytes: usize, made: watch::Sender<usize>) -
 }
 
 /// A server of so much content: its URL, what it has counted, and how much was made.
-async fn serve(limits: Limits, bytes: usize) -> (String, Arc<Ledger>, watch::Receiver<usize>) {
+async fn serve_content(limits: Limits, bytes: usize) -> (String, Arc<Ledger>, watch::Receiver<usize>) {
     let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
     let (url, ledger) = (format!("http://{}/", server.address().unwrap()), server.ledger());
     let (made, is_made) = watch::channel(0);
@@ -63,13 +65,9 @@ async fn read_all(mut response: Response) -> Vec<u8> {
     content
 }
 
-async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), work).await.expect("it comes to an end")
-}
-
 #[tokio::test]
 async fn no_more_is_made_than_the_window_takes() {
-    let (url, _, mut made) = serve(Limits::default(), 3 * WINDOW).await;
+    let (url, _, mut made) = serve_content(Limits::default(), 3 * WINDOW).await;
     let client = client(true);
     let response = client.get(&url).send().await.unwrap();
     within(made.wait_for(|made| *made >= WINDOW)).await.unwrap();
@@ -88,7 +86,7 @@ async fn content_is_whole_over_both_versions() {
     const BYTES: usize = 3_000_000;
     let expected: Vec<u8> = (0..BYTES).map(byte).collect();
     for is_http2 in [false, true] {
-        let (url, ..) = serve(Limits::default(), BYTES).await;
+        let (url, ..) = serve_content(Limits::default(), BYTES).await;
         let client = client(is_http2);
         let mut responses = Vec::new();
         for _ in 0..10 {
@@ -104,7 +102,7 @@ async fn content_is_whole_over_both_versions() {
 #[tokio::test]
 async fn a_peer_that_leaves_no_room_is_given_up() {
     let limits = Limits { body_rate_grace: Duration::from_millis(200), ..Limits::default() };
-    let (url, ledger, mut made) = serve(limits, 1 << 30).await;
+    let (url, ledger, mut made) = serve_content(limits, 1 << 30).await;
     let response = client(true).get(&url).send().await.unwrap();
     within(made.wait_for(|made| *made >= WINDOW)).await.unwrap();
     within(poll_fn(|cx| {
@@ -118,16 +116,16 @@ async fn a_peer_that_leaves_no_room_is_given_up() {
 
 #[tokio::test]
 async fn a_client_may_make_its_content_so_as_well() {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", server.address().unwrap());
-    tokio::spawn(server.serve(|mut exchange: Exchange| async move {
+    let url = serve(|mut exchange: Exchange| async move {
         let mut bytes = 0;
         while let Some(chunk) = exchange.body().chunk().await? {
             assert!(chunk.iter().enumerate().all(|(place, found)| *found == byte(bytes + place)));
             bytes += chunk.len();
         }
         exchange.respond(Status::OK).send(bytes.to_string().as_bytes()).await
-    }));
+    })
+    .await
+        + "/";
     for is_http2 in [false, true] {
         let client = client(is_http2);
         let (mut writer, response) = client.post(&url).open().await.unwrap();
@@ -198,9 +196,6 @@ async fn a_service_is_asked_for_content_that_there_is_room_for() {
     // What the server was to do for the first request it has done before it answers another.
     drop(client.get(&url).send().await.unwrap());
     assert!(count() <= 2 * WINDOW / 10_000, "asked {} times for windows of {WINDOW} bytes", count());
-    let mut bytes = 0;
-    while let Some(chunk) = response.body().chunk().await.unwrap() {
-        bytes += chunk.len();
-    }
+    let bytes = crate::support::count(response.body()).await.unwrap();
     assert_eq!(bytes, 200_000);
 }

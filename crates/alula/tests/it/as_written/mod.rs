@@ -8,7 +8,9 @@ mod replies;
 mod urls;
 mod zones;
 
-use alula::{Client, Error, Exchange, Response, Sent, Server, Status, blocking};
+use alula::{Error, Exchange, Response, Sent, Server, Status, blocking};
+
+use crate::support::clients;
 
 /// Says back what was asked: method, path and query, content.
 async fn say_back(mut exchange: Exchange) -> Result<Sent, Error> {
@@ -31,11 +33,6 @@ fn start() -> String {
         });
     });
     origin.recv().unwrap()
-}
-
-/// A client of each version.
-fn clients() -> [Client; 2] {
-    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
 }
 
 fn blocking_client() -> blocking::Client {

@@ -1,8 +1,10 @@
 //! Content of text or bytes, both ways.
 
-use alula::{Client, Error, Exchange, KnownName, Sent, Server, Status};
+use alula::{Client, Error, Exchange, KnownName, Sent, Status};
 
 use super::{blocking_client, said, said_at_once, start};
+
+use crate::support::serve;
 
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     let path = exchange.request().path().to_owned();
@@ -27,9 +29,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
 
 #[tokio::test]
 async fn a_reply_is_text_or_bytes() {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(answer));
+    let origin = serve(answer).await;
     let client = Client::new().unwrap();
     for (path, expected) in [
         ("/str", "hello"),

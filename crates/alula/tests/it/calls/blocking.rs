@@ -65,10 +65,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
             exchange.respond(Status::OK).send(b"held").await
         }
         "/echo" => {
-            let mut content = Vec::new();
-            while let Some(chunk) = exchange.body().chunk().await? {
-                content.extend_from_slice(chunk);
-            }
+            let content = exchange.body().bytes().await?;
             let trailers = exchange.body().trailers().await?.cloned();
             let mut writer = exchange.respond(Status::OK).stream().await?;
             writer.write(&content).await?;

@@ -25,6 +25,8 @@ use tokio::{
     time::timeout,
 };
 
+use crate::support::listen;
+
 /// No call takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -37,12 +39,7 @@ static SERVERS: LazyLock<Runtime> =
 
 /// A server of its own for each test.
 fn serve() -> String {
-    SERVERS.block_on(async {
-        let server = Server::builder().bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", server.address().unwrap());
-        tokio::spawn(server.serve(answer));
-        url
-    })
+    SERVERS.block_on(async { format!("http://{}", listen(Server::builder(), answer).await) })
 }
 
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {

@@ -6,9 +6,11 @@ use std::{
 };
 
 use alula::{
-    Client, ClientBuilder, Error, Exchange, ExchangeEvent, FieldSection, Retries, Sent, Server, Setback,
-    Status, Version,
+    Client, ClientBuilder, Error, Exchange, ExchangeEvent, FieldSection, Retries, Sent, Setback, Status,
+    Version,
 };
+
+use crate::support::serve;
 
 /// The events, a line each.
 #[derive(Clone, Default)]
@@ -99,16 +101,9 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     }
 }
 
-async fn start() -> String {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(answer));
-    url
-}
-
 #[tokio::test]
 async fn each_step_is_told_in_its_order() {
-    let url = start().await;
+    let url = serve(answer).await;
     for version in [Version::Http1, Version::Http2] {
         let lines = Lines::default();
         let is_http2 = version == Version::Http2;
@@ -193,7 +188,7 @@ async fn a_failure_is_told_once_whoever_is_told_of_it() {
     // A mistake of the caller is a failure as well, and so is a redirect that is not followed.
     client.get(&url).header("a b", "").send().await.unwrap_err();
     assert_eq!(lines.take(), ["failed: Build"]);
-    let away = format!("{}/away", start().await);
+    let away = format!("{}/away", serve(answer).await);
     let client = lines.watching(Client::builder()).on_redirect(|_| alula::Follow::Error).build().unwrap();
     client.get(&away).send().await.unwrap_err();
     assert_eq!(lines.take().last().unwrap(), "failed: Head");
@@ -224,7 +219,7 @@ async fn requests_that_are_sent_again_are_told_of_and_those_that_are_not() {
     let lines = Lines::default();
     let retries = Retries::new(2).backoff(Duration::ZERO, Duration::ZERO);
     let client = lines.watching(Client::builder().retries(retries)).build().unwrap();
-    let url = start().await;
+    let url = serve(answer).await;
     let setbacks = |lines: Vec<String>| -> Vec<String> {
         lines.into_iter().filter(|line| line.contains("503 ") || line.ends_with("answered 503")).collect()
     };
@@ -243,7 +238,7 @@ async fn requests_that_are_sent_again_are_told_of_and_those_that_are_not() {
 
 #[tokio::test]
 async fn trailers_are_told_of_responses_that_the_client_reads_itself() {
-    let url = start().await;
+    let url = serve(answer).await;
     for is_http2 in [false, true] {
         let retries = Retries::new(2).backoff(Duration::from_millis(1), Duration::from_millis(1));
         let lines = Lines::default();
@@ -275,7 +270,7 @@ fn what_is_told_shows_no_values() {
     });
     let client = client.build().unwrap();
     runtime.block_on(async {
-        let url = start().await;
+        let url = serve(answer).await;
         client.get(&url).header("x-key", "s3cret").header("authorization", "s3cret").send().await.unwrap();
     });
     let shown = shown.lock().unwrap();
@@ -286,7 +281,7 @@ fn what_is_told_shows_no_values() {
 #[test]
 fn calls_that_wait_are_told_of_too() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let url = runtime.block_on(start());
+    let url = runtime.block_on(serve(answer));
     let lines = Lines::default();
     let client = lines.watching(Client::builder()).build_blocking().unwrap();
     client.get(&format!("{url}/hint")).send().unwrap();

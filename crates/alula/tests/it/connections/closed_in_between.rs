@@ -14,6 +14,8 @@ use tokio::{
 
 use super::frames::{begin, ok, read_request};
 
+use crate::support::client;
+
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);
 
@@ -85,7 +87,7 @@ async fn what_is_idempotent_is_sent_again_where_the_connection_had_been_used() {
             let url = format!("http://{}/", listener.local_addr().unwrap());
             let (came, heads) = watch::channel(0);
             tokio::spawn(serve(http2, answers, came, listener));
-            let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+            let client = client(http2);
             for is_answered in outcomes {
                 let case = format!("{method} {answers:?}, http2 {http2}");
                 match send(&client, method, &url).await {

@@ -9,8 +9,10 @@ use std::{
     time::Duration,
 };
 
-use alula::{BodyWriter, Call, Cause, Client, Error, Exchange, PendingResponse, Sent, Server, Status};
+use alula::{BodyWriter, Call, Cause, Client, Error, Exchange, PendingResponse, Sent, Status};
 use tokio::time::timeout;
+
+use crate::support::{client, clients, serve};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const METHODS: [&str; 4] = ["GET", "HEAD", "DELETE", "OPTIONS"];
@@ -25,14 +27,6 @@ async fn tell(mut exchange: Exchange) -> Result<Sent, Error> {
     let told =
         format!("ended={ended} chunked={} length={} {content} trailers={trailer}", fields[0], fields[1]);
     exchange.respond(Status::OK).header("x-told", told).send("").await
-}
-
-async fn start() -> (String, [Client; 2]) {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}/", server.address().unwrap());
-    tokio::spawn(server.serve(tell));
-    let clients = [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap());
-    (origin, clients)
 }
 
 async fn open(call: Call<'_>) -> (BodyWriter, PendingResponse) {
@@ -53,7 +47,7 @@ fn chunked(is_http2: bool, content: &str) -> String {
 
 #[tokio::test]
 async fn a_request_that_is_finished_without_content_ends_with_its_head() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(tell).await + "/", clients());
     for client in &clients {
         for method in METHODS {
             let (writer, pending) = open(client.request(method, &origin)).await;
@@ -74,7 +68,7 @@ async fn a_request_that_is_finished_without_content_ends_with_its_head() {
 
 #[tokio::test]
 async fn content_is_sent_as_ever() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(tell).await + "/", clients());
     for (client, is_http2) in clients.iter().zip([false, true]) {
         for method in METHODS {
             let (mut writer, pending) = open(client.request(method, &origin)).await;
@@ -113,7 +107,7 @@ async fn content_is_sent_as_ever() {
 
 #[tokio::test]
 async fn whoever_waits_for_the_response_has_the_head_sent() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(tell).await + "/", clients());
     for (client, is_http2) in clients.iter().zip([false, true]) {
         let (writer, pending) = open(client.get(&origin)).await;
         let late = async {
@@ -129,15 +123,15 @@ async fn whoever_waits_for_the_response_has_the_head_sent() {
 /// Nobody may ever write or wait for the response: the server sees the request after a while.
 #[tokio::test]
 async fn a_head_is_not_held_for_long() {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}/", server.address().unwrap());
     let (seen, mut sees) = tokio::sync::mpsc::unbounded_channel();
-    tokio::spawn(server.serve(move |exchange: Exchange| {
+    let origin = serve(move |exchange: Exchange| {
         seen.send(()).unwrap();
         async move { exchange.respond(Status::OK).send("").await }
-    }));
+    })
+    .await
+        + "/";
     for http2 in [false, true] {
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let client = client(http2);
         let (_writer, _pending) = open(client.get(&origin)).await;
         timeout(PATIENCE, sees.recv()).await.unwrap().unwrap();
     }
@@ -145,7 +139,7 @@ async fn a_head_is_not_held_for_long() {
 
 #[tokio::test]
 async fn whoever_leaves_before_the_head_was_sent_leaves_nothing_behind() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(tell).await + "/", clients());
     for client in &clients {
         let (writer, pending) = open(client.get(&origin)).await;
         drop(writer);
@@ -177,7 +171,7 @@ impl http_body::Body for Nothing {
 
 #[tokio::test]
 async fn a_request_of_the_http_crate_without_content_ends_with_its_head() {
-    let (origin, clients) = start().await;
+    let (origin, clients) = (serve(tell).await + "/", clients());
     for client in &clients {
         let request = http::Request::get(&origin).body(Nothing).unwrap();
         let response = timeout(PATIENCE, client.execute(request)).await.unwrap().unwrap();
@@ -187,7 +181,7 @@ async fn a_request_of_the_http_crate_without_content_ends_with_its_head() {
 
 #[tokio::test]
 async fn a_blocking_client_holds_heads_back_as_well() {
-    let (origin, _) = start().await;
+    let (origin, _) = (serve(tell).await + "/", clients());
     let calls = std::thread::spawn(move || {
         let client = alula::blocking::Client::new().unwrap();
         let (writer, pending) = client.get(&origin).open().unwrap();

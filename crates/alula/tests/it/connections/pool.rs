@@ -16,6 +16,8 @@ use tokio::{
 
 use super::frames::{CONNECTION, GOAWAY, begin, frame, ok, read_request};
 
+use crate::support::listen;
+
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);
 /// What is to end soon ends after so long.
@@ -38,12 +40,10 @@ struct House {
 impl House {
     async fn open(streams: u32) -> Self {
         let server = Server::builder().limits(Limits { streams, ..Limits::default() });
-        let server = server.bind("127.0.0.1:0").await.unwrap();
-        let inner = server.address().unwrap();
         let (arrives, arrived) = watch::channel(0);
         let answers = Arc::new(Semaphore::new(0));
         let held = answers.clone();
-        tokio::spawn(server.serve(move |exchange| answer(exchange, arrives.clone(), held.clone())));
+        let inner = listen(server, move |exchange| answer(exchange, arrives.clone(), held.clone())).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (come, came) = watch::channel(0);

@@ -10,6 +10,8 @@ use tokio::{
     sync::{Notify, mpsc},
 };
 
+use crate::support::{clients, listen, serve, within};
+
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);
 /// Content that fits no buffer of a head.
@@ -49,18 +51,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
 async fn start() -> SocketAddr {
     // Far less than any of these would wait without them.
     let limits = Limits { stall_timeout: FOREVER * 10, body_rate_min: 0, ..Limits::default() };
-    let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(answer));
-    address
-}
-
-fn clients() -> [Client; 2] {
-    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
-}
-
-async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(FOREVER, work).await.expect("it ends")
+    listen(Server::builder().limits(limits), answer).await
 }
 
 fn noise() -> Vec<u8> {
@@ -228,16 +219,16 @@ const MUCH: usize = 64 << 20;
 #[tokio::test]
 async fn an_answer_of_300_or_more_ends_the_sending() {
     static HAS_HEAD: Notify = Notify::const_new();
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", server.address().unwrap());
-    tokio::spawn(server.serve(async |exchange: Exchange| {
+    let url = serve(async |exchange: Exchange| {
         let (_, body, responder) = exchange.split();
         let mut writer = responder.respond(Status::FORBIDDEN).stream().await?;
         HAS_HEAD.notified().await;
         writer.write(&[b'n'; BYTES]).await?;
         drop(body);
         writer.finish().await
-    }));
+    })
+    .await
+        + "/";
     let much = vec![b'x'; MUCH];
     for client in clients() {
         for kind in ["slice", "given"] {

@@ -1,15 +1,15 @@
 //! Content gathered up to a limit, on clients and servers, and content in pieces that are kept: what is
 //! copied, what is charged and for how long, and what becomes of trailers and of content that is cut.
 
-use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
+use std::{future::poll_fn, pin::Pin, task::Poll};
 
 use alula::{Body, Bytes, Cause, Client, Error, Exchange, FieldSection, Sent, Server, Status};
 use futures_core::Stream as _;
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::support::{client, listen, serve, within};
+
 /// A long content: several buffers of a connection.
 const LONG: usize = 1 << 20;
 
@@ -75,15 +75,9 @@ async fn told(exchange: Exchange, gathered: Result<Bytes, Error>) -> Result<Sent
 }
 
 async fn start(content_max: usize) -> (String, [Client; 2]) {
-    let server = Server::builder().content_max(content_max).bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(answer));
+    let origin = format!("http://{}", listen(Server::builder().content_max(content_max), answer).await);
     let client = |http2| Client::builder().http2_prior_knowledge(http2).content_max(content_max);
     (origin, [false, true].map(|http2| client(http2).build().unwrap()))
-}
-
-async fn within<T>(future: impl Future<Output = T>) -> T {
-    timeout(PATIENCE, future).await.expect("in time")
 }
 
 async fn get(client: &Client, url: &str) -> alula::Response {
@@ -345,9 +339,7 @@ impl Whole {
 /// A second `text()` gave empty content, as if the peer had sent none.
 #[tokio::test]
 async fn content_that_was_taken_is_not_taken_again() {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(async |mut exchange: Exchange| {
+    let origin = serve(async |mut exchange: Exchange| {
         let mut told = Vec::new();
         if exchange.request().method() == "POST" {
             for first in Whole::ALL {
@@ -358,9 +350,10 @@ async fn content_that_was_taken_is_not_taken_again() {
             return exchange.respond(Status::OK).send(told).await;
         }
         exchange.respond(Status::OK).send("[1, 2]").await
-    }));
+    })
+    .await;
     for http2 in [false, true] {
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let client = client(http2);
         for first in Whole::ALL {
             for second in Whole::ALL {
                 let mut response = client.get(&origin).send().await.unwrap();
@@ -412,11 +405,9 @@ async fn json_of_a_request_is_of_a_type_of_json() {
         };
         exchange.respond(Status::OK).send(numbers.iter().sum::<u32>().to_string()).await
     }
-    let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(sums));
+    let origin = serve(sums).await;
     for http2 in [false, true] {
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let client = client(http2);
         for (path, types, content, status) in [
             ("/", &["application/json"][..], "[1,2,39]", 200),
             ("/", &["Application/JSON ; charset=utf-8"], "[1,2,39]", 200),

@@ -2,16 +2,17 @@
 //! refused.
 #![cfg(all(feature = "gzip", feature = "brotli", feature = "zstd"))]
 
-use std::{future::Future, io::Write as _, time::Duration};
+use std::io::Write as _;
 
-use alula::{Answer, Client, Exchange, Next, Response, Router, Sent, Server, Status, routing::post};
+use alula::{Answer, Client, Exchange, Next, Response, Router, Sent, Status, routing::post};
 use flate2::{Compression, write::GzEncoder};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::support::{clients, count, serve, within};
+
 const SMALL: usize = 1000;
 const TEXT: &[u8] = b"a small thing";
 /// The same, made with the brotli of Node.
@@ -21,10 +22,6 @@ const BROTLI_BOMB: &[u8] =
     b"\xcb\xff\xff\x3f\xf8\x27\x00\xe2\xb1\x40\x20\xf7\xfe\x2f\xff\xff\x3f\xf0\x4f\x00\xc4\x61\x11\x80\
     \xee\xfd\x07";
 const ACCEPTED: &[u8] = b"gzip, deflate, br, zstd";
-
-async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, work).await.expect("it ends")
-}
 
 fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -56,11 +53,8 @@ async fn see(mut exchange: Exchange) -> Result<Sent, Answer> {
 }
 
 /// Reads piece by piece, which nothing bounds but the decoder.
-async fn count(mut exchange: Exchange) -> Result<Sent, Answer> {
-    let mut bytes = 0;
-    while let Some(chunk) = exchange.body().chunk().await? {
-        bytes += chunk.len();
-    }
+async fn counts(mut exchange: Exchange) -> Result<Sent, Answer> {
+    let bytes = count(exchange.body()).await?;
     Ok(exchange.respond(Status::OK).send(bytes.to_string()).await?)
 }
 
@@ -75,23 +69,16 @@ async fn pass(exchange: Exchange, next: Next) -> Result<Sent, Answer> {
     next.run(exchange).await
 }
 
-async fn serve() -> String {
+async fn start() -> String {
     // A layer around all routes leads to the refusals as well.
     let router = Router::new()
         .wrap(pass)
         .route("/see", post(see).decompress().wrap(look))
         .route("/small", post(see).content_max(SMALL).decompress())
-        .route("/count", post(count).decompress().content_max(64 << 20))
-        .route("/piecewise", post(count).decompress().content_max(SMALL))
+        .route("/count", post(counts).decompress().content_max(64 << 20))
+        .route("/piecewise", post(counts).decompress().content_max(SMALL))
         .route("/plain", post(see));
-    let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(router.build().unwrap()));
-    origin
-}
-
-fn clients() -> [Client; 2] {
-    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
+    serve(router.build().unwrap()).await
 }
 
 async fn send(client: &Client, url: &str, codings: &str, content: &[u8]) -> Response {
@@ -106,7 +93,7 @@ async fn told(client: &Client, url: &str, codings: &str, content: &[u8]) -> (u16
 
 #[tokio::test]
 async fn handlers_see_decoded_content_and_no_fields_of_the_coded() {
-    let origin = serve().await;
+    let origin = start().await;
     let mut zlib = Vec::with_capacity(100);
     let mut encoder = flate2::Compress::new(Compression::best(), true);
     encoder.compress_vec(TEXT, &mut zlib, flate2::FlushCompress::Finish).unwrap();
@@ -132,7 +119,7 @@ async fn handlers_see_decoded_content_and_no_fields_of_the_coded() {
 
 #[tokio::test]
 async fn content_in_no_coding_is_left_as_it_is_and_so_is_all_of_other_routes() {
-    let origin = serve().await;
+    let origin = start().await;
     for client in clients() {
         for codings in ["identity", "", "Identity, ,"] {
             let mut response = send(&client, &format!("{origin}/see"), codings, TEXT).await;
@@ -155,7 +142,7 @@ async fn content_in_no_coding_is_left_as_it_is_and_so_is_all_of_other_routes() {
 
 #[tokio::test]
 async fn codings_that_are_not_known_and_too_many_of_them_are_415_with_those_that_are() {
-    let origin = serve().await;
+    let origin = start().await;
     for client in clients() {
         for codings in ["rot13", "gzip, rot13", "rot13, gzip", "gzip, gzip, gzip", "gzip;q=1", "utf-8"] {
             let response = send(&client, &format!("{origin}/see"), codings, &gzip(TEXT)).await;
@@ -167,7 +154,7 @@ async fn codings_that_are_not_known_and_too_many_of_them_are_415_with_those_that
 
 #[tokio::test]
 async fn the_size_that_counts_is_the_decoded_one() {
-    let origin = serve().await;
+    let origin = start().await;
     for client in clients() {
         for (bytes, status) in [(SMALL, 200), (SMALL + 1, 413)] {
             let coded = gzip(&vec![b'x'; bytes]);
@@ -194,7 +181,7 @@ async fn the_size_that_counts_is_the_decoded_one() {
 
 #[tokio::test]
 async fn bytes_that_decode_to_nothing_come_to_an_end() {
-    let origin = serve().await;
+    let origin = start().await;
     let coded = [gzip(TEXT), vec![0; 2 * SMALL + (64 << 10)]].concat();
     for client in clients() {
         // Stated, it is refused at once; without a length, when so much of it was read.
@@ -213,7 +200,7 @@ async fn bytes_that_decode_to_nothing_come_to_an_end() {
 
 #[tokio::test]
 async fn bombs_are_413() {
-    let origin = serve().await;
+    let origin = start().await;
     let zeros = vec![0; 10 << 20];
     let once = gzip(&zeros);
     for client in clients() {
@@ -232,7 +219,7 @@ async fn bombs_are_413() {
 
 #[tokio::test]
 async fn malformed_content_is_400() {
-    let origin = serve().await;
+    let origin = start().await;
     let coded = gzip(TEXT);
     let mut damaged = coded.clone();
     damaged[12] ^= 0xff;
@@ -259,7 +246,7 @@ async fn malformed_content_is_400() {
 
 #[tokio::test]
 async fn an_expectation_is_refused_before_the_content_is_asked_for() {
-    let origin = serve().await;
+    let origin = start().await;
     let address = origin.strip_prefix("http://").unwrap();
     for (fields, status) in [
         ("content-encoding: rot13\r\ncontent-length: 50\r\n", "415"),

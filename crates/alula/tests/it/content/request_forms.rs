@@ -8,8 +8,10 @@ use std::{
     time::Duration,
 };
 
-use alula::{Cause, Client, Content, Error, Exchange, Limits, Multipart, Part, Sent, Server, Status};
+use alula::{Cause, Content, Error, Exchange, Limits, Multipart, Part, Sent, Server, Status};
 use tokio::{io::AsyncWriteExt as _, time::timeout};
+
+use crate::support::{clients, listen, serve};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -49,17 +51,6 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     }
 }
 
-async fn start() -> String {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(answer));
-    origin
-}
-
-fn clients() -> [Client; 2] {
-    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
-}
-
 async fn seen(call: alula::Call<'_>) -> Result<String, Error> {
     let mut response = timeout(PATIENCE, call.send()).await.expect("in time")?;
     timeout(PATIENCE, response.text()).await.expect("in time")
@@ -84,7 +75,7 @@ impl Drop for Scratch {
 
 #[tokio::test]
 async fn queries_forms_text_and_json_arrive() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     let url = format!("{origin}/seen?a=b");
     for client in clients() {
         let call = client.get(&url).query([("q", "ä & b")]).query(&[("n", String::from("1"))]);
@@ -117,7 +108,7 @@ async fn json_goes_and_comes() {
         name: String,
         number: u16,
     }
-    let url = format!("{}/stream", start().await);
+    let url = format!("{}/stream", serve(answer).await);
     for client in clients() {
         let port = Port { name: "https".into(), number: 443 };
         let mut response = client.post(&url).json(&port).send().await.unwrap();
@@ -132,7 +123,7 @@ async fn json_goes_and_comes() {
 
 #[tokio::test]
 async fn files_and_readers_arrive_whole_or_not_at_all() {
-    let (url, bytes) = (format!("{}/seen", start().await), vec![b'f'; 300_000]);
+    let (url, bytes) = (format!("{}/seen", serve(answer).await), vec![b'f'; 300_000]);
     let file = Scratch::new("whole", &bytes);
     let text = String::from_utf8(bytes.clone()).unwrap();
     for client in clients() {
@@ -155,7 +146,7 @@ async fn files_and_readers_arrive_whole_or_not_at_all() {
 
 #[tokio::test]
 async fn forms_of_many_parts_are_as_browsers_make_them() {
-    let url = format!("{}/seen", start().await);
+    let url = format!("{}/seen", serve(answer).await);
     let file = Scratch::new("part", b"in a file");
     for client in clients() {
         let form = || {
@@ -211,7 +202,7 @@ async fn forms_of_many_parts_are_as_browsers_make_them() {
 
 #[tokio::test]
 async fn what_was_sent_is_counted_anew_each_time() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     let file = Scratch::new("counted", &[b'f'; 200_000]);
     for client in clients() {
         for (path, method) in [("/seen", "PUT"), ("/moved", "PUT")] {
@@ -227,7 +218,7 @@ async fn what_was_sent_is_counted_anew_each_time() {
 
 #[tokio::test]
 async fn what_is_sent_is_shown_to_whoever_wants_to_see_it() {
-    let url = format!("{}/seen", start().await);
+    let url = format!("{}/seen", serve(answer).await);
     let file = Scratch::new("observed", &[b'f'; 200_000]);
     for client in clients() {
         for content in [Content::bytes([b'f'; 200_000]), Content::file(&file.0)] {
@@ -242,7 +233,7 @@ async fn what_is_sent_is_shown_to_whoever_wants_to_see_it() {
 
 #[tokio::test]
 async fn a_response_is_read_while_content_is_sent() {
-    let url = format!("{}/stream", start().await);
+    let url = format!("{}/stream", serve(answer).await);
     let bytes: Vec<u8> = (0..4_000_000_u32).map(|at| ((at * 7) >> 3) as u8).collect();
     for client in clients() {
         let call = client.post(&url).content(Content::bytes(bytes.clone()));
@@ -257,10 +248,7 @@ async fn a_response_is_read_while_content_is_sent() {
 async fn start_patient() -> String {
     let hour = Duration::from_secs(3600);
     let limits = Limits { body_rate_min: 0, stall_timeout: hour, ..Limits::default() };
-    let server = Server::builder().limits(limits).bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(answer));
-    origin
+    format!("http://{}", listen(Server::builder().limits(limits), answer).await)
 }
 
 /// Bytes at hand were sent whole before the response was handed over: a server that sends them back while it
@@ -296,7 +284,7 @@ async fn what_is_left_to_send_is_given_up_with_the_response() {
 
 #[tokio::test]
 async fn who_answers_early_is_heard() {
-    let url = format!("{}/refuse", start().await);
+    let url = format!("{}/refuse", serve(answer).await);
     for client in clients() {
         // More than any window and buffer takes; the reader never ends by itself.
         let (mut feed, reader) = tokio::io::duplex(64 * 1024);
@@ -313,7 +301,7 @@ async fn who_answers_early_is_heard() {
 
 #[tokio::test]
 async fn content_goes_along_with_a_redirect_if_it_can() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     let url = format!("{origin}/moved");
     let file = Scratch::new("again", b"again");
     for client in clients() {
@@ -334,7 +322,7 @@ async fn content_goes_along_with_a_redirect_if_it_can() {
 
 #[tokio::test]
 async fn content_waits_to_be_asked_for() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     let is_read = Arc::new(AtomicBool::new(false));
     struct Reader(Arc<AtomicBool>);
     impl tokio::io::AsyncRead for Reader {

@@ -4,13 +4,15 @@
 
 use std::{io::Write as _, sync::LazyLock, time::Duration};
 
-use alula::{Bytes, Cause, Client, ClientBuilder, Error, Exchange, Sent, Server, Status};
+use alula::{Bytes, Cause, Client, ClientBuilder, Error, Exchange, Sent, Status};
 use flate2::{Compression, write::GzEncoder};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
     time::timeout,
 };
+
+use crate::support::serve;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -59,13 +61,6 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     }
 }
 
-async fn start() -> String {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(answer));
-    origin
-}
-
 fn clients(set: impl Fn(ClientBuilder) -> ClientBuilder) -> [Client; 2] {
     [false, true].map(|http2| set(Client::builder().http2_prior_knowledge(http2)).build().unwrap())
 }
@@ -77,7 +72,7 @@ async fn read(client: &Client, url: &str) -> Result<Bytes, Error> {
 
 #[tokio::test]
 async fn content_is_asked_for_and_decoded() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     for client in clients(|builder| builder.decompress(true)) {
         for path in ["/gzip", "/twice", "/stream"] {
             let url = format!("{origin}{path}");
@@ -96,7 +91,7 @@ async fn content_is_asked_for_and_decoded() {
 
 #[tokio::test]
 async fn whoever_does_not_ask_gets_what_came() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     for client in clients(|builder| builder) {
         let url = format!("{origin}/gzip");
         let mut response = client.get(&url).send().await.unwrap();
@@ -113,7 +108,7 @@ async fn whoever_does_not_ask_gets_what_came() {
 
 #[tokio::test]
 async fn a_call_says_itself_what_it_accepts_or_wants_a_range() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     let [client, _] = clients(|builder| builder.decompress(true));
     for (name, value, asked) in [("accept-encoding", "identity", "identity"), ("range", "bytes=0-1", "-")] {
         let response = client.get(&origin).header(name, value).send().await.unwrap();
@@ -125,7 +120,7 @@ async fn a_call_says_itself_what_it_accepts_or_wants_a_range() {
 
 #[tokio::test]
 async fn nothing_and_what_is_not_known_never_fail() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     for client in clients(|builder| builder.decompress(true)) {
         assert_eq!(read(&client, &format!("{origin}/empty")).await.unwrap(), "");
         let url = format!("{origin}/gzip");
@@ -141,7 +136,7 @@ async fn nothing_and_what_is_not_known_never_fail() {
 
 #[tokio::test]
 async fn what_cannot_be_decoded_is_an_error_that_says_why() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     for client in clients(|builder| builder.decompress(true).decoded_max(6 << 20)) {
         for (path, why) in [
             ("/cut", "ends before it is whole"),
@@ -194,7 +189,7 @@ async fn a_close_that_cuts_coded_content_is_an_error_however_it_is_framed() {
 /// content that is neither: a proxy that passed both on broke, and `content_length()` was wrong.
 #[tokio::test]
 async fn the_head_of_a_decoded_response_tells_of_the_content_that_is_read() {
-    let origin = start().await;
+    let origin = serve(answer).await;
     for client in clients(|builder| builder.decompress(true)) {
         for path in ["/gzip", "/twice"] {
             let mut response = client.get(format!("{origin}{path}")).send().await.unwrap();

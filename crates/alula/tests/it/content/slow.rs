@@ -4,15 +4,15 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use alula::{Client, Error, Exchange, Limits, Sent, Server, Status};
+use alula::{Error, Exchange, Limits, Sent, Server, Status};
 use tokio::{sync::Notify, time::sleep};
+
+use crate::support::{clients, count, listen, within};
 
 /// How long nothing may come that is waited for.
 const STALL: Duration = Duration::from_millis(200);
 /// Long enough for a peer to be found slow, if it were judged.
 const LONG: Duration = Duration::from_millis(800);
-/// No test takes that long.
-const FOREVER: Duration = Duration::from_secs(20);
 
 /// The bytes of content that a peer may send before they are read.
 const WINDOW: u32 = 64 * 1024;
@@ -27,27 +27,13 @@ async fn start(handler: impl alula::Handler) -> SocketAddr {
         stream_window_max: WINDOW,
         ..Limits::default()
     };
-    let server = Server::builder().limits(limits).extended_connect(true).bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(handler));
-    address
-}
-
-fn clients() -> [Client; 2] {
-    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
-}
-
-async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(FOREVER, work).await.expect("it ends")
+    listen(Server::builder().limits(limits).extended_connect(true), handler).await
 }
 
 /// Answers with the number of bytes that came, which are only read after a long while.
 async fn reads_late(mut exchange: Exchange) -> Result<Sent, Error> {
     sleep(LONG).await;
-    let mut bytes = 0;
-    while let Some(chunk) = exchange.body().chunk().await? {
-        bytes += chunk.len();
-    }
+    let bytes = count(exchange.body()).await?;
     exchange.respond(Status::OK).send(bytes.to_string().as_bytes()).await
 }
 
@@ -107,10 +93,7 @@ async fn content_that_our_window_keeps_back_is_not_missed() {
         if exchange.request().path() == "/holds" {
             GO_ON.notified().await;
         }
-        let mut bytes = 0;
-        while let Some(chunk) = exchange.body().chunk().await? {
-            bytes += chunk.len();
-        }
+        let bytes = count(exchange.body()).await?;
         exchange.respond(Status::OK).send(bytes.to_string().as_bytes()).await
     })
     .await;

@@ -10,6 +10,8 @@ use tokio::{
     time::timeout,
 };
 
+use crate::support::listen;
+
 async fn unread(exchange: Exchange) -> Result<Sent, Error> {
     exchange.respond(Status::OK).send("unread").await
 }
@@ -48,10 +50,7 @@ async fn serve() -> String {
         .route("/part", post(in_part))
         .route("/read", post(read))
         .route("/tower", post(from_tower(service)));
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap().to_string();
-    tokio::spawn(server.serve(routes.build().unwrap()));
-    address
+    listen(Server::builder(), routes.build().unwrap()).await.to_string()
 }
 
 /// The head of the answer to a request with this much of its content.

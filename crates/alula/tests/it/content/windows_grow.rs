@@ -19,6 +19,8 @@ use tokio::{
     sync::mpsc::{UnboundedReceiver, unbounded_channel},
 };
 
+use crate::support::count;
+
 const MIB: usize = 1 << 20;
 const BYTES: usize = 4 * MIB;
 /// The time that the relay gives an end to answer what it was brought.
@@ -81,10 +83,7 @@ async fn relay(to: u16, rounds: Arc<AtomicU32>) -> u16 {
 }
 
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
-    let mut bytes = 0;
-    while let Some(chunk) = exchange.body().chunk().await? {
-        bytes += chunk.len();
-    }
+    let bytes = count(exchange.body()).await?;
     let content = vec![7; if bytes == 0 { BYTES } else { 0 }];
     exchange.respond(Status::OK).send(&content).await
 }
@@ -107,10 +106,7 @@ async fn rounds(is_upload: bool, receiver: Limits) -> u32 {
         assert_eq!(response.status(), Status::OK);
     } else {
         let mut response = client.get(&url).send().await.unwrap();
-        let mut bytes = 0;
-        while let Some(chunk) = response.body().chunk().await.unwrap() {
-            bytes += chunk.len();
-        }
+        let bytes = count(response.body()).await.unwrap();
         assert_eq!(bytes, BYTES);
     }
     stop.stop();

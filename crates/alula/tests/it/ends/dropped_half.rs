@@ -12,11 +12,11 @@ use tokio::{sync::oneshot, time::timeout};
 
 use super::peer::FOREVER;
 
+use crate::support::{listen, serve};
+
 /// A server that answers `/late` once the content is whole, and `/early` with the head and a byte before it.
-async fn serve() -> SocketAddr {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(|mut exchange: Exchange| async move {
+async fn start() -> SocketAddr {
+    listen(Server::builder(), |mut exchange: Exchange| async move {
         if exchange.request().path() == "/silent" {
             std::future::pending::<()>().await;
         }
@@ -29,8 +29,8 @@ async fn serve() -> SocketAddr {
         writer.write("1").await?;
         while body.chunk().await?.is_some() {}
         writer.finish().await
-    }));
-    address
+    })
+    .await
 }
 
 fn client(http2: bool) -> Client {
@@ -56,7 +56,7 @@ fn is_of_the_sender(error: &Error) {
 
 #[tokio::test]
 async fn the_response_fails_when_the_writer_is_dropped() {
-    let address = serve().await;
+    let address = start().await;
     for http2 in [true, false] {
         let (writer, pending) = open(http2, address, "/late").await;
         drop(writer);
@@ -66,7 +66,7 @@ async fn the_response_fails_when_the_writer_is_dropped() {
 
 #[tokio::test]
 async fn a_reader_that_waits_already_is_woken() {
-    let address = serve().await;
+    let address = start().await;
     for http2 in [true, false] {
         let (writer, pending) = open(http2, address, "/late").await;
         let waits = tokio::spawn(pending.response());
@@ -78,7 +78,7 @@ async fn a_reader_that_waits_already_is_woken() {
 
 #[tokio::test]
 async fn the_content_fails_when_the_writer_is_dropped_after_the_head_came() {
-    let address = serve().await;
+    let address = start().await;
     for http2 in [true, false] {
         let (writer, pending) = open(http2, address, "/early").await;
         let mut response = soon(pending.response()).await.unwrap();
@@ -90,7 +90,7 @@ async fn the_content_fails_when_the_writer_is_dropped_after_the_head_came() {
 
 #[tokio::test]
 async fn the_response_fails_when_the_length_is_not_kept() {
-    let address = serve().await;
+    let address = start().await;
     for http2 in [true, false] {
         let (mut writer, pending) = open(http2, address, "/late").await;
         writer.write("abc").await.unwrap();
@@ -109,7 +109,7 @@ async fn the_response_fails_when_the_length_is_not_kept() {
 /// The shape of `examples/client/upload.rs` when the file grows after its length was stated.
 #[tokio::test]
 async fn a_sender_that_fails_beside_the_response_ends_both() {
-    let address = serve().await;
+    let address = start().await;
     for http2 in [true, false] {
         let (mut writer, pending) = open(http2, address, "/late").await;
         let send = async move {
@@ -127,7 +127,7 @@ async fn a_sender_that_fails_beside_the_response_ends_both() {
 /// itself.
 #[tokio::test]
 async fn content_that_is_shorter_than_stated_fails_its_call() {
-    let address = serve().await;
+    let address = start().await;
     for http2 in [true, false] {
         let content = Content::reader(&b"abc"[..]);
         let (client, url) = (client(http2), format!("http://{address}/late"));
@@ -141,7 +141,7 @@ async fn content_that_is_shorter_than_stated_fails_its_call() {
 
 #[tokio::test]
 async fn a_writer_that_waits_is_woken_when_the_response_is_dropped() {
-    let address = serve().await;
+    let address = start().await;
     for http2 in [true, false] {
         let url = format!("http://{address}/silent");
         let (mut writer, pending) = client(http2).post(&url).open().await.unwrap();
@@ -164,7 +164,7 @@ async fn a_writer_that_waits_is_woken_when_the_response_is_dropped() {
 
 #[tokio::test]
 async fn a_blocking_caller_is_told_too() {
-    let address = serve().await;
+    let address = start().await;
     for http2 in [true, false] {
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {
@@ -185,9 +185,7 @@ async fn a_blocking_caller_is_told_too() {
 async fn a_handler_that_waits_for_content_hears_that_its_writer_was_dropped() {
     for http2 in [true, false] {
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        let server = Server::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/", server.address().unwrap());
-        tokio::spawn(server.serve(move |exchange: Exchange| {
+        let url = serve(move |exchange: Exchange| {
             let tell = tell.clone();
             async move {
                 let (_, mut body, reply) = exchange.split();
@@ -197,7 +195,9 @@ async fn a_handler_that_waits_for_content_hears_that_its_writer_was_dropped() {
                 drop(writer);
                 Err::<Sent, _>(Error::usage("the answer was dropped"))
             }
-        }));
+        })
+        .await
+            + "/";
         let (writer, _pending) = client(http2).post(&url).open().await.unwrap();
         let error = soon(told.recv()).await.unwrap().expect_err("the stream was reset");
         assert!(matches!(error.cause(), Cause::Unfinished), "http2 {http2}: {error}");

@@ -10,6 +10,8 @@ use tokio::{
     sync::mpsc::{UnboundedSender, unbounded_channel},
 };
 
+use crate::support::listen;
+
 /// Says that a handler has begun, and what it has come to.
 type Tells = (UnboundedSender<()>, mpsc::Sender<(bool, String)>);
 
@@ -27,9 +29,9 @@ async fn reads(mut exchange: Exchange, (begins, tell): Tells) -> Result<Sent, Er
 async fn a_handler_knows_that_its_client_is_gone() {
     let (tell, told) = mpsc::channel();
     let (begins, mut begun) = unbounded_channel();
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(move |exchange: Exchange| reads(exchange, (begins.clone(), tell.clone()))));
+    let address =
+        listen(Server::builder(), move |exchange: Exchange| reads(exchange, (begins.clone(), tell.clone())))
+            .await;
     let told = tokio::task::spawn_blocking(move || {
         (0..3).map(|_| told.recv_timeout(super::peer::FOREVER).unwrap()).collect::<Vec<_>>()
     });

@@ -131,26 +131,27 @@ async fn tunnels(
 ) -> (u16, mpsc::Receiver<(Vec<u8>, bool)>) {
     let (tell, told) = mpsc::channel();
     let identity = Identity::self_signed(["localhost"]).unwrap();
-    let server = with(Server::builder().identity(identity)).bind("127.0.0.1:0").await.unwrap();
-    let port = server.address().unwrap().port();
-    tokio::spawn(server.serve(move |exchange: Exchange| {
-        let tell = tell.clone();
-        async move {
-            let (_, mut body, responder) = exchange.split();
-            let writer = responder.respond(Status::OK).stream().await?;
-            let mut content = Vec::new();
-            let end = loop {
-                match body.chunk().await {
-                    Ok(Some(chunk)) => content.extend_from_slice(chunk),
-                    Ok(None) => break Ok(()),
-                    Err(error) => break Err(error),
-                }
-            };
-            assert!(end.as_ref().err().is_none_or(is_truncated), "{end:?}");
-            tell.send((content, end.is_ok())).unwrap();
-            writer.finish().await
-        }
-    }));
+    let port =
+        crate::support::listen(with(Server::builder().identity(identity)), move |exchange: Exchange| {
+            let tell = tell.clone();
+            async move {
+                let (_, mut body, responder) = exchange.split();
+                let writer = responder.respond(Status::OK).stream().await?;
+                let mut content = Vec::new();
+                let end = loop {
+                    match body.chunk().await {
+                        Ok(Some(chunk)) => content.extend_from_slice(chunk),
+                        Ok(None) => break Ok(()),
+                        Err(error) => break Err(error),
+                    }
+                };
+                assert!(end.as_ref().err().is_none_or(is_truncated), "{end:?}");
+                tell.send((content, end.is_ok())).unwrap();
+                writer.finish().await
+            }
+        })
+        .await
+        .port();
     (port, told)
 }
 

@@ -66,11 +66,8 @@ fn is_late(error: &Error, phase: Phase) -> bool {
 async fn send(call: alula::Call<'_>) -> Result<Vec<u8>, Error> {
     let work = async {
         let mut response = call.send().await?;
-        let mut content = Vec::new();
-        while let Some(chunk) = response.body().chunk().await? {
-            content.extend_from_slice(chunk);
-        }
-        Ok(content)
+        let content = response.body().bytes().await?;
+        Ok(content.to_vec())
     };
     timeout(FOREVER, work).await.expect("it ends")
 }

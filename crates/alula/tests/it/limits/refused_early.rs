@@ -5,6 +5,8 @@ use std::time::Duration;
 use alula::{Client, Error, Limits, Method, Phase, Retry, blocking};
 use tokio::{io::AsyncReadExt as _, io::AsyncWriteExt as _, net::TcpListener};
 
+use crate::support::client;
+
 /// A listener, and a URL that leads to it.
 async fn listen() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -23,7 +25,7 @@ async fn expect_refused(listener: &TcpListener, error: Error, what: &str) {
 async fn what_no_connection_takes_opens_none() {
     for http2 in [false, true] {
         let (listener, url) = listen().await;
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let client = client(http2);
         let get = || client.get(&url);
         for (what, call) in [
             ("two hosts", get().header("host", "a.example").header("host", "b.example")),
@@ -76,7 +78,7 @@ async fn a_head_that_no_connection_may_hold_opens_none() {
 async fn a_prepared_request_is_looked_at_as_well() {
     let (listener, url) = listen().await;
     for http2 in [false, true] {
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let client = client(http2);
         let mut prepare = client.prepare(Method::Get, &url).unwrap();
         let hole = prepare.hole("x-id").unwrap();
         let prepared = prepare.build().unwrap();

@@ -48,11 +48,8 @@ async fn read(content: &[u8], frames: &[&[u8]]) -> Result<Vec<u8>, Error> {
     let client = Client::builder().http2_prior_knowledge(true).build().unwrap();
     let call = async {
         let mut response = client.post(&url).send_body(content).await?;
-        let mut bytes = Vec::new();
-        while let Some(chunk) = response.body().chunk().await? {
-            bytes.extend_from_slice(chunk);
-        }
-        Ok(bytes)
+        let bytes = response.body().bytes().await?;
+        Ok(bytes.to_vec())
     };
     let both = async { tokio::join!(answer, call) };
     tokio::time::timeout(Duration::from_secs(20), both).await.expect("in time").1

@@ -1,8 +1,10 @@
 //! Tunnels by extended CONNECT (RFC 8441) through the whole stack, over loopback.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use alula::{Cause, Client, Error, Exchange, Refusal, Sent, Server, Status, Stop, h2};
+
+use crate::support::{count, within};
 
 /// A server on a free port that is stopped when it is dropped.
 struct Running {
@@ -47,10 +49,6 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     down.finish_content(b" and that was all").await
 }
 
-async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), work).await.expect("in time")
-}
-
 #[tokio::test]
 async fn bytes_go_both_ways_until_both_sides_have_ended() {
     let server = Running::start(true).await;
@@ -86,15 +84,8 @@ async fn a_tunnel_carries_more_than_its_windows() {
             }
             up.finish().await.unwrap();
         };
-        let receive = async {
-            let mut bytes = 0;
-            while let Some(chunk) = response.body().chunk().await.unwrap() {
-                bytes += chunk.len();
-            }
-            bytes
-        };
-        let ((), bytes) = tokio::join!(send, receive);
-        assert_eq!(bytes, 256 * 16_384 + " and that was all".len());
+        let ((), bytes) = tokio::join!(send, count(response.body()));
+        assert_eq!(bytes.unwrap(), 256 * 16_384 + " and that was all".len());
     })
     .await;
 }

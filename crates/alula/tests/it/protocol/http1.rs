@@ -15,16 +15,15 @@ use tokio::{
     time::timeout,
 };
 
+use crate::support::listen;
+
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Answers with what it is asked for.
 async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     match exchange.request().path() {
         "/echo" => {
-            let mut content = Vec::new();
-            while let Some(chunk) = exchange.body().chunk().await? {
-                content.extend_from_slice(chunk);
-            }
+            let content = exchange.body().bytes_max(1 << 24).await?;
             exchange.respond(Status::OK).send(&content).await
         }
         "/stream" => {
@@ -46,9 +45,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
 }
 
 async fn start() -> (String, Arc<AtomicUsize>) {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let inner = server.address().unwrap();
-    tokio::spawn(server.serve(answer));
+    let inner = listen(Server::builder(), answer).await;
     // Counts the connections on their way.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, count) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
@@ -197,9 +194,7 @@ async fn a_client_that_waits_is_told_to_go_on() {
 
 /// What a server says to these bytes, until it closes.
 async fn raw(bytes: &[u8]) -> String {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(answer));
+    let address = listen(Server::builder(), answer).await;
     let mut socket = TcpStream::connect(address).await.unwrap();
     socket.write_all(bytes).await.unwrap();
     let mut back = Vec::new();

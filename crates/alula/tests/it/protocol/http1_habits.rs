@@ -9,6 +9,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
+use crate::support::listen;
+
 /// Answers with the names of the request's fields as they were spelled, where that was kept.
 async fn tell_spelling(exchange: Exchange) -> Result<Sent, Error> {
     let names = exchange.request().headers().iter();
@@ -23,10 +25,7 @@ async fn tell_spelling(exchange: Exchange) -> Result<Sent, Error> {
 }
 
 async fn start(builder: ServerBuilder) -> String {
-    let server = builder.bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", server.address().unwrap());
-    tokio::spawn(server.serve(tell_spelling));
-    url
+    format!("http://{}/", listen(builder, tell_spelling).await)
 }
 
 async fn text(client: &Client, url: &str) -> Result<String, Error> {

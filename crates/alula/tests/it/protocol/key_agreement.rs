@@ -3,6 +3,8 @@
 
 use alula::{Client, Error, Exchange, Identity, Sent, Server, Status};
 
+use crate::support::listen;
+
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
     exchange.respond(Status::NO_CONTENT).send(b"").await
 }
@@ -11,9 +13,7 @@ async fn answer(exchange: Exchange) -> Result<Sent, Error> {
 async fn client_and_server_agree_on_the_hybrid() {
     let identity = Identity::self_signed(["localhost"]).unwrap();
     let root = identity.certificate_pem().unwrap().to_owned();
-    let server = Server::builder().identity(identity).bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(answer));
+    let address = listen(Server::builder().identity(identity), answer).await;
     for http1 in [false, true] {
         let builder = Client::builder().no_proxy().resolve("localhost", 443, [address]);
         let builder = if http1 { builder.http1_only() } else { builder };

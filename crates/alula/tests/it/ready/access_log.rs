@@ -19,7 +19,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::{clients, serve};
+use super::{clients, serve_routes};
 use crate::access_log::{LONG, Memory, lines, timeless};
 
 fn routes(log: &AccessLog) -> Router {
@@ -40,7 +40,7 @@ async fn each_request_is_a_line() {
     let (combined, common) = (Memory::default(), Memory::default());
     let first = AccessLog::to_writer(combined.clone()).unwrap();
     let second = AccessLog::to_writer(common.clone()).unwrap().common();
-    let origin = serve(routes(&first).hook(second.clone())).await;
+    let origin = serve_routes(routes(&first).hook(second.clone())).await;
     for client in clients() {
         let call =
             client.get(format!("{origin}/lists/a?token=secret")).header("referer", "http://r.example/");
@@ -65,7 +65,7 @@ async fn each_request_is_a_line() {
 async fn lines_of_json_are_objects() {
     let memory = Memory::default();
     let log = AccessLog::to_writer(memory.clone()).unwrap().json();
-    let origin = serve(routes(&log)).await;
+    let origin = serve_routes(routes(&log)).await;
     for client in clients() {
         let call = client.get(format!("{origin}/lists/a")).header("referer", "\"}\\ö");
         assert_eq!(call.send().await.unwrap().text().await.unwrap(), "hello");
@@ -102,7 +102,7 @@ async fn users_are_written() {
     ] {
         let memory = Memory::default();
         let log = AccessLog::to_writer(memory.clone()).unwrap().format(format);
-        let origin = serve(routes(&log)).await;
+        let origin = serve_routes(routes(&log)).await;
         for client in clients() {
             for path in ["/named", "/lists/a"] {
                 client.get(format!("{origin}{path}")).send().await.unwrap().text().await.unwrap();
@@ -135,7 +135,7 @@ async fn names_of_requests_are_written() {
     for log_is_first in [true, false] {
         let memory = Memory::default();
         let log = AccessLog::to_writer(memory.clone()).unwrap().json();
-        let origin = serve(if log_is_first {
+        let origin = serve_routes(if log_is_first {
             routes(&log).hook(RequestId::new())
         } else {
             routed(Router::new().hook(RequestId::new()).hook(log.clone()))
@@ -156,8 +156,8 @@ async fn names_of_requests_are_written() {
     }
     let memory = Memory::default();
     let log = AccessLog::to_writer(memory.clone()).unwrap().json();
-    let origin = serve(routes(&log).hook(ByTarget)).await;
-    let none = serve(routes(&log)).await;
+    let origin = serve_routes(routes(&log).hook(ByTarget)).await;
+    let none = serve_routes(routes(&log)).await;
     for client in clients() {
         for url in [format!("{origin}/named"), format!("{none}/named"), format!("{origin}/a")] {
             client.get(url).send().await.unwrap().bytes().await.unwrap();
@@ -248,7 +248,7 @@ async fn a_peer_writes_no_line_of_its_own() {
     for format in [AccessLog::combined, AccessLog::json] {
         let memory = Memory::default();
         let log = format(AccessLog::to_writer(memory.clone()).unwrap());
-        let origin = serve(routes(&log)).await;
+        let origin = serve_routes(routes(&log)).await;
         let long = "\"".repeat(5_000);
         let agents: [&[u8]; 5] =
             [b"\" 200 0 \"x", b"a\\\"b\\", b"\xff\xfe\x80", "\u{9b}31m\u{2028}".as_bytes(), long.as_bytes()];
@@ -282,7 +282,7 @@ async fn a_file_that_was_moved_is_opened_again() {
     std::fs::create_dir_all(&folder).unwrap();
     let (path, moved) = (folder.join("access.log"), folder.join("access.log.1"));
     let log = AccessLog::to_file(&path).unwrap().common();
-    let origin = serve(routes(&log)).await;
+    let origin = serve_routes(routes(&log)).await;
     let [client, _] = clients();
     let ask = async |path: &std::path::Path| {
         client.get(format!("{origin}/none")).send().await.unwrap().bytes().await.unwrap();
@@ -330,7 +330,7 @@ async fn a_full_disk_joins_no_lines() {
         let full = Full(Memory::default(), Arc::new(Mutex::new(if is_json { 400 } else { 90 })));
         let log = AccessLog::to_writer(full.clone()).unwrap();
         let log = if is_json { log.json() } else { log };
-        let origin = serve(routes(&log)).await;
+        let origin = serve_routes(routes(&log)).await;
         let [client, _] = clients();
         for lost in [0, 1, 2] {
             client.get(format!("{origin}/lists/a")).send().await.unwrap().bytes().await.unwrap();
@@ -371,7 +371,7 @@ async fn a_slow_disk_delays_no_request() {
     let (let_go, stuck) = channel();
     let memory = Memory::default();
     let log = AccessLog::to_writer(Stuck(stuck, memory.clone())).unwrap();
-    let origin = serve(routes(&log)).await;
+    let origin = serve_routes(routes(&log)).await;
     let [client, _] = clients();
     let agent = "\u{f6}".repeat(100);
     while log.dropped() < 10 {

@@ -3,7 +3,7 @@
 
 use alula::{BasicAuth, BearerAuth, Exchange, Router, Status, routing::get};
 
-use super::{clients, serve};
+use super::{clients, serve_routes};
 
 /// Routes under a layer; the handler says which users it was told of.
 macro_rules! routes {
@@ -58,7 +58,7 @@ const BASIC: &[(&str, Option<&str>)] = &[
 
 #[tokio::test]
 async fn users_with_their_passwords_pass() {
-    let origin = serve(routes!(basic())).await;
+    let origin = serve_routes(routes!(basic())).await;
     for client in clients() {
         for &(sent, user) in BASIC {
             let call = client.get(&origin).header("authorization", sent).header("x-user", "forged");
@@ -84,7 +84,7 @@ async fn users_with_their_passwords_pass() {
 #[tokio::test]
 async fn tokens_pass() {
     let auth = BearerAuth::new("api").user("ann", "t-1").user("ann", "t-2").user("bo", "t-3");
-    let origin = serve(routes!(auth.verify(|token| token == "verified"))).await;
+    let origin = serve_routes(routes!(auth.verify(|token| token == "verified"))).await;
     let rows: [(&str, Option<&str>); 11] = [
         ("Bearer t-1", Some("ann")),
         ("bearer t-2", Some("ann")),
@@ -121,7 +121,7 @@ async fn tokens_pass() {
 #[tokio::test]
 async fn without_users_nobody_passes() {
     for router in [routes!(BasicAuth::new("a")), routes!(BearerAuth::new("a"))] {
-        let origin = serve(router).await;
+        let origin = serve_routes(router).await;
         for client in clients() {
             for sent in ["Basic Og==", "Basic OmE=", "Bearer ", "Bearer a"] {
                 let response = client.get(&origin).header("authorization", sent).send().await.unwrap();

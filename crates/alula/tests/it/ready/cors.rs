@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use alula::{Client, Cors, Exchange, Response, Router, Status, routing::get};
 
-use super::{clients, serve};
+use super::{clients, serve_routes};
 
 const APP: &str = "https://app.example";
 
@@ -48,7 +48,7 @@ const VARY_OF_PREFLIGHTS: &str =
 
 #[tokio::test]
 async fn preflights_are_answered() {
-    let origin = serve(routes(strict())).await;
+    let origin = serve_routes(routes(strict())).await;
     for client in clients() {
         let mut response = ask(&client, "OPTIONS", &origin, &PREFLIGHT).await;
         assert_eq!(response.status(), 204);
@@ -73,7 +73,7 @@ async fn preflights_are_answered() {
 
 #[tokio::test]
 async fn answers_name_the_origin_that_is_allowed() {
-    let origin = serve(routes(strict())).await;
+    let origin = serve_routes(routes(strict())).await;
     for client in clients() {
         let expected = [
             "allow-credentials: true",
@@ -93,7 +93,7 @@ async fn answers_name_the_origin_that_is_allowed() {
 
 #[tokio::test]
 async fn other_origins_are_allowed_nothing() {
-    let origin = serve(routes(strict())).await;
+    let origin = serve_routes(routes(strict())).await;
     for client in clients() {
         for other in [
             "https://app.example.evil",
@@ -125,8 +125,9 @@ async fn other_origins_are_allowed_nothing() {
 #[tokio::test]
 async fn an_asterisk_never_comes_with_credentials() {
     let all = |cors: Cors| cors.methods(["*"]).headers(["*"]).expose_headers(["*"]).credentials(true);
-    let any = serve(routes(all(Cors::any_origin()))).await;
-    let judged = serve(routes(all(Cors::origins_if(|origin| origin.ends_with("//app.example"))))).await;
+    let any = serve_routes(routes(all(Cors::any_origin()))).await;
+    let judged =
+        serve_routes(routes(all(Cors::origins_if(|origin| origin.ends_with("//app.example"))))).await;
     for client in clients() {
         let expected = ["allow-headers: x-a", "allow-methods: PUT", "allow-origin: *", VARY_OF_PREFLIGHTS];
         assert_eq!(allowed(&ask(&client, "OPTIONS", &any, &PREFLIGHT).await), expected);

@@ -7,7 +7,7 @@ use alula::{
 };
 use tokio::sync::Semaphore;
 
-use super::{clients, serve};
+use super::{clients, serve_routes};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -26,7 +26,7 @@ async fn a_peer_may_send_so_many() {
     let hooked = || Router::new().hook(limit()).route("/", hello());
     let layered = || Router::new().route("/", hello().wrap(limit().layer()));
     for client in clients() {
-        for origin in [serve(hooked()).await, serve(layered()).await] {
+        for origin in [serve_routes(hooked()).await, serve_routes(layered()).await] {
             for _ in 0..3 {
                 assert_eq!(ask(&client, &origin, None).await.status(), 200);
             }
@@ -43,7 +43,7 @@ async fn a_peer_may_send_so_many() {
 #[tokio::test]
 async fn keys_have_limits_of_their_own() {
     let limit = RateLimit::new(2, HOUR).by(|request| request.headers().get("x-key"));
-    let origin = serve(Router::new().hook(limit).route("/", hello())).await;
+    let origin = serve_routes(Router::new().hook(limit).route("/", hello())).await;
     let [client, http2] = clients();
     let long = "k".repeat(5_000);
     for key in [Some("a"), Some("b"), Some(""), Some("\u{f6}"), Some(&long), None] {
@@ -57,7 +57,7 @@ async fn keys_have_limits_of_their_own() {
 #[tokio::test]
 async fn many_keys_do_not_give_tokens_back() {
     let limit = RateLimit::new(50, HOUR).keys_max(1).by(|request| request.headers().get("x-key"));
-    let origin = serve(Router::new().hook(limit).route("/", hello())).await;
+    let origin = serve_routes(Router::new().hook(limit).route("/", hello())).await;
     let [_, client] = clients();
     for _ in 0..50 {
         ask(&client, &origin, Some("spent")).await;
@@ -83,7 +83,7 @@ async fn a_peer_has_so_many_under_way() {
             })
         };
         let limit = ConcurrencyLimit::new(2).by(|request| request.headers().get("x-key"));
-        let origin = serve(Router::new().route("/", waits.wrap(limit.layer()))).await;
+        let origin = serve_routes(Router::new().route("/", waits.wrap(limit.layer()))).await;
         let spawned = |key: Option<&'static str>| {
             let (client, origin) = (client.clone(), origin.clone());
             tokio::spawn(async move { ask(&client, &origin, key).await.status() })
@@ -138,7 +138,7 @@ async fn client_gives_up_streams(client: &Client, origin: &str) -> bool {
 async fn health_is_told() {
     let health = Health::new();
     let probes = Router::new().route("/live", get(health.live())).route("/ready", get(health.ready()));
-    let origin = serve(probes).await;
+    let origin = serve_routes(probes).await;
     for client in clients() {
         for is_ready in [true, false, true] {
             health.set_ready(is_ready);

@@ -16,7 +16,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::{clients, serve};
+use super::{clients, serve_routes};
 
 const LONG: Duration = Duration::from_secs(10);
 
@@ -60,7 +60,7 @@ impl OnThread {
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
-                tell.send(serve(router).await).unwrap();
+                tell.send(serve_routes(router).await).unwrap();
                 let _ = stopped.await;
             });
         });
@@ -100,7 +100,7 @@ async fn requests_that_were_sent_ahead_are_in_order() {
     const REQUESTS: usize = 500;
     let memory = Memory::default();
     let log = AccessLog::to_writer(memory.clone()).unwrap();
-    let origin = serve(routes(&log)).await;
+    let origin = serve_routes(routes(&log)).await;
     let mut socket = TcpStream::connect(origin.trim_start_matches("http://")).await.unwrap();
     let requests: String = (0..REQUESTS)
         .map(|number| format!("GET /{number} HTTP/1.1\r\nhost: a\r\n{}\r\n", last(number + 1 == REQUESTS)))

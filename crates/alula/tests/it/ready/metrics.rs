@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use alula::{Answer, Begun, Error, Exchange, Hook, Metrics, Router, Sent, Status, routing::get};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
-use super::{clients, serve};
+use super::{clients, serve_routes};
 
 /// Answers what asks for it.
 struct Refuses;
@@ -33,7 +33,7 @@ fn routes(metrics: &Metrics) -> Router {
 #[tokio::test]
 async fn requests_are_counted_by_route_method_and_status() {
     let metrics = Metrics::new();
-    let origin = serve(routes(&metrics)).await;
+    let origin = serve_routes(routes(&metrics)).await;
     for client in clients() {
         for number in 0..5 {
             let call = client.post(format!("{origin}/lists/{number}"));

@@ -10,15 +10,9 @@ mod origin_guard;
 mod proxies;
 mod request_id;
 
-use alula::{Client, Router, Server};
+use alula::Client;
 
-/// Serves the routes, and hands out the origin.
-async fn serve(router: Router) -> String {
-    let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(router.build().unwrap()));
-    format!("http://{address}")
-}
+use crate::support::serve_routes;
 
 /// A client of each version.
 fn clients() -> [Client; 2] {

@@ -2,7 +2,9 @@
 
 use alula::{Exchange, OriginGuard, Router, Server, Status, routing::any};
 
-use super::{clients, serve};
+use super::{clients, serve_routes};
+
+use crate::support::listen;
 
 async fn says(exchange: Exchange) -> Result<alula::Sent, alula::Error> {
     exchange.respond(Status::OK).send("").await
@@ -29,7 +31,7 @@ async fn check(origin: &str, paths: &[&str], rows: &[Row<'_>]) {
 
 #[tokio::test]
 async fn pages_of_other_origins_change_nothing() {
-    let origin = serve(routes(OriginGuard::new().trust("https://app.example"))).await;
+    let origin = serve_routes(routes(OriginGuard::new().trust("https://app.example"))).await;
     let (site, page) = ("sec-fetch-site", "origin");
     check(
         &origin,
@@ -81,7 +83,7 @@ async fn hosts_that_were_bound_anew_are_refused_whatever_their_pages_do() {
     let own = &[("sec-fetch-site", "same-origin"), ("origin", "http://rebound.example")][..];
     let guard = OriginGuard::new().local_hosts().host("Db.Example.").hosts(["*.intern.example"]);
     check(
-        &serve(routes(guard)).await,
+        &serve_routes(routes(guard)).await,
         &["/", "/layer"],
         &[
             ("GET", "rebound.example", own, 421),
@@ -111,7 +113,7 @@ async fn hosts_that_were_bound_anew_are_refused_whatever_their_pages_do() {
     )
     .await;
     let named = OriginGuard::of_hosts().host("a.example").misdirected("call it a.example");
-    let origin = serve(routes(named)).await;
+    let origin = serve_routes(routes(named)).await;
     let rows: &[Row<'_>] = &[
         ("GET", "a.example", &[], 200),
         ("POST", "a.example", &[("origin", "http://b.example")], 200),
@@ -128,9 +130,7 @@ async fn hosts_that_were_bound_anew_are_refused_whatever_their_pages_do() {
 async fn the_scheme_is_that_of_the_client() {
     for (is_trusted, https, http) in [(true, 200, 403), (false, 403, 200)] {
         let builder = Server::builder().trusted_proxies(move |address| is_trusted && address.is_loopback());
-        let server = builder.bind("127.0.0.1:0").await.unwrap();
-        let origin = format!("http://{}", server.address().unwrap());
-        tokio::spawn(server.serve(routes(OriginGuard::new()).build().unwrap()));
+        let origin = format!("http://{}", listen(builder, routes(OriginGuard::new()).build().unwrap()).await);
         let over_tls = ("x-forwarded-proto", "https");
         let rows: &[Row<'_>] = &[
             ("POST", "a.example", &[over_tls, ("origin", "https://a.example")], https),
@@ -143,7 +143,7 @@ async fn the_scheme_is_that_of_the_client() {
 #[tokio::test]
 async fn pages_that_refer_are_judged_where_it_is_asked_for() {
     let guard = OriginGuard::new().referers().trust("https://app.example");
-    let origin = serve(routes(guard)).await;
+    let origin = serve_routes(routes(guard)).await;
     let referer = "referer";
     let rows: [Row<'_>; 8] = [
         ("GET", "a.example", &[], 200),
@@ -156,6 +156,6 @@ async fn pages_that_refer_are_judged_where_it_is_asked_for() {
         ("GET", "a.example", &[(referer, "http://a.example/"), (referer, "http://b.example/")], 403),
     ];
     check(&origin, &["/", "/layer"], &rows).await;
-    let free = serve(routes(OriginGuard::new())).await;
+    let free = serve_routes(routes(OriginGuard::new())).await;
     check(&free, &["/"], &[("GET", "a.example", &[(referer, "http://b.example/")], 200)]).await;
 }

@@ -10,6 +10,8 @@ use alula::{ClientAddressField, Ended, Exchange, Hook, RateLimit, Router, Server
 
 use super::clients;
 
+use crate::support::listen;
+
 /// Writes down whose requests have ended.
 #[derive(Clone, Default)]
 struct Clients(Arc<Mutex<Vec<String>>>);
@@ -24,10 +26,7 @@ impl Hook for Clients {
 async fn serve(trusts: bool, field: Option<ClientAddressField>, router: Router) -> String {
     let builder = Server::builder().trusted_proxies(move |address| trusts && address.is_loopback());
     let builder = field.into_iter().fold(builder, |builder, field| builder.client_address_from(field));
-    let server = builder.bind("127.0.0.1:0").await.unwrap();
-    let origin = format!("http://{}", server.address().unwrap());
-    tokio::spawn(server.serve(router.build().unwrap()));
-    origin
+    format!("http://{}", listen(builder, router.build().unwrap()).await)
 }
 
 fn routes() -> Router {

@@ -2,7 +2,7 @@
 
 use alula::{Exchange, RequestId, Router, Status, routing::get};
 
-use super::{clients, serve};
+use super::{clients, serve_routes};
 
 fn routes(ids: RequestId) -> Router {
     let name = |exchange: Exchange| async move {
@@ -28,7 +28,8 @@ async fn a_request_has_one_name() {
         (&[""], false),
     ];
     for trusts in [true, false] {
-        let origin = serve(routes(RequestId::new().trusted(move |peer| trusts && peer.is_loopback()))).await;
+        let origin =
+            serve_routes(routes(RequestId::new().trusted(move |peer| trusts && peer.is_loopback()))).await;
         for client in clients() {
             for (names, is_kept) in rows {
                 let call =

@@ -19,6 +19,8 @@ use tokio::{
     net::TcpStream,
 };
 
+use crate::support::{client, listen};
+
 /// Keeps who saw a request, in the order in which they did.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<Vec<(&'static str, &'static str)>>>);
@@ -215,10 +217,7 @@ fn expected(routers: &str, by: By, status: u16, fallbacks: Fallbacks) -> (u16, S
 }
 
 async fn serve(router: Router) -> String {
-    let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap().to_string();
-    tokio::spawn(server.serve(router.build().unwrap()));
-    address
+    listen(Server::builder().on_error(|_| {}), router.build().unwrap()).await.to_string()
 }
 
 #[tokio::test]
@@ -270,7 +269,7 @@ async fn a_host_is_behind_the_credentials_of_all() {
         serve(Router::new().route("/", says("for all")).wrap(auth.layer()).host("admin.example", admin))
             .await;
     for http2 in [false, true] {
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let client = client(http2);
         for (host, token, path, status, text) in [
             ("admin.example", "", "/", 401, ""),
             ("admin.example", "", "/none", 401, ""),

@@ -14,11 +14,13 @@ use std::{
 };
 
 use alula::{
-    Answer, Client, Content, Error, Exchange, Next, Route, Router, Sent, Server, Status,
+    Answer, Content, Error, Exchange, Next, Route, Router, Sent, Status,
     routing::{any, get, on, post},
     testing::TestServer,
 };
 use tokio::sync::Notify;
+
+use crate::support::clients;
 
 /// The state that the handlers share.
 #[derive(Default)]
@@ -193,14 +195,7 @@ fn application() -> Router<App> {
 
 /// Serves, and hands out the address.
 async fn serve(router: Router<App>) -> String {
-    let server = Server::builder().on_error(|_| {}).bind("127.0.0.1:0").await.unwrap();
-    let address = server.address().unwrap();
-    tokio::spawn(server.serve(router.build().unwrap()));
-    format!("http://{address}")
-}
-
-fn clients() -> [Client; 2] {
-    [false, true].map(|http2| Client::builder().http2_prior_knowledge(http2).build().unwrap())
+    crate::support::serve(router.build().unwrap()).await
 }
 
 #[tokio::test]

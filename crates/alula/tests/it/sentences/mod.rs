@@ -13,8 +13,10 @@ use std::{
     time::Duration,
 };
 
-use alula::{Client, ClientBuilder, Content, Error, Exchange, Resolving, Server, Status};
+use alula::{Client, ClientBuilder, Content, Error, Exchange, Resolving, Status};
 use tokio::io::{AsyncRead, ReadBuf};
+
+use crate::support::{client, serve};
 
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -44,13 +46,12 @@ async fn a_resolver_that_fails() {
 
 /// A server that answers with content, and its address.
 async fn start() -> String {
-    let server = Server::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", server.address().unwrap());
-    tokio::spawn(server.serve(async |mut exchange: Exchange| -> Result<_, Error> {
+    let origin = serve(async |mut exchange: Exchange| -> Result<_, Error> {
         while exchange.body().chunk().await?.is_some() {}
         exchange.respond(Status::OK).send(&vec![0; 4 << 20]).await
-    }));
-    url
+    })
+    .await;
+    origin + "/"
 }
 
 #[tokio::test]
@@ -87,7 +88,7 @@ impl AsyncRead for Failing {
 async fn a_reader_that_fails() {
     let url = start().await;
     for http2 in [false, true] {
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let client = client(http2);
         let content = Content::reader(Failing(false));
         let error = client.put(&url).content(content).send().await.unwrap_err();
         assert_eq!(error.to_string(), format!("PUT {url}: the content could not be read: the disk is gone"));

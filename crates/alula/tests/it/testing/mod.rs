@@ -19,6 +19,8 @@ use alula::{
     testing::{TestServer, Wire},
 };
 
+use crate::support::count;
+
 /// One server for each version.
 fn both() -> [TestServer; 2] {
     let server = || TestServer::with(Server::builder().extended_connect(true), answer);
@@ -39,10 +41,7 @@ async fn answer(mut exchange: Exchange) -> Result<Sent, Error> {
     let path = exchange.request().path().to_owned();
     match path.as_str() {
         "/count" => {
-            let mut bytes = 0;
-            while let Some(chunk) = exchange.body().chunk().await? {
-                bytes += chunk.len();
-            }
+            let bytes = count(exchange.body()).await?;
             exchange.respond(Status::OK).send(bytes.to_string()).await
         }
         "/peer" => {

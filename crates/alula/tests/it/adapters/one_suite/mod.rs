@@ -8,6 +8,8 @@ mod todo;
 
 use alula::{Client, Server, from_tower};
 
+use crate::support::client;
+
 /// The requests in their order, and their answers: method, path, content, status, content.
 const STEPS: &[(&str, &str, &str, u16, &str)] = &[
     ("GET", "/items", "", 200, "[]"),
@@ -54,7 +56,7 @@ async fn passes(name: &str, origin: &str, client: &Client) {
 #[tokio::test]
 async fn both_pass_one_suite() {
     for http2 in [false, true] {
-        let client = Client::builder().http2_prior_knowledge(http2).build().unwrap();
+        let client = client(http2);
         let ours = Server::bind("127.0.0.1:0").await.unwrap();
         let theirs = Server::bind("127.0.0.1:0").await.unwrap();
         let origins = [&ours, &theirs].map(|server| format!("http://{}", server.address().unwrap()));
