@@ -1,6 +1,6 @@
 //! A list that stores its first item inline.
 
-/// A list of items in order, which allocates nothing as long as it never held two at once.
+/// A list of items in order that allocates nothing while it never holds two at once.
 pub(crate) struct Few<T> {
     /// The first item. `None` once there were several items: `more` then holds all of them.
     first: Option<T>,
@@ -30,8 +30,8 @@ impl<T> Few<T> {
         }
     }
 
-    /// Makes room for so many items at once, so that it is not chance, which decides how many come together,
-    /// that decides when memory is needed.
+    /// Makes room for so many items at once, so that the time at which memory is needed does not depend on
+    /// how many items come together.
     #[inline]
     pub(crate) fn expect(&mut self, most: usize) {
         if self.more.capacity() < most {
@@ -47,7 +47,7 @@ impl<T> Few<T> {
         }
     }
 
-    /// Returns how many items there is room for at once, where they are more than one.
+    /// Returns the capacity, if it is more than one item.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.more.capacity()
@@ -59,7 +59,7 @@ impl<T> Few<T> {
         self.more.pop().or_else(|| self.first.take())
     }
 
-    /// Exchanges the memory of several items for that of a list without any, unless there are items.
+    /// Exchanges the memory with an empty list, unless this one has items.
     #[inline]
     pub(crate) fn exchange_memory(&mut self, memory: &mut Vec<T>) {
         if self.is_empty() {

@@ -1,4 +1,4 @@
-//! The tallies of a server's exchanges, from their begin until they are taken.
+//! The tallies of a server's exchanges, from the beginning of each until its tally is taken.
 
 use std::sync::Arc;
 

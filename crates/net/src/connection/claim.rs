@@ -1,5 +1,5 @@
-//! Large content that is handed over as it was read, instead of being copied: its stream claims the input,
-//! and the connection reads on into other memory, which is that of content that was read.
+//! Large content that is handed over in the memory it was read into, instead of being copied: its stream
+//! claims that memory, and the connection reads on into other memory.
 //!
 //! Rule 1: one stream claims all that was read at once. It begins with much, so that not a whole buffer is
 //! kept for a little, and with nothing that its user has not read. Others' content is copied.
@@ -9,16 +9,16 @@ use std::ops::Range;
 
 use crate::{connection::memory::spares::Spares, message::content::Content, transport::read_buf::ReadBuf};
 
-/// A claim begins with so many bytes.
+/// The bytes of content from which on a claim begins.
 pub(crate) const BEGIN_BYTES: usize = 8 * 1024;
-/// The parts that content may have, beside the first.
+/// The parts that claimed content may have, beside the first.
 const PARTS_MAX: usize = 64;
 
 /// The claim on the input that is being read, if there is one.
 #[derive(Default)]
 pub(crate) struct Claims {
     claim: Option<Claim>,
-    /// The slot that got a copy of the first that was read for it, and the place of that in the input.
+    /// The slot whose first content in this input was copied, and the place of that content in the input.
     copied: Option<(u32, Range<u32>)>,
 }
 
@@ -28,12 +28,12 @@ struct Claim {
     first: Range<u32>,
     /// The parts that follow the first, without bytes.
     parts: Content,
-    /// Content that comes after as many parts as there may be.
+    /// The content that comes after the last part, copied.
     rest: Vec<u8>,
 }
 
 impl Claims {
-    /// Begins with other input: nothing in it is claimed or copied yet.
+    /// Begins with other input, of which nothing is claimed or copied yet.
     #[inline]
     pub(crate) fn begin_input(&mut self) {
         self.copied = None;
@@ -45,14 +45,14 @@ impl Claims {
         self.claim.as_ref().map(|claim| claim.slot)
     }
 
-    /// Notes that the first content of a slot was copied from there.
+    /// Records that the first content of a slot was copied from this place.
     #[inline]
     pub(crate) fn note_copied(&mut self, slot: u32, place: Range<u32>) {
         self.copied = Some((slot, place));
     }
 
-    /// Begins a claim for a slot that has this content, if all of that is still in the input; returns the
-    /// copy of it, which is not needed then. `None` if the slot has other content.
+    /// Begins a claim for a slot that has this content, if all of it is still in the input; returns the copy
+    /// of it, which is not needed any more. `None` if the slot has other content.
     pub(crate) fn begin(
         &mut self,
         slot: u32,
@@ -88,7 +88,7 @@ impl Claims {
         }
     }
 
-    /// Makes content of the claim and of the memory of the input, and ends the claim.
+    /// Ends the claim, and returns content made of it and of the memory of the input.
     pub(crate) fn settle(
         &mut self,
         memory: Vec<u8>,

@@ -1,5 +1,5 @@
-//! The idle time of a connection: which facts tell an idle one from a busy one, and for how long it may idle
-//! and live.
+//! The idle time of a connection: the facts that tell an idle one from a busy one, and the bounds of its idle
+//! time and its life.
 //!
 //! A connection is idle while no stream is open. PING, SETTINGS and WINDOW_UPDATE do not count as use. A
 //! client sets the bounds with [`Keep`](crate::Keep); a server's come from `Limits::idle_timeout` and begin
@@ -9,8 +9,8 @@ use std::{sync::Arc, time::Duration};
 
 use alula_machine::Time;
 
-/// The time between two looks, after which a connection without a new stream gives memory back; less where
-/// peers have less time than this to be slow in.
+/// The time between two checks, after which a connection without a new stream gives memory back; less if
+/// peers have less time than this.
 pub(crate) const LOOK_AFTER: Duration = Duration::from_secs(1);
 
 /// An observer of a connection that becomes idle, and is used again.
@@ -42,35 +42,35 @@ pub trait IdleObserver: Send + Sync {
 pub(crate) struct Idleness {
     /// Streams opened so far.
     opened: u64,
-    /// Streams that had been opened when the task last looked.
+    /// The streams that had been opened at the last check.
     seen: u64,
     next: Look,
-    /// The first look since which nothing has happened.
+    /// The time of the first check since which nothing has happened.
     rests_since: Option<Time>,
-    /// The time that the connection is kept without a stream.
+    /// The time for which the connection is kept without a stream.
     rest: Option<Duration>,
-    /// The time from which a client keeps it no longer.
+    /// The time from which a client does not keep it any longer.
     life_ends: Option<Time>,
     /// The connection was found idle, and no stream was opened since.
     is_idle: bool,
     observer: Option<Arc<dyn IdleObserver>>,
 }
 
-/// The next look of the task.
+/// The next check by the task.
 #[derive(Clone, Copy, Default)]
 enum Look {
-    /// The absence of a plan: nothing has happened since the last look, and no idle time or life bounds the
+    /// No check is planned: nothing has happened since the last one, and no idle time or life bounds the
     /// connection.
     #[default]
     Never,
-    /// The time of the next look after something has happened.
+    /// The time of the next check after something has happened.
     Soon(Time),
     /// The time at which the connection is to end, if nothing happens before.
     Late(Time),
 }
 
 impl Idleness {
-    /// Ends the connection after so long without a stream, and after so long in all.
+    /// Sets the time after which the connection ends without a stream, and its longest life.
     pub(crate) fn keep(&mut self, now: Time, idle: Duration, life: Duration) {
         self.rest = Some(idle);
         self.life_ends = Some(now.saturating_add(life));
@@ -95,14 +95,14 @@ impl Idleness {
         self.opened > 0
     }
 
-    /// Returns true if the task will look soon.
+    /// Returns true if a check is planned soon.
     #[inline]
     pub(crate) fn looks_soon(&self) -> bool {
         matches!(self.next, Look::Soon(_))
     }
 
-    /// Plans the task's next look, as often as this and the bounds of the connection need it. The connection
-    /// is not idle any more.
+    /// Plans the next check, at the interval that the bounds of the connection need. The connection is not
+    /// idle any more.
     pub(crate) fn look_soon(&mut self, now: Time, often: Duration) {
         self.next = Look::Soon(now.saturating_add(self.look_after(often)));
         if let (true, Some(observer)) = (std::mem::take(&mut self.is_idle), &self.observer) {
@@ -110,7 +110,7 @@ impl Idleness {
         }
     }
 
-    /// Returns the time between two looks: a part of the time that the connection has.
+    /// Returns the time between two checks: a part of the shortest bound.
     fn look_after(&self, often: Duration) -> Duration {
         let life = self.life_ends.map(|at| at.saturating_since(Time::ZERO));
         let bounds = [self.rest, life].into_iter().flatten();
@@ -130,7 +130,7 @@ impl Idleness {
         is_idle
     }
 
-    /// Notes that nothing has happened since the last look. Returns true if the connection has just become
+    /// Records that nothing has happened since the last check. Returns true if the connection has just become
     /// idle.
     pub(crate) fn rest(&mut self, now: Time) -> bool {
         self.rests_since.get_or_insert(now);
@@ -146,7 +146,7 @@ impl Idleness {
         }
     }
 
-    /// Tells the observer how much the connection holds.
+    /// Tells the observer how many bytes the connection holds.
     pub(crate) fn tell_held(&self, bytes: u64, is_scarce: bool) {
         if let Some(observer) = &self.observer {
             observer.holds(bytes, is_scarce);
@@ -163,7 +163,7 @@ impl Idleness {
         self.is_idle
     }
 
-    /// Returns the time of the next look, if one is planned.
+    /// Returns the time of the next check, if one is planned.
     pub(crate) fn look_at(&self) -> Option<Time> {
         match self.next {
             Look::Never => None,
@@ -182,7 +182,7 @@ impl Idleness {
     }
 }
 
-/// Returns a part of a time, and no more than `most`. Dividing is what costs here, and is mostly not needed.
+/// Returns a part of a time, and at most `most`. Dividing is what costs here, and is mostly not needed.
 pub(crate) fn part_of(time: Duration, parts: u32, most: Duration) -> Duration {
     const { assert!(LOOK_AFTER.as_secs() == 1) };
     if time.as_secs() >= u64::from(parts) && most <= LOOK_AFTER { most } else { most.min(time / parts) }

@@ -23,7 +23,7 @@ pub(crate) struct Inbox {
     accepted: Few<Accepted>,
     /// Streams that were reset: nobody waits for their answers.
     cancelled: Vec<SlotKey>,
-    /// The first request that was refused, and no handler called.
+    /// The first request that was refused without calling a handler.
     refused: Option<Refused>,
 }
 
@@ -34,7 +34,7 @@ impl Inbox {
         self.accepted.push(accepted);
     }
 
-    /// Notes that nobody waits for the answer on a stream.
+    /// Records that nobody waits for the answer on a stream.
     pub(crate) fn cancel(&mut self, at: SlotKey) {
         self.cancelled.push(at);
     }
@@ -60,7 +60,7 @@ impl Inbox {
         self.accepted.expect(requests);
     }
 
-    /// Has its requests in the list of the task, which has taken all that was in it.
+    /// Takes back the list of the task, which has been emptied.
     #[inline]
     pub(crate) fn take_back(&mut self, arrived: &mut Few<Accepted>) {
         if arrived.capacity() > 0 && self.accepted.is_empty() {
@@ -68,7 +68,7 @@ impl Inbox {
         }
     }
 
-    /// Moves what has happened to the lists of the task, which has taken all of what was there before.
+    /// Moves the news into the lists of the task, which have been emptied.
     #[inline]
     pub(crate) fn empty_into(&mut self, arrived: &mut Few<Accepted>, refused: &mut Option<Refused>) -> bool {
         if self.refused.is_some() {
@@ -82,7 +82,7 @@ impl Inbox {
         has_more
     }
 
-    /// Takes the only request out: HTTP/1.1 has one at a time.
+    /// Takes the request out if there is exactly one: HTTP/1.1 has one at a time.
     #[inline]
     pub(crate) fn take_only(&mut self) -> Option<Accepted> {
         self.accepted.pop()

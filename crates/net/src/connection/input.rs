@@ -1,5 +1,5 @@
 //! The bytes that come in: the buffers that a connection reads into, lent by the thread or its own while
-//! large content comes, and how far the peer has come in sending.
+//! large content comes, and the peer's end of sending.
 //!
 //! Rule 1: between two polls a connection holds no buffer that its thread has lent; what is unread moves to
 //! memory of its own size.
@@ -14,33 +14,33 @@ use crate::{
     transport::read_buf::ReadBuf,
 };
 
-/// Bytes of room that a socket is read into at least, in a buffer that is lent.
+/// The least room that a socket is read into, in a buffer that is lent.
 const ROOM_MIN: usize = 16 * 1024;
 
-/// More bytes than this stay where they were read: copying them costs more than the memory is worth.
+/// The bytes above which unread input stays in its buffer: copying it costs more than the memory is worth.
 const STOWED_MAX: usize = 16 * 1024;
 
-/// Bytes that a peer of HTTP/1.1 may send ahead before reading stops.
+/// The bytes that a peer of HTTP/1.1 may send ahead before reading stops.
 const AHEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Reads that do not ask the reactor first, after one that asked and found something to read.
+/// The reads that may follow without asking the reactor, after one that asked and found something.
 const READS_UNASKED: u8 = 16;
 
 #[derive(Default)]
 pub(crate) struct Input {
-    /// The bytes that were read and are not used yet; within a poll also the buffer to read into.
+    /// The bytes that were read and are not used yet; within a poll, also the buffer to read into.
     buffer: ReadBuf,
     /// The bytes that TLS has decrypted and that are not used yet.
     #[cfg(feature = "tls")]
     plain: ReadBuf,
-    /// Large content comes, or much is unread: the buffers are the connection's own.
+    /// The buffers belong to the connection, because large content comes or much is unread.
     is_kept: bool,
-    /// They are for what is unread, and are given back once that is used.
+    /// The buffers are kept for unread bytes, and are given back once those are used.
     is_for_unread: bool,
     /// Memory for what is unread between two polls.
     stowed: Vec<u8>,
     end: End,
-    /// The machine has left bytes that it takes once the exchange before them is over.
+    /// The machine has left bytes until the exchange before them is over.
     is_held_back: bool,
     /// The socket was not read, because the machine wanted nothing.
     is_stopped: bool,
@@ -53,14 +53,13 @@ pub(crate) struct Input {
 /// The way of the next read.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum NextRead {
-    /// By the reactor, which is known or likely to have something.
+    /// The reactor is asked as usual: it knows, or is likely to have, something.
     #[default]
     Usual,
-    /// The last read has emptied the socket, as far as it told: the reactor is asked before a buffer is
-    /// taken.
+    /// The last read has probably emptied the socket: the reactor is asked before a buffer is taken.
     AskFirst,
-    /// By the system itself: the reactor was made to believe that there is nothing to read
-    /// ([`ReadHalf::poll_closed`](crate::transport::ReadHalf::poll_closed)).
+    /// The system is asked by a call of its own, because the reactor was made to believe that there is
+    /// nothing to read ([`ReadHalf::poll_closed`](crate::transport::ReadHalf::poll_closed)).
     BySystem,
 }
 
@@ -70,16 +69,16 @@ pub(crate) enum End {
     /// More may come.
     #[default]
     Open,
-    /// The peer has closed its side, and the machine was not told yet.
+    /// The peer has closed its side, and the machine does not know yet.
     Closed {
-        /// It did without saying so over TLS (close_notify).
+        /// The peer closed without saying so over TLS (close_notify).
         is_truncated: bool,
     },
-    /// The machine was told.
+    /// The machine knows of the end.
     Told,
 }
 
-/// The buffers.
+/// The buffers of a connection.
 impl Input {
     /// Takes the buffer to read into; it begins with what is unread. [`Self::read_step`] says how much room
     /// to ask it for.
@@ -101,7 +100,7 @@ impl Input {
         self.widened(own, spares)
     }
 
-    /// Bytes of room to ask the buffer for.
+    /// Returns the room to ask the buffer for.
     #[inline]
     pub(crate) fn read_step(&self) -> usize {
         if self.is_kept { LENT_BYTES } else { ROOM_MIN }
@@ -143,7 +142,7 @@ impl Input {
         self.buffer = buffer;
     }
 
-    /// Puts the buffer back that a read found nothing for.
+    /// Puts the buffer back after a read that found nothing.
     #[inline]
     pub(crate) fn put_unfilled(&mut self, buffer: ReadBuf) {
         if buffer.is_empty() && !self.is_kept {
@@ -153,7 +152,7 @@ impl Input {
         }
     }
 
-    /// Gives back the buffer that is lent and has nothing unread, as it is after most exchanges.
+    /// Gives back the lent buffer if nothing in it is unread, as after most exchanges.
     #[inline(always)]
     pub(crate) fn give_back_used(&mut self) {
         if self.buffer.is_empty() && !self.is_kept {
@@ -161,7 +160,7 @@ impl Input {
         }
     }
 
-    /// Returns true if a buffer is lent, or as large as one that is.
+    /// Returns true if a buffer is lent, or as large as a lent one.
     #[inline]
     pub(crate) fn is_wide(&self) -> bool {
         // One of two numbers has a bit that high.
@@ -173,8 +172,7 @@ impl Input {
         bytes >= LENT_BYTES && !self.is_kept
     }
 
-    /// Gives the lent buffers back: this poll reads no more. Returns true if bytes were unread and have
-    /// moved.
+    /// Gives the lent buffers back at the end of a poll. Returns true if bytes were unread and have moved.
     #[inline(never)]
     pub(crate) fn stow(&mut self) -> bool {
         self.give_back_used();
@@ -214,7 +212,7 @@ impl Input {
         ReadBuf::of(own)
     }
 
-    /// Bytes that the buffers have, if they are large ones.
+    /// Returns the bytes of the buffers that are large.
     #[inline]
     fn wide_bytes(&self) -> usize {
         let wide = |buffer: &ReadBuf| if buffer.capacity() < LENT_BYTES { 0 } else { buffer.capacity() };
@@ -225,7 +223,7 @@ impl Input {
         wide(&self.buffer) + plain
     }
 
-    /// Bytes of the buffers that are the connection's own.
+    /// Returns the bytes of the buffers that the connection owns.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         #[cfg(feature = "tls")]
@@ -236,7 +234,7 @@ impl Input {
         self.buffer.capacity() + plain - lent + self.stowed.capacity()
     }
 
-    /// Hands the buffer over to content; what is left in it moves to other memory. From then on the
+    /// Hands the buffer over to content; unread bytes behind that move to other memory. From then on the
     /// connection reads into buffers of its own, which take turns with those that content holds.
     pub(crate) fn hand_over(&mut self, spares: &mut Spares) -> Vec<u8> {
         (self.is_kept, self.is_for_unread) = (true, false);
@@ -249,7 +247,7 @@ impl Input {
         buffer.into_memory()
     }
 
-    /// Keeps no buffer of its own from now on, nor memory for what is unread.
+    /// Frees the buffers that the connection owns, and the memory for unread bytes.
     pub(crate) fn trim(&mut self) {
         (self.is_kept, self.is_for_unread) = (false, false);
         if self.is_wide() {
@@ -262,7 +260,7 @@ impl Input {
 /// TLS.
 #[cfg(feature = "tls")]
 impl Input {
-    /// Returns what was read, encrypted, and the buffer to decrypt it into, which has room.
+    /// Returns the encrypted bytes that were read, and the buffer to decrypt them into, which has room.
     pub(crate) fn begin_to_decrypt(&mut self, spares: &mut Spares) -> (&mut ReadBuf, &mut ReadBuf) {
         if self.plain.capacity() == 0 || !self.buffer.is_empty() {
             let plain = std::mem::take(&mut self.plain);
@@ -271,7 +269,7 @@ impl Input {
         (&mut self.buffer, &mut self.plain)
     }
 
-    /// Exchanges what is encrypted and what is not.
+    /// Exchanges the buffers of encrypted and of decrypted bytes.
     pub(crate) fn swap_plain(&mut self) {
         std::mem::swap(&mut self.buffer, &mut self.plain);
     }
@@ -292,18 +290,18 @@ impl Input {
         self.end != End::Open
     }
 
-    /// Returns true once the machine is to be told that nothing more comes: it has taken all that came.
+    /// Returns true once the machine has to learn that nothing more comes: it has taken all that came.
     #[inline]
     pub(crate) fn is_end_untold(&self) -> bool {
         matches!(self.end, End::Closed { .. }) && !self.is_held_back
     }
 
-    /// Notes that the machine is told of the end; returns true if it came without a word over TLS.
+    /// Records that the machine knows of the end; returns true if TLS ended without saying so.
     pub(crate) fn tell_end(&mut self) -> bool {
         std::mem::replace(&mut self.end, End::Told) == End::Closed { is_truncated: true }
     }
 
-    /// Notes whether the machine leaves what is unread until the exchange before it is over; `is_holding`
+    /// Records whether the machine leaves unread bytes until the exchange before them is over; `is_holding`
     /// says that it leaves what comes.
     #[inline]
     pub(crate) fn hold_back(&mut self, is_holding: bool, unread: &ReadBuf) {
@@ -316,7 +314,7 @@ impl Input {
         self.is_held_back
     }
 
-    /// Returns true unless the peer has closed its side, or has sent so much ahead that it can wait.
+    /// Returns true if more may be read: the peer has not closed its side, and has not sent too much ahead.
     #[inline]
     pub(crate) fn takes_more(&self) -> bool {
         let can_wait = self.is_held_back && self.is_much_left();
@@ -346,29 +344,30 @@ impl Input {
 
 /// The reactor is asked before a read that would mostly find nothing, so that no buffer is taken for it.
 impl Input {
-    /// Returns the way of the next read, which begins.
+    /// Returns the way of the next read, and resets it.
     #[inline]
     pub(crate) fn take_next_read(&mut self) -> NextRead {
         std::mem::take(&mut self.next_read)
     }
 
-    /// Notes that what was there when the connection was accepted is mostly all there is.
+    /// Makes the next read ask the reactor first: what was there when the connection was accepted is mostly
+    /// all there is.
     pub(crate) fn ask_first(&mut self) {
         self.next_read = NextRead::AskFirst;
     }
 
-    /// Notes that the reactor does not know what there is to read, until a read finds nothing.
+    /// Makes reads ask the system, until one finds nothing: the reactor does not know what there is to read.
     pub(crate) fn read_by_system(&mut self) {
         self.next_read = NextRead::BySystem;
     }
 
-    /// Notes that the reactor was asked and says that there is something to read.
+    /// Records that the reactor was asked, and has something to read.
     #[inline]
     pub(crate) fn is_to_be_read(&mut self) {
         self.reads_unasked = READS_UNASKED;
     }
 
-    /// Notes that a read has emptied the socket, or has not.
+    /// Records whether a read has emptied the socket.
     #[inline]
     pub(crate) fn was_read(&mut self, is_emptied: bool) {
         match self.reads_unasked {

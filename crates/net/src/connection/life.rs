@@ -1,4 +1,4 @@
-//! The life of a connection: it takes streams, then no more, then it has ended.
+//! The life of a connection: first it takes streams, then no more, then it has ended.
 
 use alula_h2::ErrorCode;
 use alula_machine::Time;
@@ -9,11 +9,11 @@ use crate::error::Error;
 #[derive(Default)]
 pub(crate) struct Life {
     state: State,
-    /// The fault that the peer named when it went away, if it named one.
+    /// The error code with which the peer went away, if it gave one.
     farewell: Option<ErrorCode>,
-    /// This side speaks HTTP/1.1 as well, over another connection.
+    /// This side also speaks HTTP/1.1, on other connections.
     speaks_http1: bool,
-    /// The peer wants requests over HTTP/1.1 (RFC 9113 §7, HTTP_1_1_REQUIRED), which this side speaks.
+    /// The peer wants requests over HTTP/1.1 (RFC 9113 §7, HTTP_1_1_REQUIRED), which this side also speaks.
     asks_for_http1: bool,
 }
 
@@ -22,12 +22,12 @@ enum State {
     /// It takes streams.
     #[default]
     Open,
-    /// Its peer was silent and is asked whether it is there: it takes no streams before the peer has said
-    /// anything. It takes none any more when that has not happened by then.
+    /// The peer was silent and is asked whether it is there: no streams are taken before it has answered. It
+    /// takes none any more when that has not happened by then.
     Asked(Time),
-    /// It takes no more streams, and ends with the last handle.
+    /// No more streams are taken; the connection ends with its last handle.
     Closing,
-    /// It has ended, for this reason.
+    /// The connection has ended, for this reason.
     Ended(Error),
 }
 
@@ -44,7 +44,7 @@ impl Life {
         matches!(self.state, State::Open)
     }
 
-    /// Returns the time until which the peer has to say anything, so that streams are taken again.
+    /// Returns the time by which a silent peer has to answer, if it was asked.
     #[inline]
     pub(crate) fn asked_until(&self) -> Option<Time> {
         match self.state {
@@ -53,14 +53,14 @@ impl Life {
         }
     }
 
-    /// Takes no streams while the peer is asked whether it is there, and none any more after `until`.
+    /// Takes no streams while the peer is asked whether it is there, and none at all after `until`.
     pub(crate) fn ask(&mut self, until: Time) {
         if let State::Open = self.state {
             self.state = State::Asked(until);
         }
     }
 
-    /// Takes streams again if the peer was asked, which has said something. Returns true in that case.
+    /// Takes streams again after the peer has answered. Returns true in that case.
     pub(crate) fn is_answered(&mut self) -> bool {
         let was_asked = self.asked_until().is_some();
         if was_asked {
@@ -98,13 +98,13 @@ impl Life {
         }
     }
 
-    /// Notes that this side speaks HTTP/1.1 as well.
+    /// Records that this side also speaks HTTP/1.1.
     pub(crate) fn may_fall_back(&mut self) {
         self.speaks_http1 = true;
     }
 
-    /// Notes a failure that the peer has named. Takes no more streams if it asks for HTTP/1.1 and that is
-    /// spoken; returns true in that case.
+    /// Records a failure that the peer has reported. Takes no more streams if it asks for HTTP/1.1 and that
+    /// is spoken; returns true in that case.
     pub(crate) fn heed(&mut self, code: ErrorCode) -> bool {
         let falls_back = self.speaks_http1 && code == ErrorCode::HTTP_1_1_REQUIRED;
         if falls_back {
@@ -114,17 +114,17 @@ impl Life {
         falls_back
     }
 
-    /// Returns true if the next requests are to go over HTTP/1.1, which the peer has asked for.
+    /// Returns true if the next requests should go over HTTP/1.1, as the peer has asked.
     pub(crate) fn asks_for_http1(&self) -> bool {
         self.asks_for_http1
     }
 
-    /// Notes why the peer goes away; `NO_ERROR` is no fault.
+    /// Records why the peer goes away; `NO_ERROR` is no fault.
     pub(crate) fn note_farewell(&mut self, code: Option<ErrorCode>) {
         self.farewell = code.filter(|code| *code != ErrorCode::NO_ERROR);
     }
 
-    /// Returns the fault that the peer named when it went away.
+    /// Returns the error code with which the peer went away.
     pub(crate) fn farewell(&self) -> Option<ErrorCode> {
         self.farewell
     }

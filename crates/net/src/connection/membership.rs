@@ -3,15 +3,15 @@
 /// The news of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum News {
-    /// It takes a request, and then no other.
+    /// The connection can take one request, and then no other.
     Free,
-    /// It takes another request beside those that it has.
+    /// The connection can take another request beside the present ones.
     Room,
-    /// It has ended.
+    /// The connection has ended.
     Lost,
 }
 
-/// The membership of a connection in a pool, with the news that the pool was not told yet.
+/// The membership of a connection in a pool, with the news that the pool does not know yet.
 #[derive(Default)]
 pub(crate) struct Membership {
     is_member: bool,
@@ -19,8 +19,8 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// The connection is one of a pool from now on, which counts it; one that has ended is lost to it at
-    /// once.
+    /// Makes the connection a member of a pool, which counts it; a connection that has ended is reported as
+    /// lost at once.
     pub(crate) fn begin(&mut self, has_ended: bool) {
         self.is_member = true;
         if has_ended {
@@ -28,13 +28,13 @@ impl Membership {
         }
     }
 
-    /// Returns true if the connection is one of a pool.
+    /// Returns true if the connection belongs to a pool.
     #[inline]
     pub(crate) fn is_member(&self) -> bool {
         self.is_member
     }
 
-    /// Notes what the pool is to be told; what it was not told before is outdated.
+    /// Sets the news for the pool; earlier news that it does not know are outdated.
     #[inline]
     pub(crate) fn tell(&mut self, news: News) {
         if self.is_member {
@@ -42,19 +42,20 @@ impl Membership {
         }
     }
 
-    /// Returns true if the pool is to be told something.
+    /// Returns true if there is news for the pool.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
         self.news.is_some()
     }
 
-    /// Takes what the pool is to be told.
+    /// Takes the news for the pool.
     #[inline]
     pub(crate) fn take_news(&mut self) -> Option<News> {
         self.news.take()
     }
 
-    /// Returns true if the pool still counts the connection, of which `has_ended` says whether it has ended.
+    /// Returns true if the pool still counts the connection; `has_ended` says whether the connection has
+    /// ended.
     pub(crate) fn is_counted(&self, has_ended: bool) -> bool {
         self.is_member && (!has_ended || self.news == Some(News::Lost))
     }

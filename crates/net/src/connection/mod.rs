@@ -1,5 +1,4 @@
-//! The state of a connection that its lock protects: the machine, and the parts that move bytes and wake
-//! callers.
+//! The state of a connection under its lock: the machine, and the parts that move bytes and wake callers.
 //!
 //! Each part owns its state; this module composes them. Everything here is memory work: no system call, no
 //! user code, no waking. The files beside it that extend [`Connection`] each have one subject: `receive.rs`
@@ -73,9 +72,9 @@ pub(crate) struct Connection {
     pub(crate) room: Room,
     pub(crate) slots: Slots,
     pub(crate) spares: Spares,
-    /// It has the memory that a request needs (`rest.rs`).
+    /// The connection has the memory that a request needs (`rest.rs`).
     pub(crate) has_kit: bool,
-    /// The reading half of the socket, and who has it.
+    /// The reading half of the socket, and its present owner.
     pub(crate) hand_over: HandOver<ReadHalf>,
     /// Callers to wake once the lock is released.
     pub(crate) wake: Wakes,
@@ -86,7 +85,7 @@ pub(crate) struct Connection {
     pub(crate) life: Life,
     /// The news for the pool of a client.
     pub(crate) membership: Membership,
-    /// The number of times that something came.
+    /// The number of times that bytes arrived.
     pub(crate) heard: u64,
     pub(crate) now: Time,
     pub(crate) idleness: Idleness,
@@ -98,7 +97,7 @@ pub(crate) struct Connection {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) held: Held,
     pub(crate) first_head: FirstHead,
-    /// The bytes that the machine was fed.
+    /// The bytes that the machine has received.
     pub(crate) fed: u64,
     pub(crate) progress: Progress,
     pub(crate) tallies: Tallies,
@@ -172,8 +171,8 @@ impl Connection {
         self.slots.attach(stream, self.heard, self.now)
     }
 
-    /// Makes room for what can happen to so many streams in one turn. How many of them it happens to is
-    /// chance, and a connection that had as many streams before must not allocate when it is more than ever.
+    /// Makes room for the events of so many streams in one turn. How many of them it happens to is chance,
+    /// and a connection that had as many streams before must not allocate when it is more than ever.
     fn make_room(&mut self, streams: usize) {
         // Each has a request and a response, and may be waited for by who reads and by who writes.
         self.spares.expect_heads(2 * streams);
@@ -183,9 +182,8 @@ impl Connection {
         }
     }
 
-    /// Lets go of sides of a stream. An unfinished message is reset; the last side gives the slot back.
-    /// Returns the time at which a request was sent that is given up so, if nothing has come on the
-    /// connection since.
+    /// Drops sides of a stream. An unfinished message is reset; the last side gives the slot back. Returns
+    /// the time at which a request was sent that is given up so, if nothing has come on the connection since.
     pub(crate) fn release(&mut self, at: SlotKey, sides: Sides) -> Option<Time> {
         let slot = self.slots.get(at)?;
         let mut unheard_since = None;
@@ -214,8 +212,8 @@ impl Connection {
         unheard_since
     }
 
-    /// Returns the reason for which a stream is to be reset whose sides were let go, if it is. With `is_cut`,
-    /// what is left to be sent is lost.
+    /// Returns the code with which a stream has to be reset whose sides were dropped, if it has to be. With
+    /// `is_cut`, what is left to be sent is lost.
     fn reason_to_reset(
         &self,
         stream: StreamKey,
@@ -239,8 +237,8 @@ impl Connection {
         }
     }
 
-    /// Ends the half of a stream that is still held, after the stream was reset because the other half was
-    /// let go of.
+    /// Ends the half of a stream that is still held after the stream was reset, because the other half was
+    /// dropped.
     #[cold]
     fn fail_other_half(&mut self, index: u32, is_cut: bool) {
         let error = if is_cut { Error::unfinished() } else { Error::cancelled() };
@@ -264,7 +262,7 @@ impl Connection {
         }
     }
 
-    /// Ends one stream with an error for its handles; the machine keeps it until they are gone.
+    /// Ends one stream with an error for its handles; the machine keeps it until the handles are gone.
     fn fail(&mut self, stream: StreamKey, error: Error) {
         let Some((index, slot)) = self.slots.of_stream(stream) else { return self.machine.forget(stream) };
         let at = slot.key(index);
@@ -288,7 +286,7 @@ impl Connection {
 
 /// Memory that is used again.
 impl Connection {
-    /// Takes a content buffer back; as a rule there is none.
+    /// Takes a content buffer back for the next stream; there is usually none.
     #[inline]
     pub(crate) fn give_content(&mut self, content: Content) {
         if content.capacity() > 0 {
@@ -359,7 +357,7 @@ impl Connection {
         }
     }
 
-    /// Opens no more streams if the peer asks for HTTP/1.1 by this failure, and that is spoken.
+    /// Opens no more streams if this failure asks for HTTP/1.1, and this side speaks it.
     fn heed(&mut self, cause: &Cause) {
         if let Cause::Reset(code) | Cause::GoAway(code) = cause
             && self.life.heed(*code)
@@ -368,21 +366,21 @@ impl Connection {
         }
     }
 
-    /// Notes that a rule was broken which brings down one stream.
+    /// Records a broken rule that ends one stream.
     #[cold]
     pub(crate) fn note_breach(&mut self, rule: Violation) {
         let head = self.machine.take_refused_head();
         self.note_breach_of(rule, head);
     }
 
-    /// Notes that a rule was broken by this request, which brings down its stream.
+    /// Records a rule that this request broke, which ends its stream.
     #[cold]
     pub(crate) fn note_breach_of(&mut self, rule: Violation, head: Option<Box<Head>>) {
         self.ledger.note_violation(rule);
         self.note_refused(Refused::by_rule(rule, head));
     }
 
-    /// Notes that a request was refused for want of memory. Its head is used again unless it is told of.
+    /// Records that a request was refused for want of memory. Its head is used again unless it is told of.
     #[cold]
     pub(crate) fn note_overload(&mut self, limit: Overrun, request: Box<Head>) {
         self.ledger.note_overrun(limit);
@@ -390,13 +388,13 @@ impl Connection {
         untold.and_then(Refused::into_head).into_iter().for_each(|head| self.spares.give_head(head));
     }
 
-    /// Returns a refusal that is not told of.
+    /// Returns a refusal that was not reported yet.
     fn note_refused(&mut self, refused: Refused) -> Option<Refused> {
         if self.machine.is_client() { Some(refused) } else { self.inbox.refuse(refused) }
     }
 
-    /// Another request may be sent if there is room for its answer: a caller that waits for this connection
-    /// hears of it, or one that waits for any of the origin's.
+    /// Wakes a caller that waits for this connection, or one that waits for any of the origin's: another
+    /// request may be sent if there is room for its answer.
     #[inline]
     pub(crate) fn is_free_again(&mut self) {
         if self.machine.is_http1() && !self.machine.is_free() {
@@ -414,7 +412,7 @@ impl Connection {
     }
 }
 
-/// The end.
+/// The end of a connection.
 impl Connection {
     /// Refuses new streams, so that the connection ends with its last one, and tells callers that wait to
     /// open one.
@@ -424,14 +422,14 @@ impl Connection {
         self.wake_task();
     }
 
-    /// Returns the reason for which the peer went away, by its GOAWAY.
+    /// Returns the error with which the peer went away, by its GOAWAY.
     #[cold]
     fn farewell(&self, code: ErrorCode) -> Error {
         Error::farewell(code).with_goaway_debug(self.machine.goaway_debug())
     }
 
-    /// Returns the reason for which no stream is opened on a connection that ends or has ended; nothing was
-    /// sent.
+    /// Returns the error for a stream that is not opened because the connection ends or has ended; nothing
+    /// was sent.
     #[cold]
     pub(crate) fn takes_no_more(&self) -> Error {
         match (self.life.end(), self.life.farewell()) {
@@ -442,7 +440,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection: every stream that is not whole fails.
+    /// Ends the connection: every stream that is not complete fails.
     pub(crate) fn end(&mut self, error: Error) {
         if self.life.has_ended() {
             return;
@@ -464,7 +462,7 @@ impl Connection {
         self.wake_task();
     }
 
-    /// Returns true if a client of HTTP/1.1 has closed its side behind its last request, and the socket has
+    /// Returns true if a client of HTTP/1.1 has closed its side after its last request, and the socket has
     /// not taken all of the answers.
     fn owes_answers(&self, error: &Error) -> bool {
         let is_at_rest = matches!(error.cause(), Cause::Http1(h1::ConnectionError::PeerClosed));
@@ -486,16 +484,16 @@ impl Connection {
         }
     }
 
-    /// Returns true if the peer has closed a client's connection of HTTP/2 and said nothing: to whom has sent
-    /// on it what nothing came after, and what was not the first, it may have been closing before (HTTP/1.1's
-    /// machine knows that by itself).
+    /// Returns true if the peer has closed a client's connection of HTTP/2 without a word: a request that was
+    /// not the first on it, and after which nothing came, may have been sent while the peer was closing (over
+    /// HTTP/1.1 the machine knows that by itself).
     fn is_silent_end(&self, error: &Error) -> bool {
         let is_lost = matches!(error.cause(), Cause::Closed | Cause::Io(..));
         is_lost && self.machine.is_client() && !self.machine.is_http1()
     }
 }
 
-/// Returns true if the connection has ended because the peer did not say anything when it was asked.
+/// Returns true if the connection has ended because a silent peer did not answer.
 fn is_unheard(error: &Error) -> bool {
     matches!(error.cause(), Cause::Connection(h2::ConnectionError::TimedOut(Awaited::Pong)))
 }

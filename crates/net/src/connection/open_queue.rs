@@ -4,7 +4,7 @@
 
 use std::{collections::VecDeque, task::Waker};
 
-/// Callers with the numbers of their tickets.
+/// The waiting callers, with the numbers of their tickets.
 pub(crate) type Callers = VecDeque<(u64, Waker)>;
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ impl OpenQueue {
         self.waiting.is_empty()
     }
 
-    /// Puts a caller at the end, or back to its place; its ticket names it.
+    /// Puts a caller at the end, or back at its place, which its ticket names.
     pub(crate) fn enter(&mut self, ticket: &mut Option<u64>, waker: &Waker) {
         match *ticket {
             None => {
@@ -36,7 +36,7 @@ impl OpenQueue {
         }
     }
 
-    /// Returns true if it is this caller's turn to open a stream: nobody came before.
+    /// Returns true if this caller is next to open a stream.
     #[inline]
     pub(crate) fn is_turn_of(&self, ticket: Option<u64>) -> bool {
         match self.waiting.front() {
@@ -61,7 +61,7 @@ impl OpenQueue {
         self.waiting.drain(..).map(|(_, waker)| waker)
     }
 
-    /// Exchanges the memory, for another connection or from one, unless somebody waits.
+    /// Exchanges the memory with another connection's, unless somebody waits.
     #[inline]
     pub(crate) fn exchange_memory(&mut self, memory: &mut Callers) {
         if self.is_empty() {

@@ -1,5 +1,5 @@
-//! The bytes that go out: what the machine has written, what is being written to the socket, and how the
-//! socket takes it.
+//! The bytes that go out: those that the machine has written, those that are being written to the socket, and
+//! the state of the socket.
 //!
 //! Rule 1: `written` goes out before `waiting`; while somebody is in a write call, `written` is in their
 //! hands.
@@ -9,33 +9,33 @@ use alula_machine::OutBuf;
 
 use crate::error::Error;
 
-/// The capacity up to which both buffers are kept at any size.
+/// The capacity up to which both buffers are kept, whatever their sizes.
 const SMALL: usize = 16 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Output {
-    /// The bytes that the machine has written and nobody has taken yet.
+    /// The bytes that the machine has written and that are not on their way.
     waiting: OutBuf,
     /// The bytes that are being written to the socket.
     leaving: OutBuf,
     state: Socket,
-    /// Somebody is in a write call with `leaving` in hand.
+    /// A write call is under way with `leaving` in hand.
     is_writing: bool,
-    /// Our direction was shut.
+    /// The sending direction was shut.
     is_shut: bool,
     /// Bytes the socket has taken.
     taken: u64,
 }
 
-/// The state of the socket, as far as writing goes.
+/// The state of the socket for writing.
 #[derive(Default)]
 enum Socket {
-    /// It takes bytes.
+    /// The socket takes bytes.
     #[default]
     Open,
-    /// It took no more; the connection's task waits for room.
+    /// The socket is full; the connection's task waits for room.
     Blocked,
-    /// It takes no more bytes, ever.
+    /// The socket will take no more bytes.
     Failed(Box<Error>),
 }
 
@@ -46,19 +46,19 @@ impl Output {
         &mut self.waiting
     }
 
-    /// Bytes that wait for the socket.
+    /// Returns the number of bytes that wait for the socket.
     #[inline]
     pub(crate) fn unsent(&self) -> usize {
         self.waiting.len() + self.leaving.len()
     }
 
-    /// Returns true if the socket may be written to: it takes bytes, and nobody else writes.
+    /// Returns true if the socket may be written to: it takes bytes, and no write is under way.
     #[inline]
     pub(crate) fn may_write(&self) -> bool {
         !self.is_writing && !self.is_blocked()
     }
 
-    /// Moves what waits to what leaves, in clear text. False when nothing is to leave.
+    /// Moves the waiting bytes to those that leave, without encryption. False when nothing is to leave.
     #[inline]
     pub(crate) fn stage(&mut self) -> bool {
         if self.leaving.is_empty() && !self.waiting.is_empty() {
@@ -67,13 +67,13 @@ impl Output {
         !self.leaving.is_empty()
     }
 
-    /// Returns what waits and what leaves, for those who encrypt the one into the other.
+    /// Returns the waiting bytes, and the buffer for their encrypted form.
     #[cfg(feature = "tls")]
     pub(crate) fn begin_to_encrypt(&mut self) -> (&mut OutBuf, &mut OutBuf) {
         (&mut self.waiting, &mut self.leaving)
     }
 
-    /// Drops what waits if the socket has failed. Returns true if it has.
+    /// Drops the waiting bytes if the socket has failed. Returns true if it has.
     #[inline]
     pub(crate) fn drop_if_failed(&mut self) -> bool {
         let has_failed = matches!(self.state, Socket::Failed(_));
@@ -84,14 +84,14 @@ impl Output {
         has_failed
     }
 
-    /// Takes what leaves out, to write it without the lock.
+    /// Takes the leaving bytes out, to write them without the lock.
     #[inline]
     pub(crate) fn begin_to_write(&mut self) -> OutBuf {
         self.is_writing = true;
         std::mem::take(&mut self.leaving)
     }
 
-    /// Puts back what a write has left, of which the socket has taken so many bytes.
+    /// Puts back the rest after a write, of which the socket has taken so many bytes.
     #[inline]
     pub(crate) fn end_to_write(&mut self, mut leaving: OutBuf, bytes: usize) {
         leaving.consume(bytes);
@@ -100,25 +100,25 @@ impl Output {
         self.leaving = leaving;
     }
 
-    /// Returns true if content may go to the socket that is not among these bytes: all of them were written,
-    /// the socket takes more, and nobody else writes.
+    /// Returns true if other bytes may be sent past this output: all of it was written, the socket takes
+    /// more, and no write is under way.
     pub(crate) fn may_be_bypassed(&self) -> bool {
         self.may_write() && self.unsent() == 0 && self.failure().is_none()
     }
 
-    /// Keeps others from writing, while content goes to the socket that is not among these bytes.
+    /// Blocks other writes while bytes are sent past this output.
     pub(crate) fn begin_to_bypass(&mut self) {
         self.is_writing = true;
     }
 
-    /// The socket has taken so many bytes of content that was not among these.
+    /// Counts bytes that were sent past this output.
     pub(crate) fn end_to_bypass(&mut self, bytes: usize) {
         self.is_writing = false;
         self.taken += bytes as u64;
     }
 
-    /// Returns true once all was written; the next output goes into the larger buffer then, so that the other
-    /// one need not grow as well. Small ones take turns: the other one is needed whenever a thread adds to
+    /// Returns true once all was written; the next output then goes into the larger buffer, so that the
+    /// smaller one need not grow. Small ones take turns: the other one is needed whenever a thread adds to
     /// the output while another one writes, and is warm by then.
     #[inline]
     pub(crate) fn is_drained(&mut self) -> bool {
@@ -162,7 +162,7 @@ impl Output {
         self.state = Socket::Failed(Box::new(error));
     }
 
-    /// Returns why the socket takes nothing more, if it does not.
+    /// Returns the failure of the socket, if it has failed.
     pub(crate) fn failure(&self) -> Option<&Error> {
         match &self.state {
             Socket::Failed(error) => Some(error),
@@ -170,7 +170,7 @@ impl Output {
         }
     }
 
-    /// Notes that our direction is shut; true if it was not before, and all was written.
+    /// Records that the sending direction is shut; returns true if it was not before, and all was written.
     pub(crate) fn shut(&mut self) -> bool {
         self.unsent() == 0 && !std::mem::replace(&mut self.is_shut, true)
     }
@@ -181,8 +181,8 @@ impl Output {
         self.waiting.capacity() + self.leaving.capacity()
     }
 
-    /// Leaves the memory of both buffers, that of the larger one first, unless something is to be sent. Over
-    /// TLS each is used; in clear text they change places.
+    /// Gives the memory of both buffers away, that of the larger one first, unless something is to be sent.
+    /// Over TLS each is used; in clear text they change places.
     pub(crate) fn leave_memory(&mut self, to: &mut [OutBuf; 2]) {
         if self.unsent() > 0 {
             return;
@@ -193,7 +193,7 @@ impl Output {
         self.exchange_memory(to);
     }
 
-    /// Takes this memory for its bytes; frees it if the output has memory.
+    /// Takes this memory for the buffers, or frees it if they have memory.
     pub(crate) fn use_memory(&mut self, from: &mut [OutBuf; 2]) {
         match self.bytes() {
             0 => self.exchange_memory(from),
@@ -206,7 +206,7 @@ impl Output {
         std::mem::swap(&mut self.leaving, leaving);
     }
 
-    /// Gives the memory back that is not in use.
+    /// Frees the memory that is not in use.
     pub(crate) fn trim(&mut self) {
         self.waiting.trim(0);
         self.leaving.trim(0);

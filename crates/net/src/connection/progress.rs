@@ -1,4 +1,4 @@
-//! The progress of a connection: the bytes that it moves in a time, beside those that it holds.
+//! The progress of a connection: the bytes that it moves in a time, compared with those that it holds.
 //!
 //! It is asked only where memory is scarce and the connection holds much of it (`Conn::end_if_stuck`).
 
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use alula_machine::Time;
 
-/// A connection gets on if it would move as many bytes as it holds within this time.
+/// The time in which a connection has to be able to move as many bytes as it holds.
 const SECONDS_FOR_ALL: u128 = 64;
 
-/// The time that is measured at least, which a phone may be without network, and at most: what moved long ago
-/// says nothing.
+/// The shortest and the longest time that is measured: a phone may be without network for a while, and old
+/// progress says nothing.
 const MEASURED_MIN: Duration = Duration::from_secs(1);
 const MEASURED_MAX: Duration = Duration::from_secs(2);
 

@@ -1,5 +1,4 @@
-//! Receiving: bytes go from the socket to the machine, and what it makes of them to the slots of their
-//! streams.
+//! Receiving: bytes go from the socket to the machine, and its events to the slots of the streams.
 
 use alula_fields::{Decimal, FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status};
 use alula_h2::Violation;
@@ -18,14 +17,14 @@ use crate::{
     transport::read_buf::ReadBuf,
 };
 
-/// The seconds after which a client may ask again that was refused for want of memory: most requests under
-/// way have ended by then. Peers that hold memory and take nothing have
+/// The `retry-after`, in seconds, for requests that were refused for want of memory: most requests under way
+/// have ended by then. Peers that hold memory and take nothing have
 /// [`Limits::body_rate_grace`](alula_machine::Limits::body_rate_grace).
 const RETRY_AFTER: &[u8] = b"5";
 
 /// Input: decryption, feeding the machine, and the end.
 impl Connection {
-    /// Handles what the peer sent: decrypts it, feeds the machine, and notes whom to wake.
+    /// Processes received bytes: decrypts them, feeds the machine, and collects the callers to wake.
     pub(crate) fn feed(&mut self) {
         if let Err(error) = self.try_feed().and_then(|()| self.tell_end()) {
             self.take_notices();
@@ -102,7 +101,7 @@ impl Connection {
         result
     }
 
-    /// Bounds the heads of a connection that nobody has answered yet, while memory is scarce.
+    /// Bounds the heads of a connection that has had no answer yet, while memory is scarce.
     #[cold]
     fn look_at_first_head(&mut self) {
         if let Some(bytes) = self.first_head.look(self.ledger.memory.is_crowded()) {
@@ -147,22 +146,22 @@ impl Connection {
         self.end_if_cut();
     }
 
-    /// The connection broke. On one that had been used before, the request may have met its end.
+    /// Handles a broken connection. On one that had been used before, the request may have met its end.
     pub(crate) fn input_failed(&mut self, error: Error) {
         self.input.close(false);
         self.end(if self.machine.is_unanswered() { error.unanswered() } else { error });
     }
 
-    /// A peer of HTTP/1.1 may close its side and go on to read (RFC 9112 §9.6). One that takes no more either
-    /// is gone.
+    /// Ends the connection if the peer has closed its side too early; a peer of HTTP/1.1 may close it and go
+    /// on to read (RFC 9112 §9.6). One that takes no more either is gone.
     pub(crate) fn end_if_cut(&mut self) {
         if let (Some(error), true) = (self.output.failure(), self.input.is_over()) {
             self.end(error.clone());
         }
     }
 
-    /// The client has closed its side and with it left the request that is being answered: the connection
-    /// ends.
+    /// Ends the connection because the client has closed its side, and so has left the request that is being
+    /// answered.
     #[cold]
     pub(crate) fn peer_left(&mut self) {
         self.end(Error::client_left());
@@ -171,7 +170,7 @@ impl Connection {
         self.machine.close(Reason::Cancelled);
     }
 
-    /// Returns true if bytes that the machine has left are taken now.
+    /// Returns true if the machine takes now the bytes that it had left.
     #[inline]
     pub(crate) fn goes_on(&self) -> bool {
         self.input.is_held_back()
@@ -180,26 +179,26 @@ impl Connection {
             && !self.life.has_ended()
     }
 
-    /// Returns true if the socket is to be read.
+    /// Returns true if the socket should be read.
     #[inline]
     pub(crate) fn wants_read(&self) -> bool {
         self.machine.wants_read() && self.input.takes_more()
     }
 
-    /// Takes the buffer to read into, and the bytes of room to ask it for.
+    /// Takes the buffer to read into, and returns the room to ask it for.
     #[inline(always)]
     pub(crate) fn take_input(&mut self) -> (ReadBuf, usize) {
         (self.input.take_to_fill(&mut self.spares), self.input.read_step())
     }
 
-    /// Puts the buffer back that a read found nothing for: this poll reads no more.
+    /// Puts the buffer back after a read that found nothing, at the end of a poll.
     #[inline]
     pub(crate) fn put_unfilled_input(&mut self, input: ReadBuf) {
         self.input.put_unfilled(input);
         self.stow_input();
     }
 
-    /// Gives the buffers back that this thread has lent: this poll reads no more.
+    /// Gives back the buffers that this thread has lent, at the end of a poll.
     #[inline]
     pub(crate) fn stow_input(&mut self) {
         if self.input.is_wide() && self.input.stow() {
@@ -207,14 +206,14 @@ impl Connection {
         }
     }
 
-    /// Does what [`Self::stow_input`] does, for the usual case: one buffer in hand and nothing unread.
+    /// Does the same as [`Self::stow_input`] in the usual case: one buffer in hand and nothing unread.
     #[inline(always)]
     pub(crate) fn stow_usual_input(&mut self) {
         self.input.give_back_used();
         self.stow_input();
     }
 
-    /// Gives bytes that were taken out back to the peer's windows.
+    /// Gives bytes that the program has taken back to the peer's windows.
     pub(crate) fn give_back(&mut self, at: SlotKey, bytes: u32) {
         if bytes > 0
             && let Some(stream) = self.slots.get(at).and_then(|slot| slot.stream)
@@ -309,9 +308,8 @@ impl Connection {
         self.spares.give_head(answer);
     }
 
-    /// An interim response: the one that is waited for tells a client to send its content (RFC 9110 §10.1.1).
-    /// Others are dropped, unless somebody wants to hear of them; how many there may be is bounded by the
-    /// machines.
+    /// Handles an interim response: 100 tells a waiting client to send its content (RFC 9110 §10.1.1). Others
+    /// are dropped, unless somebody wants to hear of them; how many there may be is bounded by the machines.
     fn on_interim(&mut self, stream: StreamKey) {
         let Some(head) = self.machine.take_head(stream) else { return };
         if let Some((index, slot)) = self.slots.of_stream(stream) {
@@ -324,8 +322,8 @@ impl Connection {
         self.spares.give_head(head);
     }
 
-    /// Answers 431 to a request with more fields than we take (RFC 6585 §5), which is not looked at any more.
-    /// The answer says which limit it is, unless it is to HEAD, or the client takes no content now.
+    /// Answers 431 to a request with more fields than are taken (RFC 6585 §5), and reads no more of it. The
+    /// answer says which limit it is, unless it is to HEAD, or the client takes no content now.
     #[cold]
     fn on_head_too_large(&mut self, stream: StreamKey) {
         let limit = self.machine.exceeded().map_or("", |exceeded| exceeded.limit());
@@ -372,8 +370,8 @@ impl Connection {
         }
     }
 
-    /// The peer has ended its message. On a client nobody waits for the rest of the request: its writer may
-    /// stop.
+    /// Handles the end of the peer's message. On a client nobody waits for the rest of the request: its
+    /// writer may stop.
     #[inline]
     fn message_is_whole(&mut self, index: u32) {
         if self.machine.is_client() {
@@ -381,7 +379,7 @@ impl Connection {
         }
     }
 
-    /// Returns true if content that was read is left in the input, for this slot to have; else it is to be
+    /// Returns true if this slot gets content in the memory of the input; false if the content has to be
     /// copied.
     #[inline]
     fn claims(&mut self, slot: u32, bytes: &[u8], input: &ReadBuf) -> bool {

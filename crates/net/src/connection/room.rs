@@ -26,19 +26,19 @@ use crate::{
     drive::reader::Side,
 };
 
-/// The least that the bound can be, and the least share of a stream: the payload of one frame.
+/// The least bound and the least share of a stream: the payload of one frame.
 const SHARE_LEAST: usize = 16 * 1024;
 
-/// Content that does not fit is not written in pieces smaller than this, unless the output is empty.
+/// The smallest piece that content is written in if it does not fit as a whole, unless the output is empty.
 const PIECE_LEAST: usize = 4 * 1024;
 
-/// The time after which further streams are called when those that were called wrote nothing.
+/// The time after which further streams are called if the called ones have written nothing.
 const CALL_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 pub(crate) struct Room {
     /// The bytes that may wait.
     bound: usize,
-    /// The same while much of the memory of all connections is in use.
+    /// The bytes that may wait while much of the memory of all connections is in use.
     narrow: usize,
     /// The bytes that one stream may write until the output has drained again.
     share: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Room {
     calls: u32,
     /// The time at which streams were called last.
     called_at: Time,
-    /// The streams that wait for room, the next one first, and those that were called last.
+    /// The streams that wait for room, the next one first, and the streams that were called last.
     waiting: VecDeque<SlotKey>,
 }
 
@@ -57,7 +57,7 @@ impl Room {
         Self { bound, narrow, share: bound, calls: 0, called_at: Time::ZERO, waiting: VecDeque::new() }
     }
 
-    /// Returns the bytes that may wait, as it is crowded or not.
+    /// Returns the bytes that may wait, depending on whether memory is crowded.
     #[inline]
     pub(crate) const fn bound(&self, is_crowded: bool) -> usize {
         if is_crowded { self.narrow } else { self.bound }
@@ -69,19 +69,19 @@ impl Room {
         unsent >= self.narrow && unsent >= self.bound(is_crowded())
     }
 
-    /// Returns true while streams get shares, since several of them wait.
+    /// Returns true while several streams wait, and get shares.
     #[inline]
     fn is_shared(&self) -> bool {
         self.share < self.bound
     }
 
-    /// Returns the bytes of its share that a stream has not used.
+    /// Returns the bytes of its share that a stream has left.
     fn share_left(&self, slot: &Slot) -> usize {
         self.share.saturating_sub(slot.share.used(self.calls))
     }
 
-    /// Makes a buffer large enough for so much of the output, as it is or encrypted. Left to itself it would
-    /// double its size several times, and beyond the bound.
+    /// Makes a buffer large enough for so much output, encrypted or not. Left to itself it would double its
+    /// size several times, and beyond the bound.
     #[inline]
     pub(crate) fn prepare(&self, bytes: usize, buffer: &mut OutBuf) {
         if bytes > self.bound / 2 {
@@ -128,7 +128,7 @@ impl Room {
         }
     }
 
-    /// Puts a stream at the end of the queue that has more content than there was room for.
+    /// Puts a stream at the end of the queue because it has more content than room.
     #[cold]
     pub(crate) fn enqueue(&mut self, at: SlotKey, slot: &mut Slot) {
         if slot.share.wait() {
@@ -136,13 +136,13 @@ impl Room {
         }
     }
 
-    /// Returns true if streams are to be called once all output was written.
+    /// Returns true if streams wait to be called once all output was written.
     #[inline]
     pub(crate) fn is_awaited(&self) -> bool {
         self.is_shared() || !self.waiting.is_empty()
     }
 
-    /// Calls as many streams as there are places, and tells `wake` of each. They go to the end of the queue
+    /// Calls as many streams as there are places, and passes each to `wake`. They go to the end of the queue
     /// in the order in which they are called; one that does not wait again until it comes to the front
     /// leaves.
     #[cold]
@@ -182,7 +182,7 @@ impl Room {
     }
 }
 
-/// Returns an upper bound of what headers of frames, or the framing of a chunk, add to so much content.
+/// Returns the most bytes that frame headers, or the framing of a chunk, add to so much content.
 const fn framing(bytes: usize) -> usize {
     bytes / 1024 + 32
 }

@@ -90,8 +90,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Tells a client that waits for it to send its content, before the answer, if anybody is going to read
-    /// it.
+    /// Tells a client that waits for 100 (Continue) to send its content, before the answer, if somebody is
+    /// going to read it.
     #[cold]
     fn meet_expectation(&mut self, at: SlotKey, is_wanted: bool) {
         let Some(slot) = self.slots.get(at) else { return };
@@ -160,18 +160,18 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns true if the response to a request is whole: nobody waits for the rest of that.
+    /// Returns true if the response to a request is complete: nobody waits for the rest of the request.
     pub(crate) fn has_whole_response(&mut self, at: SlotKey) -> bool {
         self.machine.is_client() && self.slots.get(at).is_some_and(|slot| slot.incoming.has_ended())
     }
 
-    /// Returns true if the final head of the response is here and nobody has taken it.
+    /// Returns true if the final head of the response has come and nobody has taken it.
     pub(crate) fn is_head_here(&mut self, at: SlotKey) -> bool {
         self.slots.get(at).is_some_and(|slot| slot.incoming.is_head_here())
     }
 
-    /// Returns the bytes of content that a stream may send now; if none, its writer is woken when that
-    /// changes.
+    /// Returns the bytes of content that a stream may send now; if there are none, its writer is woken when
+    /// that changes.
     pub(crate) fn await_room_of(&mut self, at: SlotKey) -> Option<Result<usize, Error>> {
         let slot = self.slots.get(at)?;
         if let Some(error) = &slot.failed {
@@ -191,7 +191,7 @@ impl Connection {
         (room > 0).then_some(Ok(room))
     }
 
-    /// Tells a client that waits for it to send its content.
+    /// Tells a client that waits for 100 (Continue) to send its content.
     #[cold]
     pub(crate) fn invite_content(&mut self, at: SlotKey) {
         let Some(slot) = self.slots.get(at) else { return };
@@ -217,7 +217,7 @@ impl Connection {
         self.room.bound(self.ledger.memory.is_crowded())
     }
 
-    /// Notes that a stream has more content than there was room for; its writer is woken when it may go on.
+    /// Records that a stream has more content than room; its writer is woken when it may go on.
     #[cold]
     pub(crate) fn await_room(&mut self, at: SlotKey, stream: StreamKey) {
         // A machine that schedules calls the streams.
@@ -228,7 +228,7 @@ impl Connection {
         }
     }
 
-    /// Lets those go on that wait for room, after all output was written.
+    /// Calls streams that wait for room, after all output was written.
     pub(crate) fn output_drained(&mut self) {
         if !self.output.is_drained() {
             return;
@@ -242,8 +242,7 @@ impl Connection {
         }
     }
 
-    /// Calls further streams when all output was written and those called before have written nothing for a
-    /// while.
+    /// Calls further streams if all output was written and the called ones have written nothing for a while.
     #[inline]
     pub(crate) fn call_again(&mut self) {
         if self.calls_again_at().is_some_and(|at| at <= self.now) {

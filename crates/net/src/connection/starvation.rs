@@ -12,18 +12,18 @@ pub(crate) struct Starvation {
 }
 
 impl Starvation {
-    /// Lets callers wait so long.
+    /// Sets the time that callers may wait.
     pub(crate) fn allow(&mut self, longest: Duration) {
         self.longest = Some(longest);
     }
 
-    /// Returns the time that callers may wait, if it is bounded.
+    /// Returns the time that callers may wait, if there is a bound.
     #[inline]
     pub(crate) fn longest(&self) -> Option<Duration> {
         self.longest
     }
 
-    /// Notes whether somebody waits in vain now. Returns true if that has lasted too long, after which it
+    /// Records whether a caller is waiting in vain. Returns true if that has lasted too long, after which it
     /// begins anew.
     pub(crate) fn look(&mut self, is_starving: bool, now: Time) -> bool {
         let Some(longest) = self.longest.filter(|_| is_starving) else {

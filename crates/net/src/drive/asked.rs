@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use alula_fields::{OneLine, masked_target};
 
-/// A request as it may be shown: its method and its URL without credentials and without the values of its
+/// A request as it may be shown: its method, and its URL without credentials and without the values of its
 /// query.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Asked {

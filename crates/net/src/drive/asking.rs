@@ -15,26 +15,26 @@ use alula_machine::Time;
 
 use crate::connection::{Connection, membership::News, stream::slot::Sides};
 
-/// The time that a silent peer has to say anything, after which the connection is closed.
+/// The time that a silent peer has to answer before the connection is closed.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
-/// The time that calls wait for that before they look for another connection: more than most round trips
-/// take, and less than most calls are given.
+/// The time that calls wait for the answer before they look for another connection: longer than most round
+/// trips, and shorter than most deadlines of calls.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// A call that is dropped within this time says nothing about its peer.
+/// The time within which a dropped call says nothing about its peer.
 const SOON: Duration = Duration::from_secs(1);
 
 impl Connection {
-    /// Returns the time at which a request was sent whose response is given up with these sides, if nothing
-    /// has come since. A caller that drops its writer says nothing about its peer.
+    /// Returns the time at which the request was sent that is abandoned with these sides, if nothing has come
+    /// since. A caller that drops its writer says nothing about its peer.
     #[cold]
     pub(crate) fn unheard_since(&self, index: u32, sides: Sides) -> Option<Time> {
         let is_asking = self.machine.is_client() && !self.machine.is_http1() && sides.has(Sides::READ);
         self.slots[index].unheard_since(self.heard).filter(|_| is_asking)
     }
 
-    /// Notes that a call was dropped which had been sent at `since`, and nothing has come since then.
+    /// Records that a call was dropped which had been sent at `since`, without anything arriving after that.
     #[cold]
     pub(crate) fn gave_up(&mut self, since: Time, now: Time) {
         if now.saturating_since(since) > SOON {
@@ -52,7 +52,7 @@ impl Connection {
         }
     }
 
-    /// Takes streams again if the peer was asked, which has said something.
+    /// Takes streams again after the peer has answered.
     #[cold]
     pub(crate) fn peer_has_answered(&mut self) {
         if self.life.is_answered() {
@@ -60,7 +60,7 @@ impl Connection {
         }
     }
 
-    /// Takes no more streams, since the peer has not answered in time: callers look for another connection.
+    /// Takes no more streams because the peer has not answered in time: callers look for another connection.
     #[cold]
     pub(crate) fn look_elsewhere(&mut self) {
         self.stop_taking_streams();

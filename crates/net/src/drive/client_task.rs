@@ -27,12 +27,12 @@ use crate::{
     establish::{connect::AtEnd, version::Version},
 };
 
-/// The time that nobody may take a turn before this task does.
+/// The time for which the task waits for a caller to take a turn before it takes one itself.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The time for which an HTTP/2 connection that we close is still read, so that frames behind the peer's last
-/// answer are answered too: a PING met by a closed socket looks like a failure there. Nothing follows the
-/// last answer over HTTP/1.1.
+/// The time for which an HTTP/2 connection that we close is still read, so that frames after the peer's last
+/// answer are answered: to the peer, a PING that meets a closed socket looks like a failure. Nothing follows
+/// the last answer over HTTP/1.1.
 const LINGER: Duration = Duration::from_millis(20);
 
 pin_project! {
@@ -44,7 +44,7 @@ pin_project! {
     }
 }
 
-/// The connection that is looked after, and how it stands.
+/// The connection that the task watches, and its state.
 struct Watch {
     conn: Arc<Conn>,
     turns: u64,
@@ -61,7 +61,7 @@ impl Standby {
 }
 
 impl Watch {
-    /// Reads on if nobody else does, else only writes what is left over.
+    /// Reads if nobody else does; otherwise only writes what is left over.
     fn look_in<'a>(&mut self, conn: &'a Conn, ticked: bool, cx: &mut Context<'_>) -> Guard<'a> {
         let mut connection = conn.lock();
         if connection.hand_over.standby_reads(ticked.then_some(self.turns)) {
@@ -136,7 +136,7 @@ impl Future for Standby {
     }
 }
 
-/// Sleeps until there is something to look after.
+/// Sleeps until the next check.
 fn sleep(mut timer: Pin<&mut Sleep>, until: Instant, cx: &mut Context<'_>) {
     timer.as_mut().reset(until);
     if timer.poll(cx).is_ready() {
@@ -144,7 +144,7 @@ fn sleep(mut timer: Pin<&mut Sleep>, until: Instant, cx: &mut Context<'_>) {
     }
 }
 
-/// Does what is due by now, which it returns.
+/// Does what is due, and returns it.
 fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
     let now = conn.time();
     let mut connection = conn.lock();
@@ -155,8 +155,8 @@ fn begin_run(conn: &Conn, cx: &mut Context<'_>) -> Time {
     now
 }
 
-/// Reads as the connection's task until nothing is left, leaving its waker with the reactor, or until a
-/// caller reads.
+/// Reads as the connection's task until nothing is left, with its waker at the reactor, or until a caller
+/// reads.
 fn read_on<'a>(conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) -> Guard<'a> {
     // The caller that reads takes the turns for all.
     if connection.hand_over.in_turn() {

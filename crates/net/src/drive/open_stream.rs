@@ -77,7 +77,7 @@ where
     }
 }
 
-/// The error of a connection without room: the caller looks for another one.
+/// Returns the error of a connection without room: the caller looks for another one.
 fn no_room(refusal: Refusal) -> Error {
     Error::new(Phase::Queue, Cause::Refused(refusal), Retry::Safe)
 }

@@ -1,4 +1,4 @@
-//! Requests whose handler dropped the responder: the right to answer goes back to the task that runs the
+//! Requests whose handler dropped the responder: the right to answer returns to the task that runs the
 //! handlers.
 //!
 //! A handler that ends with an error has as a rule dropped its exchange by then. The slot of the stream keeps
@@ -20,13 +20,13 @@ use crate::{
 pub struct Left {
     /// The stream that is to be answered on.
     pub stream: Stream,
-    /// The facts that were noted of its request.
+    /// The facts about the request that its answer depends on.
     pub note: LeftNote,
 }
 
 impl Stream {
-    /// Leaves the sending direction, on which nothing was sent, to whoever [reclaims](Conn::reclaim) it: the
-    /// task of the connection is woken. A stream that is gone has nobody to answer.
+    /// Leaves the sending direction, on which nothing was sent, to the connection's task, which is woken and
+    /// [reclaims](Conn::reclaim) it. A stream that is gone has nobody to answer.
     #[cold]
     pub fn leave(self, note: LeftNote) {
         if self.conn().note_left(self.at(), note) {
@@ -46,7 +46,8 @@ impl Conn {
         true
     }
 
-    /// Returns true if a request may have been let go of unanswered: one look at an atomic, without the lock.
+    /// Returns true if a responder may have been dropped without an answer; reads an atomic, without the
+    /// lock.
     #[inline]
     pub fn has_left(&self) -> bool {
         self.has_left.load(Ordering::Relaxed)
@@ -62,7 +63,7 @@ impl Conn {
         names
     }
 
-    /// Returns the right to answer a request, if its handler let go of it.
+    /// Returns the right to answer a request whose handler has dropped it.
     #[cold]
     pub fn reclaim(self: &Arc<Self>, name: StreamName) -> Option<Left> {
         let mut connection = self.lock();

@@ -28,21 +28,21 @@ use crate::{
     error::{Error, Phase, limit::Overrun, occupied::Occupied},
 };
 
-/// The time that a client keeps a connection. One that is kept no longer takes no more streams, and ends with
-/// its last.
+/// The times for which a client keeps a connection. One that is kept no longer takes no more streams, and
+/// ends with its last.
 #[derive(Clone, Copy, Debug)]
 pub struct Keep {
-    /// The time without a stream; [`Duration::MAX`] is for ever.
+    /// The longest time without a stream; [`Duration::MAX`] is for ever.
     pub idle: Duration,
-    /// The time in all; [`Duration::MAX`] is for ever.
+    /// The longest life; [`Duration::MAX`] is for ever.
     pub life: Duration,
-    /// The time that a caller waits for content while responses that are not read hold all that the peer may
+    /// The longest time that a caller waits for content while unread responses hold all that the peer may
     /// send; [`Duration::MAX`] is for ever.
     pub unread: Duration,
 }
 
 impl Conn {
-    /// Keeps it so long from now on: on a client, where its standby task looks after it.
+    /// Sets these times, on a client, whose standby task checks them.
     pub fn keep(&self, keep: Keep) {
         let now = self.time();
         let mut connection = self.lock();
@@ -91,7 +91,7 @@ impl Conn {
     }
 }
 
-/// Looks.
+/// The checks.
 impl Connection {
     /// Notes that a stream was opened.
     pub(crate) fn note_stream(&mut self) {
@@ -127,8 +127,8 @@ impl Connection {
         self.look_around(now);
     }
 
-    /// Looks whether the peer is too slow, and whether the connection is to end, and gives memory back when
-    /// nothing has happened for a while.
+    /// Checks the peer's pace and the connection's age, and frees memory when nothing has happened for a
+    /// while.
     fn look_around(&mut self, now: Time) {
         let Some(due) = self.idleness.look_at().filter(|due| *due <= now) else { return };
         if now.saturating_since(due) <= LOOK_AFTER {
@@ -164,7 +164,7 @@ impl Connection {
     }
 }
 
-/// Slow peers.
+/// Checks for slow peers.
 impl Connection {
     /// Fails streams whose peer is too slow, or ends the connection.
     fn look_for_slow_peer(&mut self, now: Time) {
@@ -193,14 +193,14 @@ impl Connection {
         LeastPace::new(self.machine.limits())
     }
 
-    /// Leaves the time until the next look out of every measurement.
+    /// Excludes the time until the next check from every measurement.
     #[cold]
     fn rest_paces(&mut self) {
         self.pace.rest();
         self.slots.iter_mut().for_each(|slot| slot.pace.rest());
     }
 
-    /// Returns true unless reading has stopped, for whatever reason on our side.
+    /// Returns true unless this side has stopped reading.
     fn is_reading(&self) -> bool {
         let is_blocked = self.output.is_blocked() && self.output_is_full();
         !self.input.is_stopped() && !is_blocked
@@ -227,7 +227,7 @@ impl Connection {
         self.fail_and_reset(at.index, error, Reason::TooMuch);
     }
 
-    /// Ends the connection because of a limit: the peer is told to be calm.
+    /// Ends the connection because of a limit: the peer gets ENHANCE_YOUR_CALM.
     #[cold]
     pub(crate) fn give_up(&mut self, overrun: Overrun) {
         self.machine.close(Reason::TooMuch);
@@ -236,7 +236,7 @@ impl Connection {
     }
 }
 
-/// Callers that starve: responses that nobody reads hold the whole window of a client's connection (RFC 9113
+/// Checks for starving callers: unread responses hold the whole window of a client's connection (RFC 9113
 /// §6.9.1). The peer waits for us then, and the callers that read the other responses would wait for the one
 /// that does not. They are failed after a while, and told by what they were kept.
 impl Connection {
@@ -263,7 +263,7 @@ impl Connection {
         self.take_notices();
     }
 
-    /// Counts the responses that have content which nobody has taken.
+    /// Counts the responses whose content nobody has taken.
     fn unread(&self) -> Occupied {
         let unread = self.slots.iter().filter(|slot| slot.is_unread()).count();
         Occupied { unread: unread as u32, ..Occupied::default() }
@@ -272,7 +272,7 @@ impl Connection {
 
 /// Deadlines.
 impl Connection {
-    /// Fails every stream of which something has taken too long; when to look next is noted.
+    /// Fails every stream whose deadline has passed, and records the time of the next check.
     fn expire(&mut self, now: Time) {
         self.next_deadline = None;
         for index in 0..self.slots.count() {

@@ -1,16 +1,16 @@
-//! The pool of a client, as its connections know it.
+//! The pool of a client, as its connections see it.
 
 use std::sync::{Arc, Weak};
 
 use crate::{connection::membership::News, drive::shared::Conn};
 
-/// The pool of a client, which is told what becomes of the connections that are one of it.
+/// The pool of a client, which hears the news of its connections.
 pub trait ConnectionPool: Send + Sync {
-    /// Hears the news of a connection, which holds no lock meanwhile. [`News::Lost`] comes once, and is the
-    /// last; there is no connection any more if it went with its runtime.
+    /// Hears the news of a connection, whose lock is released. [`News::Lost`] comes once, and is the last;
+    /// there is no connection any more if it went with its runtime.
     fn hear(&self, conn: &Weak<Conn>, news: News);
 
-    /// Returns what it holds now, for simulations.
+    /// Returns the contents of the pool, for simulations.
     fn books(&self) -> PoolBooks;
 }
 
@@ -22,6 +22,6 @@ pub struct PoolBooks {
     pub members: Vec<Arc<Conn>>,
     /// The connections that it would give to the next request.
     pub free: Vec<Arc<Conn>>,
-    /// The callers that wait and were not called.
+    /// The callers that wait and have not been called.
     pub waiting: usize,
 }

@@ -30,12 +30,12 @@ pub(crate) enum Side {
     Write,
 }
 
-/// The party that reads the socket.
+/// The present reader of the socket.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Reader {
-    /// The connection's own task: a server's owner, a client's standby, which then sleeps without a tick.
+    /// The connection's own task: of a server, or of a client, where it then sleeps without a tick.
     Task,
-    /// Nobody: a client's last caller has left and its standby task has not looked in since.
+    /// Nobody: a client's last caller has left, and its standby task has not run since.
     Nobody,
     /// A caller that waits on this slot.
     Caller(u32, Side),
@@ -46,7 +46,7 @@ pub(crate) enum Reader {
 pub(crate) struct Wait {
     waker: Option<Waker>,
     state: WaitState,
-    /// It has waited since [`take_waited`](Self::take_waited) was last called.
+    /// The handle has waited since [`take_waited`](Self::take_waited) was last called.
     has_waited: bool,
 }
 
@@ -54,14 +54,14 @@ pub(crate) struct Wait {
 enum WaitState {
     #[default]
     Away,
-    /// Waits to be woken.
+    /// The handle waits to be woken.
     Waiting,
-    /// Was woken and has not run since.
+    /// The handle was woken and has not run since.
     Woken,
 }
 
 impl Wait {
-    /// Notes that the handle waits.
+    /// Records that the handle waits.
     #[inline]
     pub(crate) fn begin(&mut self, waker: &Waker) {
         self.state = WaitState::Waiting;
@@ -72,19 +72,18 @@ impl Wait {
         }
     }
 
-    /// Returns true if it waits and nobody has woken it yet.
+    /// Returns true if the handle waits and was not woken yet.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
         self.state == WaitState::Waiting
     }
 
-    /// Returns true if the handle waits, or has waited since this was last called: what wakes it may come at
-    /// the same time.
+    /// Returns true if the handle waits, or has waited since the last call, even if it was woken in between.
     pub(crate) fn take_waited(&mut self) -> bool {
         std::mem::take(&mut self.has_waited) || self.is_waiting()
     }
 
-    /// Takes the waker of a handle that waits; the handle counts as woken from here on.
+    /// Takes the waker of a waiting handle, which counts as woken from here on.
     #[inline]
     fn wake(&mut self) -> Option<Waker> {
         if !self.is_waiting() {
@@ -117,24 +116,24 @@ pub(crate) enum Part {
     Turns,
 }
 
-/// The reading half of a socket, `H`, and who has it.
+/// The reading half of a socket, `H`, and its present owner.
 pub(crate) struct HandOver<H> {
     /// The reading half; `None` while somebody reads.
     half: Option<H>,
     reader: Reader,
-    /// The slot at which the search for the next reader goes on.
+    /// The slot at which the search for the next reader starts.
     last_reader: usize,
     /// Callers that were woken and have not run since.
     woken: usize,
-    /// Woken callers that had their chance: a caller let them go first, and they did not run.
+    /// Woken callers that another caller let go first, and that did not run.
     late: usize,
-    /// The caller that lets the woken ones run before it writes for all.
+    /// The caller that lets the woken ones run before it writes for all of them.
     yielding: Option<Reader>,
     /// The waker of the connection's own task.
     task: Option<Waker>,
-    /// The connection's own task runs now and will look at everything before it sleeps.
+    /// The connection's own task runs now, and will check everything before it sleeps.
     task_runs: bool,
-    /// Turns taken so far: the standby task sees by it whether callers still drive.
+    /// The number of turns so far, by which the standby task sees whether callers still take them.
     turns: u64,
 }
 
@@ -153,7 +152,7 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Returns true if somebody is reading.
+    /// Returns true if somebody reads.
     #[inline]
     pub(crate) fn in_turn(&self) -> bool {
         self.half.is_none()
@@ -174,7 +173,7 @@ impl<H> HandOver<H> {
         self.task_runs
     }
 
-    /// Returns how many callers were woken and have not run since: none, once all rest.
+    /// Returns the number of callers that were woken and have not run since.
     #[allow(dead_code, reason = "tests and simulations ask")]
     pub(crate) fn woken(&self) -> usize {
         self.woken
@@ -186,8 +185,8 @@ impl<H> HandOver<H> {
         self.turns += 1;
     }
 
-    /// Takes the reading half out, unless somebody else has it. The caller that takes it leaves its waker
-    /// with the reactor, in place of another's: from here on it is the reader.
+    /// Takes the reading half out, unless it is in use. The caller that takes it leaves its waker with the
+    /// reactor, in place of another's: from here on it is the reader.
     #[inline]
     pub(crate) fn begin_to_read(&mut self, me: Reader, wake: &mut Wakes) -> Option<H> {
         let half = self.half.take()?;
@@ -198,18 +197,18 @@ impl<H> HandOver<H> {
         Some(half)
     }
 
-    /// Gives the reading half back.
+    /// Puts the reading half back.
     #[inline]
     pub(crate) fn end_to_read(&mut self, half: H) {
         self.half = Some(half);
     }
 
-    /// Takes the half out for the last reads, when the connection is over.
+    /// Takes the reading half out for the last reads, when the connection is over.
     pub(crate) fn take_half(&mut self) -> Option<H> {
         self.half.take()
     }
 
-    /// Moves the waker of a caller that waits to the list, if there is one.
+    /// Moves the waker of a waiting caller, if there is one, to the list.
     #[inline]
     pub(crate) fn wake_caller(&mut self, wait: &mut Wait, wake: &mut Wakes) {
         if let Some(waker) = wait.wake() {
@@ -218,14 +217,14 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Counts callers off that were woken and have run, or are gone.
+    /// Counts off callers that were woken and have run, or have gone.
     #[inline]
     pub(crate) fn count_arrived(&mut self, callers: usize) {
         self.woken -= callers;
         self.late = self.late.min(self.woken);
     }
 
-    /// Counts the reader as arrived: it needs no waking, since it looks at its slot next.
+    /// Counts the reader as arrived: it checks its slot next, and needs no waking.
     pub(crate) fn arrive(&mut self, me: Reader, waits: &mut impl Waits) {
         if let Reader::Caller(slot, side) = me
             && waits.wait(slot as usize, side).end()
@@ -234,7 +233,7 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Decides whether a client's caller that has registered to wait rests or takes a turn.
+    /// Decides whether a client's waiting caller rests or takes a turn.
     pub(crate) fn part(&mut self, me: Reader, waker: &Waker, wake: &mut Wakes) -> Part {
         if self.in_turn() {
             // The reader writes as well, so no caller has to wait for this one to write.
@@ -244,10 +243,10 @@ impl<H> HandOver<H> {
         if self.lets_others_run(me, waker, wake) { Part::Rests } else { Part::Turns }
     }
 
-    /// Returns true if this caller lets the woken ones run first: they are about to run and may have bytes to
-    /// send, so the first caller that comes to wait runs again after them and writes once for all. A caller
-    /// that has not run by then is not waited for again: a task may do something else, and a task that polls
-    /// two callers in turns would let them go first for ever.
+    /// Returns true if this caller lets the woken ones run first: they may have bytes to send, so the first
+    /// caller that comes to wait runs again after them and writes once for all. A caller that has not run by
+    /// then is not waited for again: a task may do something else, and a task that polls two callers in turns
+    /// would let them go first for ever.
     fn lets_others_run(&mut self, me: Reader, waker: &Waker, wake: &mut Wakes) -> bool {
         if self.yielding == Some(me) {
             self.late = self.woken;
@@ -300,7 +299,7 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// The connection's task runs: it is to be woken by this waker from now on.
+    /// Sets the waker of the connection's task, which runs now.
     pub(crate) fn task_begins(&mut self, waker: &Waker) {
         match &mut self.task {
             Some(old) => old.clone_from(waker),
@@ -308,7 +307,7 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Notes whether a server's task is within a run, in which it needs no waking.
+    /// Records whether a server's task is running, and needs no waking.
     pub(crate) fn set_task_runs(&mut self, runs: bool) {
         self.task_runs = runs;
     }
@@ -321,13 +320,13 @@ impl<H> HandOver<H> {
         }
     }
 
-    /// Returns true if the standby task reads when it looks in; `seen` is how many turns there had been when
+    /// Returns true if the standby task reads when it next runs; `seen` is how many turns there had been when
     /// it last ticked, if it ticks now.
     pub(crate) fn standby_reads(&self, seen: Option<u64>) -> bool {
         !matches!(self.reader, Reader::Caller(..)) || seen == Some(self.turns)
     }
 
-    /// Returns true if the standby task is the reader, which then sleeps without a tick.
+    /// Returns true if the standby task is the reader, and then sleeps without a tick.
     pub(crate) fn task_reads(&self) -> bool {
         self.reader == Reader::Task && !self.in_turn()
     }

@@ -1,4 +1,4 @@
-//! Answers that are there as a whole: date, head, content and the end of the stream under one lock.
+//! Complete answers: date, head, content and the end of the stream under one lock.
 
 use alula_fields::{FieldFlags, FieldSection, Head, KnownName, ResponseHead, Status};
 use tokio::time::Instant;
@@ -11,14 +11,14 @@ use crate::{
     message::{content::Content, date},
 };
 
-/// The head of an answer, and the content of its request where nobody reads on.
+/// The head of an answer, and the content of its request if nobody reads on.
 pub struct WholeAnswer {
     /// The status.
     pub status: Status,
-    /// The fields, there until they are given back; none is an empty section.
+    /// The fields, held until they are given back; `None` stands for an empty section.
     pub head: Option<Box<Head>>,
-    /// The content of the request, held until the answer is sent: letting go of an unread request would reset
-    /// the stream.
+    /// The content of the request, held until the answer is sent: dropping unread content would reset the
+    /// stream.
     pub received: Option<Body>,
 }
 
@@ -29,14 +29,14 @@ impl WholeAnswer {
         &mut self.head.get_or_insert_default().fields
     }
 
-    /// Returns the head as it is sent.
+    /// Returns the head to send.
     #[inline]
     pub fn head(&self) -> ResponseHead<'_> {
         const NONE: &FieldSection = &FieldSection::new();
         ResponseHead { status: self.status, fields: self.head.as_ref().map_or(NONE, |head| &head.fields) }
     }
 
-    /// Returns true if the content of the request may still be read, by whoever has it.
+    /// Returns true if the content of the request may still be read.
     #[inline]
     pub fn reads_on(&self) -> bool {
         self.received.is_none()

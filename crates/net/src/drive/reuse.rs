@@ -25,29 +25,29 @@ use crate::{
     establish::version::Version,
 };
 
-/// The time after its last read from which a connection of HTTP/2 without streams is looked at. A shorter
-/// rest is not worth the system call: what a server does not answer when it goes away is sent again there
-/// (RFC 9113 §6.8).
+/// The time since the last read after which a connection of HTTP/2 without streams is checked. A shorter rest
+/// is not worth the system call: what a server does not answer when it goes away is sent again there (RFC
+/// 9113 §6.8).
 const REST: Duration = Duration::from_millis(1);
 
-/// The number of reads before the connection is given up. It is larger than what a server sends that is in
-/// its right mind, and small enough for a caller to wait for.
+/// The reads after which the connection is given up. It is larger than what a server sends that is in its
+/// right mind, and small enough for a caller to wait for.
 const READS_MAX: usize = 64;
 
-/// The number of times another thread is let run that reads, before the connection is given up: a few
-/// milliseconds. Its turn is short, but the system may stop it in the midst of that.
+/// The times that another reading thread is let run before the connection is given up: a few milliseconds.
+/// Its turn is short, but the system may stop it in the midst of that.
 const WAITS_MAX: usize = 4096;
 
 impl Conn {
-    /// Returns true if a request may be sent on this connection of HTTP/1.1: it is free, its peer has neither
-    /// closed it nor sent anything that retires it, and is not about to close it (`keep-alive: timeout`). One
-    /// system call, and a look at the clock where the peer has stated such a time; allocates nothing when
-    /// nothing came.
+    /// Returns true if a request may be sent on this connection of HTTP/1.1: it is free, and its peer has not
+    /// closed it, sent anything that retires it, or announced that it is about to close it (`keep-alive:
+    /// timeout`). One system call, and a look at the clock where the peer has stated such a time; allocates
+    /// nothing when nothing came.
     pub fn is_fit(&self) -> bool {
         self.is_free_in_time() && ((self.io().is_quiet() && self.is_at_rest()) || self.takes_in())
     }
 
-    /// Returns true if the connection is free, and what it may still do is not over: its task may not have
+    /// Returns true if the connection is free, and its idle time and life are not over; its task may not have
     /// run since.
     fn is_free_in_time(&self) -> bool {
         let connection = self.lock();
@@ -61,7 +61,7 @@ impl Conn {
         !connection.hand_over.in_turn() && connection.takes_request()
     }
 
-    /// Locks the connection to open a stream; one of HTTP/2 that has rested is looked at first.
+    /// Locks the connection to open a stream; a rested one of HTTP/2 is checked first.
     #[inline]
     pub(crate) fn lock_to_open(&self) -> Guard<'_> {
         let mut connection = self.lock();
@@ -93,7 +93,7 @@ impl Conn {
         connection
     }
 
-    /// Reads what is there and feeds the machine. Returns true if a request may be sent then.
+    /// Reads the available bytes, and feeds the machine. Returns true if a request may be sent then.
     #[cold]
     fn takes_in(&self) -> bool {
         let mut connection = self.lock();

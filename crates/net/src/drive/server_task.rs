@@ -41,9 +41,9 @@ pub struct Incoming {
 pub struct Requests {
     arrived: Few<Accepted>,
     refused: Option<Refused>,
-    /// The peer has sent more, which waits for the answers to these.
+    /// The peer has sent more requests, which wait for the answers to these.
     are_more: bool,
-    /// The time at which the socket was read last, or the task began to run.
+    /// The time of the last read, or the time at which the task began to run.
     began: Time,
 }
 
@@ -54,19 +54,19 @@ impl Requests {
         self.arrived.drain().map(|accepted| Incoming::new(conn, accepted))
     }
 
-    /// Returns true if [`Conn::next_request`] may find one that the peer has sent ahead.
+    /// Returns true if [`Conn::next_request`] may find a request that the peer has sent ahead.
     #[inline]
     pub fn are_more(&self) -> bool {
         self.are_more
     }
 
-    /// Returns the time at which the turn began: when the connection was read last, or its task began to run.
+    /// Returns the time at which the turn began: of the last read, or of the start of the task.
     #[inline]
     pub const fn began(&self) -> Time {
         self.began
     }
 
-    /// Takes the reason why a request was refused that would have been among them, the first one of the turn.
+    /// Takes the reason for which a request of this turn was refused, the first one.
     #[inline]
     pub fn take_refused(&mut self) -> Option<Refused> {
         self.refused.take()
@@ -109,21 +109,21 @@ impl StreamName {
 pub enum Turn {
     /// Bytes were read; there may be more.
     Progress,
-    /// The turn is at its end for now; the task is woken when there is more to do.
+    /// The turn is over; the task is woken when there is more to do.
     Idle,
     /// The connection has ended.
     Ended,
 }
 
-/// The plan with which a server's connection goes to sleep.
+/// The conditions under which a server's connection goes to sleep.
 pub struct Rest {
     /// The time at which the task has to run again although nothing arrives; [`Time::FAR`] is never.
     pub wakes_at: Time,
-    /// The connection drains, its last stream has ended, and all of the output is with the socket.
+    /// The connection drains, its last stream has ended, and the socket has all of the output.
     pub is_drained: bool,
     /// True if the connection has given back the memory that the next request needs.
     pub is_lean: bool,
-    /// True if there is more to do at once: bytes that had to wait may be taken now.
+    /// True if the task should run again at once: bytes that had to wait may be taken now.
     pub goes_on: bool,
 }
 
@@ -181,8 +181,8 @@ impl Conn {
         turn
     }
 
-    /// Takes the next of the requests that a peer of HTTP/1.1 has sent ahead, if the answer before it is
-    /// whole. That costs less than a turn: nothing is written, and nothing read. All else that has happened
+    /// Takes the next request that a peer of HTTP/1.1 has sent ahead, if the answer before it is complete.
+    /// That costs less than a turn: nothing is written, and nothing read. All else that has happened
     /// meanwhile is told with the next turn.
     pub fn next_request(self: &Arc<Self>) -> Option<Incoming> {
         let mut connection = self.lock();
@@ -195,7 +195,7 @@ impl Conn {
         accepted.map(|accepted| Incoming::new(self, accepted))
     }
 
-    /// Writes what the handlers left; from here on the task is woken for whatever happens.
+    /// Writes the output of the handlers; after that, any event wakes the task.
     pub fn settle(&self, cx: &mut Context<'_>) -> Rest {
         let mut connection = self.lock();
         // Everybody who was told to go on has run.
@@ -218,7 +218,7 @@ impl Conn {
         rest
     }
 
-    /// Returns true if the peer's preface is here (RFC 9113 §3.4), or its first request.
+    /// Returns true if the peer's preface has come (RFC 9113 §3.4), or its first request.
     pub fn is_introduced(&self) -> bool {
         self.lock().machine.is_introduced()
     }
@@ -243,7 +243,7 @@ impl Conn {
         connection.ledger.hold(bytes)
     }
 
-    /// Returns the instant of a time of this connection.
+    /// Converts a time of this connection to an instant.
     pub fn instant(&self, time: Time) -> Instant {
         self.started() + Duration::from_nanos(time.as_nanos())
     }
@@ -267,7 +267,7 @@ impl Connection {
 
 /// The end of a connection.
 impl Conn {
-    /// Ends the connection towards the peer: a last GOAWAY if none was sent, the end of TLS, FIN.
+    /// Ends the connection: sends a last GOAWAY if none was sent, the end of TLS, and FIN.
     pub fn finish(&self) {
         let mut connection = self.lock();
         connection.end(Error::cancelled());
@@ -275,7 +275,7 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Reads and drops what the peer still sends, at most `bytes_left`, which it counts down. Ready when the
+    /// Reads and drops what the peer still sends, at most `bytes_left`, which is counted down. Ready when the
     /// peer has closed its side, or has sent more than that.
     pub fn poll_discard(&self, bytes_left: &mut u64, cx: &mut Context<'_>) -> Poll<()> {
         let mut connection = self.lock();

@@ -1,5 +1,5 @@
-//! A connection over a socket, of either version: its lock, its facts, and the wakers that are called when
-//! the lock is released.
+//! A connection over a socket, of either version: its lock, its facts, and the wakers to call when the lock
+//! is released.
 //!
 //! A *turn* writes what waits, reads once, feeds the machine and notes whom to wake (`turn.rs`). On a client
 //! the callers take the turns themselves: the one that was polled last and still waits reads for all (the
@@ -45,28 +45,28 @@ pub struct Conn {
     peer: Option<SocketAddr>,
     version: Version,
     started: Instant,
-    /// The bytes of one content that are gathered unless another limit is named.
+    /// The bytes of a content that are gathered unless another limit is given.
     content_max: u32,
     observer: Option<FrameObserver>,
-    /// The times at which a client opened it.
+    /// The times of the steps in which a client opened it.
     pub(crate) opened: OnceLock<Opened>,
-    /// The origin that a client asks here.
+    /// The origin of a client's connection.
     origin: OnceLock<Arc<str>>,
-    /// The program that a server runs here.
+    /// The program that runs on a server's connection.
     app: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// True if a request may have been dropped unanswered (`orphaned.rs`).
+    /// True if a responder may have been dropped without an answer (`orphaned.rs`).
     pub(crate) has_left: AtomicBool,
-    /// The pool of a client that it is one of.
+    /// The pool of a client that it belongs to.
     pool: OnceLock<(Arc<dyn ConnectionPool>, Weak<Conn>)>,
     connection: Mutex<Connection>,
 }
 
-/// The time at which the first bytes of a connection were here.
+/// The time at which the first bytes of a connection were there.
 pub(crate) enum Arrival {
-    /// The instant at which the connection's clock began.
+    /// The bytes were there when the connection's clock began.
     AtOnce,
     Now,
-    /// A while ago: more of them was waited for.
+    /// The bytes had been there since this time, and more of them were awaited.
     Since(Instant),
 }
 
@@ -76,7 +76,7 @@ pub type FrameObserver = Arc<dyn Fn(&FrameSummary) + Send + Sync>;
 pub(crate) type Guard<'a> = MutexGuard<'a, Connection>;
 
 impl Conn {
-    /// Returns the connection as its handles and its task share it; its time begins at `started`.
+    /// Creates a connection for its handles and its task; its time begins at `started`.
     pub(crate) fn new(
         io: Socket,
         machine: Machine,
@@ -109,7 +109,7 @@ impl Conn {
         Ok(conn)
     }
 
-    /// Goes on with a session whose handshake is over.
+    /// Uses a TLS session whose handshake is over.
     #[cfg(feature = "tls")]
     pub(crate) fn use_tls(&self, tls: Box<crate::tls::Tls>) {
         let mut connection = self.lock();
@@ -119,7 +119,7 @@ impl Conn {
         connection.stow_input();
     }
 
-    /// Takes bytes that were read already, in a buffer that this thread has lent.
+    /// Uses bytes that were read already, in a buffer lent by this thread.
     pub(crate) fn use_input(&self, read: ReadBuf, arrival: Arrival) {
         let mut connection = self.lock();
         match arrival {
@@ -139,39 +139,37 @@ impl Conn {
         Time::from_nanos(instant.saturating_duration_since(self.started).as_nanos() as u64)
     }
 
-    /// Returns the peer's address, where it has one: over TCP.
+    /// Returns the peer's address; `None` unless it is over TCP.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
     }
 
-    /// Returns the address of this end, where it has one: over TCP. A system call.
+    /// Returns the address of this end; `None` unless it is over TCP. A system call.
     pub fn local(&self) -> Option<SocketAddr> {
         self.io.local()
     }
 
-    /// Sets the origin that is asked here, such as `https://a.example`, which errors name. Later calls change
-    /// nothing.
+    /// Sets the origin, such as `https://a.example`, which errors name. Later calls change nothing.
     pub fn leads_to(&self, origin: Arc<str>) {
         let _ = self.origin.set(origin);
     }
 
-    /// Returns the origin that is asked here, on a client.
+    /// Returns the origin of a client's connection.
     pub fn origin(&self) -> Option<&str> {
         self.origin.get().map(|origin| &**origin)
     }
 
-    /// Notes the program that a server runs on this connection, for the handlers of its requests.
+    /// Sets the program that runs on a server's connection, for the handlers of its requests.
     pub fn runs(&self, app: Arc<dyn Any + Send + Sync>) {
         let _ = self.app.set(app);
     }
 
-    /// Returns the program that a server runs here, if one was noted.
+    /// Returns the program that runs on this connection, if there is one.
     pub fn app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.app.get()
     }
 
-    /// Makes it one of a pool, which it tells from now on what becomes of it; that it has ended already, at
-    /// once.
+    /// Makes it a member of a pool, which hears its news from now on; if it has ended already, at once.
     pub fn join(self: &Arc<Self>, pool: Arc<dyn ConnectionPool>) {
         let _ = self.pool.set((pool, Arc::downgrade(self)));
         let mut connection = self.lock();
@@ -180,18 +178,18 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Returns the pool that it is one of, for simulations.
+    /// Returns the pool that it belongs to, for simulations.
     #[cfg(feature = "simulation")]
     pub fn pool(&self) -> Option<Arc<dyn ConnectionPool>> {
         self.pool.get().map(|(pool, _)| pool.clone())
     }
 
-    /// Returns the bytes of one content that are gathered unless another limit is named.
+    /// Returns the bytes of a content that are gathered unless another limit is given.
     pub(crate) const fn content_max(&self) -> u32 {
         self.content_max
     }
 
-    /// Returns the version of HTTP that it speaks.
+    /// Returns the version of HTTP of the connection.
     pub fn version(&self) -> Version {
         self.version
     }
@@ -201,7 +199,7 @@ impl Conn {
         self.lock().takes_request()
     }
 
-    /// Gives a connection back that was taken and not used.
+    /// Gives back a connection that was reserved and not used.
     pub fn give_back(&self) {
         let mut connection = self.lock();
         if connection.life.takes_streams() && connection.machine.is_free() {
@@ -211,13 +209,13 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Notes that requests may go over HTTP/1.1 as well, on another connection: the peer may ask for that.
+    /// Allows requests to go over HTTP/1.1 on another connection, should the peer ask for that.
     pub(crate) fn may_fall_back(&self) {
         self.lock().life.may_fall_back();
     }
 
     /// Returns true if the peer of this connection of HTTP/2 has asked for HTTP/1.1 (HTTP_1_1_REQUIRED, RFC
-    /// 9113 §7) and that is spoken: no more streams are opened here.
+    /// 9113 §7) and this side speaks it: no more streams are opened here.
     pub fn asks_for_http1(&self) -> bool {
         self.lock().life.asks_for_http1()
     }
@@ -228,21 +226,21 @@ impl Conn {
         !self.lock().life.is_closing()
     }
 
-    /// Returns how many more requests would be sent at once. When there is no room, callers that wait for the
-    /// origin's connections are told as soon as there is.
+    /// Returns the number of further requests that would be sent at once. When there is no room, callers that
+    /// wait for the origin's connections are told as soon as there is.
     pub fn room(&self) -> usize {
         let mut connection = self.lock();
         if connection.life.takes_streams() { connection.machine.await_slot() } else { 0 }
     }
 
     /// Returns the number of streams that the peer allows at once (SETTINGS_MAX_CONCURRENT_STREAMS), if it
-    /// has said so; nothing over HTTP/1.1.
+    /// has stated one; `None` over HTTP/1.1.
     pub fn streams_allowed(&self) -> Option<u32> {
         self.lock().machine.streams_allowed()
     }
 
-    /// Returns the bytes of a field section that the peer takes (SETTINGS_MAX_HEADER_LIST_SIZE), if it has
-    /// said so: the largest number is no bound. Nothing over HTTP/1.1.
+    /// Returns the bytes of a field section that the peer accepts (SETTINGS_MAX_HEADER_LIST_SIZE), if it has
+    /// stated a number; the largest number is no bound. Nothing over HTTP/1.1.
     pub fn field_section_allowed(&self) -> Option<u32> {
         self.lock().machine.field_section_allowed()
     }
@@ -276,7 +274,7 @@ impl Conn {
         &self.io
     }
 
-    /// Returns the time of this connection, which begins with it; on a server, when it was accepted.
+    /// Returns the time of this connection, which starts with it; on a server, when it was accepted.
     #[inline]
     pub fn time(&self) -> Time {
         Time::from_nanos(self.started.elapsed().as_nanos() as u64)
@@ -287,7 +285,7 @@ impl Conn {
         self.started
     }
 
-    /// Releases the lock and wakes whom the work under it found.
+    /// Releases the lock, and wakes the callers that the work under it has collected.
     #[inline]
     pub(crate) fn unlock_and_wake<'a>(&'a self, connection: Guard<'a>) {
         if !connection.wake.is_empty() || self.observer.is_some() || connection.membership.has_news() {
@@ -313,7 +311,7 @@ impl Conn {
         self.wake_several(connection);
     }
 
-    /// Wakes a few at a time, in the order in which they came.
+    /// Wakes callers, a few at a time, in the order in which they came.
     #[inline(never)]
     fn wake_several<'a>(&'a self, mut connection: Guard<'a>) {
         loop {
@@ -345,7 +343,7 @@ impl Conn {
         self.unlock_and_wake(connection);
         self.lock()
     }
-    /// Tells its pool what has changed on the connection, once the lock is released.
+    /// Reports news of the connection to its pool, after the lock was released.
     #[inline]
     fn tell_pool(&self, news: Option<News>) {
         if let (Some(news), Some((pool, conn))) = (news, self.pool.get()) {
@@ -354,9 +352,9 @@ impl Conn {
     }
 }
 
-/// Facts for those who explain failures, or time exchanges.
+/// Facts for error messages and timings.
 impl Conn {
-    /// Keeps when it was opened; the first word stands. Without TLS there is nothing that was secured.
+    /// Sets the times of its opening; the first call counts. Without TLS there is nothing that was secured.
     pub fn was_opened(&self, opened: Opened) {
         let secured = opened.secured.filter(|_| self.is_secured());
         let _ = self.opened.set(Opened { secured, ..opened });
@@ -367,8 +365,7 @@ impl Conn {
         self.lock().is_secure()
     }
 
-    /// Counts the requests that hold this connection: those whose exchange is not over, as far as the peer is
-    /// concerned.
+    /// Counts the requests that hold this connection: those whose exchange with the peer is not over.
     pub fn occupied(&self) -> Occupied {
         let connection = self.lock();
         connection.slots.iter().filter_map(|slot| occupied_by(&connection.machine, slot)).sum()

@@ -26,7 +26,7 @@ use crate::{
 
 /// The waiting of callers, and their leaving.
 impl Conn {
-    /// Waits on a slot until `check` has an answer, reading for everybody where that is this side's part.
+    /// Waits on a slot until `check` has an answer, and reads for all callers if it is this side's turn.
     pub(crate) fn poll_wait<T>(
         &self,
         at: SlotKey,
@@ -67,7 +67,7 @@ impl Conn {
         }
     }
 
-    /// A caller has what it waited for: what it wrote goes out, and another one reads on.
+    /// Handles a caller that has what it waited for: its output is sent, and another caller reads on.
     fn leave<'a>(&'a self, mut connection: Guard<'a>, me: Reader) {
         connection.give_way(|who| who == me);
         // A caller that waited for room has content in the output now, and nobody else may come to write it.
@@ -77,7 +77,7 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Makes sure that what was written leaves: at once on a client, with the owner's turn on a server.
+    /// Sends what was written: at once on a client, in the task's turn on a server.
     pub(crate) fn push_out<'a>(&'a self, mut connection: Guard<'a>) -> Guard<'a> {
         if !connection.machine.is_client() {
             connection.wake_task();
@@ -86,7 +86,7 @@ impl Conn {
         self.flush(connection)
     }
 
-    /// Gives handles of a stream back, and the memory that its user had.
+    /// Gives handles of a stream back, and the memory that their user had.
     pub(crate) fn release(&self, at: SlotKey, sides: Sides, head: Option<Box<Head>>, content: Content) {
         let mut connection = self.lock();
         if let Some(since) = connection.take_back(at, sides, head, content) {
@@ -105,8 +105,8 @@ impl Conn {
 
 /// Turns: one I/O cycle each.
 impl Conn {
-    /// Takes a turn: write, read once, feed. Returns true if there was something to feed or the connection
-    /// ended.
+    /// Takes a turn: writes, reads once, and feeds the machine. Returns true if there was something to feed
+    /// or the connection ended.
     pub(crate) fn turn<'a>(
         &'a self,
         mut connection: Guard<'a>,
@@ -139,8 +139,8 @@ impl Conn {
         self.read(connection, cx, me)
     }
 
-    /// Looks, on a server whose socket is not read now, whether the client has left the request that is
-    /// answered, and ends the connection then. Otherwise the reactor wakes this task when the client closes
+    /// Checks on a server whose socket is not being read whether the client has abandoned the request that is
+    /// answered, and then ends the connection. Otherwise the reactor wakes this task when the client closes
     /// its side.
     #[cold]
     pub(crate) fn look_for_end<'a>(
@@ -173,7 +173,7 @@ impl Conn {
         (self.wake_and_lock(connection), true)
     }
 
-    /// Reads once, unless somebody else does, and feeds the machine.
+    /// Reads once, unless another caller does, and feeds the machine.
     #[inline]
     fn read<'a>(&'a self, mut connection: Guard<'a>, cx: &mut Context<'_>, me: Reader) -> (Guard<'a>, bool) {
         let locked = &mut *connection;
@@ -224,7 +224,7 @@ impl Conn {
         }
     }
 
-    /// Handles what a read has brought.
+    /// Handles the result of a read.
     #[inline]
     fn take_in<'a>(&'a self, mut connection: Guard<'a>, read: io::Result<usize>, me: Reader) -> Guard<'a> {
         match read {
@@ -270,7 +270,7 @@ impl Reader {
 }
 
 impl Connection {
-    /// Returns the part of a caller that has noted that it waits.
+    /// Returns the next step of a caller that waits.
     fn part(&mut self, me: Reader, waker: &Waker) -> Part {
         self.hand_over.part(me, waker, &mut self.wake)
     }
@@ -294,7 +294,7 @@ impl Connection {
         unheard_since
     }
 
-    /// Lets a client's caller leave, and passes its role on.
+    /// Lets a client's caller leave, and passes on its role as the reader.
     pub(crate) fn give_way(&mut self, leaves: impl Fn(Reader) -> bool) {
         if self.machine.is_client() {
             self.hand_over.give_way(leaves, &mut self.slots, &mut self.wake);

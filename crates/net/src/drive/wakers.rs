@@ -1,8 +1,8 @@
-//! The wakers that are called once a lock is released.
+//! The wakers that are called after a lock is released.
 
 use std::task::Waker;
 
-/// Wakers taken out at a time. The list stays where it is, so that nobody allocates another one.
+/// The wakers that are taken out together. The list stays where it is, so that nobody allocates another one.
 const FEW: usize = 8;
 
 /// Wakers in the order in which they came. The first one needs no memory: where one caller has the connection
@@ -10,7 +10,7 @@ const FEW: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Wakes {
     first: Option<Waker>,
-    /// Wakers that came after the first, or after it was taken out while others were left.
+    /// The wakers after the first.
     others: Vec<Waker>,
 }
 
@@ -34,7 +34,7 @@ impl Wakes {
         self.others.reserve_exact(most.saturating_sub(self.others.len()));
     }
 
-    /// Takes out the waker that is the only one, as it mostly is.
+    /// Takes out the waker if there is exactly one, as mostly.
     #[inline]
     pub(crate) fn take_only(&mut self) -> Option<Waker> {
         if self.others.is_empty() { self.first.take() } else { None }
@@ -49,7 +49,7 @@ impl Wakes {
         first.into_iter().chain(few.into_iter().flatten())
     }
 
-    /// Exchanges the memory of the list, for another connection or from one, unless there are wakers.
+    /// Exchanges the memory of the list with another connection's, unless there are wakers.
     #[inline]
     pub(crate) fn exchange_memory(&mut self, memory: &mut Vec<Waker>) {
         if self.others.is_empty() {

@@ -1,4 +1,4 @@
-//! Writing what waits to the socket, and the end of what is written.
+//! Writing the output to the socket, and ending it.
 
 use std::{io, task::Context};
 
@@ -10,14 +10,14 @@ use crate::{
 };
 
 impl Conn {
-    /// Writes what waits, until there is nothing more or the socket takes no more.
+    /// Writes the output until nothing is left or the socket is full.
     #[inline(always)]
     pub(crate) fn flush<'a>(&'a self, connection: Guard<'a>) -> Guard<'a> {
         let connection = if connection.may_have_output() { self.write_all(connection) } else { connection };
         if connection.machine.wants_shutdown() { self.shut(connection) } else { connection }
     }
 
-    /// Our direction of a tunnel has ended: nothing more will be written.
+    /// Ends the sending direction of a tunnel.
     #[cold]
     fn shut<'a>(&'a self, mut connection: Guard<'a>) -> Guard<'a> {
         // The other direction of a tunnel goes on (RFC 9110 §9.3.6), so only this one is shut.
@@ -38,7 +38,7 @@ impl Conn {
         self.write_all_by(connection, WriteHalf::try_write)
     }
 
-    /// Writes what waits by `write`, until there is nothing more or the socket takes no more.
+    /// Writes the output with `write` until nothing is left or the socket is full.
     pub(crate) fn write_all_by<'a>(
         &'a self,
         mut connection: Guard<'a>,
@@ -60,7 +60,7 @@ impl Conn {
         connection
     }
 
-    /// The connection's task waits here for room in the socket, when the output is blocked.
+    /// Waits, as the connection's task, for room in a full socket.
     pub(crate) fn poll_unblock(&self, cx: &mut Context<'_>) {
         let mut connection = self.lock();
         while connection.output.is_blocked() {
@@ -77,7 +77,7 @@ impl Conn {
         self.unlock_and_wake(connection);
     }
 
-    /// Tells the peer that nothing more will come, after what was written: the end of TLS, then FIN.
+    /// Ends the sending direction after all output: with the end of TLS, then FIN.
     pub(crate) fn say_goodbye<'a>(&'a self, mut connection: Guard<'a>) -> Guard<'a> {
         // A message that lasts until the close would look complete after FIN, so a cut one ends by a reset.
         let is_cut = connection.machine.is_cut_unseen();
@@ -95,14 +95,14 @@ impl Conn {
 }
 
 impl Connection {
-    /// False when there is certainly nothing to write: most turns only read. The output of TLS is not looked
-    /// into.
+    /// Returns false if there is certainly nothing to write: most turns only read. The output of TLS is not
+    /// looked into.
     #[inline]
     pub(crate) fn may_have_output(&self) -> bool {
         self.is_secure() || self.output.unsent() > 0 || self.machine.wants_write()
     }
 
-    /// Makes ready what is to leave. False when there is nothing.
+    /// Prepares the bytes that leave next. False when there is nothing.
     fn stage(&mut self) -> bool {
         self.machine.poll_transmit(self.now, self.output.buffer());
         if self.output.drop_if_failed() {
@@ -122,15 +122,15 @@ impl Connection {
         self.output.stage()
     }
 
-    /// Notes that the socket took no more; the task waits for room.
+    /// Records that the socket is full; the task waits for room.
     pub(crate) fn output_blocked(&mut self) {
         self.output.block();
         self.look_soon();
         self.wake_task();
     }
 
-    /// Gives up the output alone: bytes that the peer sent before it closed are still worth reading, and
-    /// reading will tell that it closed.
+    /// Gives up the output alone: bytes that the peer sent before it closed are still worth reading, and a
+    /// read will show that it closed.
     fn write_failed(&mut self, error: io::Error) {
         self.output.fail(Error::io(Phase::Send, error));
         self.end_if_cut();

@@ -13,15 +13,15 @@ use crate::{
 };
 
 impl Conn {
-    /// Returns the error with which the connection ended, if its peer broke a rule, went over a limit or did
-    /// not finish a head in time. A message that is cut is none.
+    /// Returns the error of the connection, if its peer broke a rule, exceeded a limit or did not finish a
+    /// head in time. A message that is cut is none.
     #[cold]
     pub fn breach(&self) -> Option<Error> {
         self.lock().life.end().filter(|error| is_breach(error)).cloned()
     }
 
-    /// Returns true if the connection has ended because its peer left, and this is what a handler that waited
-    /// for it was told.
+    /// Returns true if the connection has ended because its peer left, and this error is what a waiting
+    /// handler got.
     #[cold]
     pub fn has_left_with(&self, told: &Error) -> bool {
         let is_same = |end: &Error| mem::discriminant(end.cause()) == mem::discriminant(told.cause());
@@ -30,7 +30,7 @@ impl Conn {
 }
 
 impl Conn {
-    /// Lends the head with which the connection ended, as far as it came.
+    /// Lends the head that was being received when the connection ended.
     #[cold]
     pub fn with_refused_head(&self, note: impl FnOnce(&Head)) {
         let connection = self.lock();

@@ -14,13 +14,13 @@ use crate::error::limit::Overrun;
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The caller asked for something that cannot be sent; the text names the rule.
+    /// The request cannot be sent as the caller asked; the text names the rule.
     Usage(&'static str),
-    /// A URL the caller gave cannot be asked; the text shows it without secrets, and says why.
+    /// The URL of the caller cannot be requested; the text shows it without secrets, and the reason.
     Url(Arc<str>),
-    /// A field the caller gave is not valid.
+    /// A field of the caller is not valid.
     Field(FieldError),
-    /// HTTP does not allow what the caller asked for; nothing was sent.
+    /// HTTP does not allow the request; nothing was sent.
     Refused(Refusal),
     /// The operating system refused or the connection broke.
     Io(io::ErrorKind, Option<i32>),
@@ -33,13 +33,13 @@ pub enum Cause {
     Revoked,
     /// The peer's certificate is trusted, but its public key is none of those that were pinned.
     PinMismatch,
-    /// The peer did not agree by ALPN to a version of HTTP that this side speaks.
+    /// The peer did not agree by ALPN on a version of HTTP that this side speaks.
     Protocol,
     /// The peer broke a rule of the protocol on this stream.
     Peer(Violation),
     /// The connection ended: the peer broke a rule, went away or stopped answering.
     Connection(ConnectionError),
-    /// The same over HTTP/1.1.
+    /// The connection of HTTP/1.1 ended: the peer broke a rule, went away or stopped answering.
     Http1(h1::ConnectionError),
     /// The peer reset the stream (RFC 9113 §6.4).
     Reset(ErrorCode),
@@ -47,15 +47,15 @@ pub enum Cause {
     GoAway(ErrorCode),
     /// The peer closed the connection before the message was whole.
     Closed,
-    /// The client of a server has left: it has closed its side of the connection before the answer was whole,
-    /// and half-closed connections are not served (`ServerBuilder::http1_half_close`).
+    /// The client has left: it closed its side of the connection before the answer was complete, and
+    /// half-closed connections are not served (`ServerBuilder::http1_half_close`).
     ClientLeft,
     /// The peer closed a connection of HTTP/2 that had been used before, and nothing came after the request:
     /// it may have been closing when the request was sent.
     Unanswered,
-    /// The peer was slower than it may be, or made us hold more than we do.
+    /// The peer was slower than a limit allows, or made this side hold more than a limit allows.
     Overrun(Overrun),
-    /// A deadline passed; the phase says which.
+    /// A deadline passed; the phase names it.
     Timeout,
     /// The proxy refused to lead to the origin, with this status (RFC 9110 §9.3.6).
     ProxyStatus(Status),
@@ -68,15 +68,14 @@ pub enum Cause {
     /// The content grows to more than this many times its bytes by being decoded (RFC 9110 §8.4), and to more
     /// than 1 MiB.
     Growth(u64),
-    /// The content is longer than this many bytes, which is all that may be gathered: by `content_max` of the
-    /// builder or of a route, by the call that was made, such as [`Body::bytes_max`](crate::Body::bytes_max),
-    /// or, where it is decoded, by `decoded_max`.
+    /// The content is longer than this many bytes, the limit of `content_max` in the builder or the route, of
+    /// a method such as [`Body::bytes_max`](crate::Body::bytes_max), or of `decoded_max` for decoded content.
     TooLong(u64),
-    /// The content is not what it was to be read as; the text says why.
+    /// The content is not in the expected format; the text says why.
     Unreadable(Arc<str>),
-    /// The content of a request is, by its `content-type`, not of this media type.
+    /// The `content-type` of a request is not this media type.
     MediaType(&'static str),
-    /// The response has this status, which is not the success that was asked for (RFC 9110 §15).
+    /// The response has this status, where success was required (RFC 9110 §15).
     Status(Status),
     /// The request was given up on this side.
     Cancelled,
@@ -86,22 +85,22 @@ pub enum Cause {
     /// The tokio runtime that the connection belonged to has ended. A response has to be read before the
     /// runtime ends on which its call was sent.
     RuntimeEnded,
-    /// The program that handles requests failed, and says why itself; see
+    /// The program that handles requests failed, and gives the reason itself; see
     /// [`Error::other`](crate::Error::other).
     Other(Arc<dyn std::error::Error + Send + Sync>),
 }
 
-/// The reason for which a message cannot be sent over the version of HTTP that the connection has.
+/// The reason for which a message cannot be sent over the version of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refusal {
-    /// Over HTTP/1.1.
+    /// The machine of HTTP/1.1 refused it.
     Http1(h1::SendError),
-    /// Over HTTP/2.
+    /// The machine of HTTP/2 refused it.
     Http2(SendError),
 }
 
 impl Refusal {
-    /// Returns true if another connection would not refuse.
+    /// Returns true if another connection might accept the message.
     pub(crate) const fn is_of_connection(self) -> bool {
         match self {
             Self::Http1(error) => error.is_of_connection(),
@@ -109,12 +108,12 @@ impl Refusal {
         }
     }
 
-    /// Returns true if as many streams are open as the peer allows.
+    /// Returns true if the peer allows no more streams at present.
     pub(crate) const fn is_full(self) -> bool {
         matches!(self, Self::Http2(SendError::StreamLimit))
     }
 
-    /// Returns true if the same connection would not refuse a little later.
+    /// Returns true if the same connection might accept the message a little later.
     pub(crate) const fn is_for_now(self) -> bool {
         match self {
             Self::Http1(error) => error.is_for_now(),
@@ -159,8 +158,7 @@ impl From<rustls::Error> for Cause {
     }
 }
 
-/// The error that a verifier of certificates ends with where no pin matches, and [`Cause::PinMismatch`] is
-/// made of.
+/// The error of a certificate verifier when no pin matches; it becomes [`Cause::PinMismatch`].
 #[cfg(feature = "tls")]
 #[derive(Clone, Copy, Debug)]
 pub struct PinMismatch;

@@ -13,7 +13,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A cause in words, with text from elsewhere as it came.
+/// A cause in words, with text from elsewhere unescaped.
 struct AsItCame<'a>(&'a Cause);
 
 impl fmt::Display for AsItCame<'_> {
@@ -83,7 +83,7 @@ impl fmt::Display for AsItCame<'_> {
     }
 }
 
-/// Writes the likely reason of a server for a code that does not say it.
+/// Writes what a server probably means by a code that does not say it.
 fn assumption_of(f: &mut fmt::Formatter<'_>, code: ErrorCode) -> fmt::Result {
     match code {
         ErrorCode::HTTP_1_1_REQUIRED => f.write_str(

@@ -4,23 +4,23 @@ use std::{io, net::SocketAddr};
 
 use crate::error::{Error, Phase, Retry, cause::Cause};
 
-/// The side that has to change something so that the same request would succeed.
+/// The side that has to change something for the same request to succeed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fault {
-    /// The caller: the request, the settings, or what content was copied to.
+    /// The caller: the request, the settings, or the writer that content was copied to.
     Caller,
     /// The peer, or the proxy: it broke a rule, refused, or went away.
     Peer,
-    /// The network between the two, or the time that was given.
+    /// The network between the two, or the time limit.
     Between,
 }
 
-/// An address that was tried, and why that failed.
+/// An address that was tried, and its failure.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Attempt {
     /// The address.
     pub address: SocketAddr,
-    /// The answer of the operating system; `TimedOut` when it did not answer in time.
+    /// The error of the operating system; `TimedOut` when it did not answer in time.
     pub failure: io::ErrorKind,
 }
 
@@ -44,7 +44,7 @@ impl Error {
         }
     }
 
-    /// Returns true if it took too long.
+    /// Returns true if the failure is a time limit.
     pub fn is_timeout(&self) -> bool {
         match self.cause() {
             Cause::Timeout => true,
@@ -55,12 +55,12 @@ impl Error {
         }
     }
 
-    /// Returns true if the same request may be sent again as it is, without being carried out twice.
+    /// Returns true if the same request may be sent again without being carried out twice.
     pub fn is_retryable(&self) -> bool {
         self.retry() == Retry::Safe
     }
 
-    /// Returns true if there was no connection yet.
+    /// Returns true if the failure came before there was a connection.
     pub fn is_connect(&self) -> bool {
         matches!(
             self.phase(),

@@ -1,11 +1,11 @@
-//! Our errors where `std::io` is spoken.
+//! Conversion of errors into `std::io::Error`.
 
 use std::io;
 
 use crate::error::{Error, cause::Cause};
 
 impl From<Error> for io::Error {
-    /// The same failure; what it was is found again with [`io::Error::downcast`].
+    /// Converts the failure; [`io::Error::downcast`] returns it.
     fn from(error: Error) -> Self {
         let kind = match error.cause() {
             Cause::Io(kind, _) | Cause::Sink(kind, _) => *kind,

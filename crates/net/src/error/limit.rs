@@ -1,5 +1,4 @@
-//! The limits that are kept here and not by the machine: how slow a peer may be, and how much it may make us
-//! hold.
+//! The limits that this crate holds and not the machine: the pace of a peer, and the memory that it may take.
 //!
 //! Rule: a limit is a row of this table, so that it has a name to be counted by.
 
@@ -7,8 +6,8 @@ use std::{fmt, time::Duration};
 
 use alula_machine::Limits;
 
-/// A limit that a peer has run into; its field in [`Limits`](alula_machine::Limits) is named at the end of
-/// its text.
+/// A limit that a peer has run into; its text ends with the name of its field in
+/// [`Limits`](alula_machine::Limits).
 ///
 /// `Copy` and free of allocation: it is built on hostile paths.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -25,7 +24,7 @@ impl fmt::Display for Overrun {
     }
 }
 
-/// The value of a limit, as it is said.
+/// The value of a limit, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Time(Duration),
@@ -34,7 +33,7 @@ pub(crate) enum Value {
 }
 
 impl Overrun {
-    /// Returns the value that the limit has among these; `None` for one that is elsewhere, or a number of
+    /// Returns the value of the limit among these; `None` for one that is elsewhere, or a number of
     /// connections.
     pub(crate) fn value(self, limits: &Limits) -> Option<Value> {
         match self {

@@ -1,5 +1,5 @@
-//! Failures of requests and connections: what was asked of whom, the phase, the cause, and whether sending
-//! again is safe.
+//! Failures of requests and connections: the request, the phase, the cause, and whether sending it again is
+//! safe.
 
 pub(crate) mod breach;
 pub(crate) mod cause;
@@ -49,7 +49,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Error(Arc<Facts>);
 
-/// The facts known of a failure.
+/// The known facts of a failure.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) phase: Phase,
@@ -59,21 +59,21 @@ pub(crate) struct Facts {
     is_left_out: bool,
     sent: u64,
     pub(crate) asked: Option<Arc<Asked>>,
-    /// The host that was looked up, the socket or the file.
+    /// The host, socket or file of the failure.
     pub(crate) place: Option<Arc<str>>,
-    /// The work that failed, in words, where neither phase nor cause says it.
+    /// The work that failed, in words, if neither phase nor cause says it.
     pub(crate) work: Option<&'static str>,
-    /// The limit that the peer went over.
+    /// The limit that the peer exceeded.
     pub(crate) exceeded: Option<Exceeded>,
     /// The value of the limit that the peer ran into.
     pub(crate) value: Option<Value>,
-    /// The time that was given.
+    /// The time limit.
     pub(crate) after: Option<Duration>,
     /// The addresses that were tried.
     pub(crate) tried: Option<Arc<[Attempt]>>,
     /// The error of the operating system, the transport or another source.
     pub(crate) source: Option<Arc<io::Error>>,
-    /// The requests that hold the connections which were waited for.
+    /// The requests that hold the connections for which this one waited.
     pub(crate) occupied: Occupied,
     /// The debug data of a GOAWAY frame (RFC 9113 §6.8).
     pub(crate) goaway: Option<Arc<[u8]>>,
@@ -83,7 +83,7 @@ pub(crate) struct Facts {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Phase {
-    /// Checking what the caller asked for; nothing was sent.
+    /// Checking the request; nothing was sent.
     Build,
     /// Waiting until a connection is free or may be opened.
     Queue,
@@ -91,7 +91,7 @@ pub enum Phase {
     Resolve,
     /// Opening the connection.
     Connect,
-    /// Asking the proxy for a way to the origin.
+    /// Asking the proxy for a connection to the origin.
     Proxy,
     /// The TLS handshake.
     Handshake,
@@ -110,12 +110,12 @@ pub enum Retry {
     Safe,
     /// The peer may have acted on the request: send again only what is idempotent (RFC 9110 §9.2.2).
     IfIdempotent,
-    /// Sending the same again would fail the same way.
+    /// The same request would fail the same way.
     Pointless,
 }
 
 impl Error {
-    /// An error of this phase and cause.
+    /// Creates an error of this phase and cause.
     pub fn new(phase: Phase, cause: Cause, retry: Retry) -> Self {
         Self(Arc::new(Facts {
             phase,
@@ -137,13 +137,13 @@ impl Error {
         }))
     }
 
-    /// A mistake of the caller; nothing was sent.
+    /// Creates the error of a mistake of the caller; nothing was sent.
     pub fn usage(rule: &'static str) -> Self {
         Self::new(Phase::Build, Cause::Usage(rule), Retry::Pointless)
     }
 
-    /// A failure of the program's own, which becomes the [source](std::error::Error::source): what a handler
-    /// of a server ends with when its work fails.
+    /// Creates a failure of the program's own, which becomes the [source](std::error::Error::source): for a
+    /// handler of a server whose work fails.
     ///
     /// ```
     /// let failed = std::io::Error::other("the disk is full");
@@ -153,9 +153,9 @@ impl Error {
         Self::new(Phase::Build, Cause::Other(error.into().into()), Retry::Pointless)
     }
 
-    /// The operating system or the transport failed, and says so itself. A request that failed before there
-    /// was a connection may be sent again; one whose file cannot be opened, in [`Phase::Build`], would fail
-    /// the same way.
+    /// Creates the error of a failure in the operating system or the transport. A request that failed before
+    /// there was a connection may be sent again; one whose file cannot be opened, in [`Phase::Build`], would
+    /// fail the same way.
     pub fn io(phase: Phase, error: io::Error) -> Self {
         let retry = match phase {
             Phase::Build => Retry::Pointless,
@@ -165,27 +165,27 @@ impl Error {
         Self::new(phase, Cause::Io(error.kind(), error.raw_os_error()), retry).because(error)
     }
 
-    /// The work was given up on this side. Allocates nothing.
+    /// Creates the error of work that was given up on this side. Allocates nothing.
     pub fn cancelled() -> Self {
         OFTEN.cancelled.clone()
     }
 
-    /// The writer of the content was dropped before the message was whole. Allocates nothing.
+    /// Creates the error of a writer that was dropped before the message was complete. Allocates nothing.
     pub(crate) fn unfinished() -> Self {
         OFTEN.unfinished.clone()
     }
 
-    /// The runtime of a connection has ended, on which a request was sent or was to be.
+    /// Creates the error of a connection whose runtime has ended.
     pub fn runtime_ended(phase: Phase, retry: Retry) -> Self {
         Self::new(phase, Cause::RuntimeEnded, retry)
     }
 
-    /// Returns the request that was asked, and of whom, if that is known.
+    /// Returns the request and its origin, if they are known.
     pub fn asked(&self) -> Option<&Asked> {
         self.0.asked.as_deref()
     }
 
-    /// Returns the step at which it failed.
+    /// Returns the phase in which it failed.
     pub fn phase(&self) -> Phase {
         self.0.phase
     }
@@ -200,13 +200,13 @@ impl Error {
         self.0.retry
     }
 
-    /// Returns the time that was given, when it was a deadline that passed.
+    /// Returns the time limit, if the failure is a deadline that passed.
     pub fn after(&self) -> Option<Duration> {
         self.0.after
     }
 
-    /// Returns the limit that the peer went over, with what was seen of it and its value, when that is the
-    /// cause.
+    /// Returns the limit that the peer exceeded, with the value that was seen and the value of the limit, if
+    /// that is the cause.
     pub fn exceeded(&self) -> Option<Exceeded> {
         self.0.exceeded
     }
@@ -228,7 +228,7 @@ impl Error {
         Some(self.0.occupied).filter(|occupied| !occupied.is_nothing())
     }
 
-    /// Returns true when a connection that had been used before ended before anything came after the request.
+    /// Returns true if a connection that had been used before ended before anything came after the request.
     /// The peer may have been closing it when the request was sent; that it did not act on the request is
     /// likely, and not certain.
     pub fn is_unanswered(&self) -> bool {
@@ -239,13 +239,13 @@ impl Error {
         self.0.is_unanswered || is_said
     }
 
-    /// Returns true when the peer went away without having acted on the request, on a connection on which it
-    /// took others: another connection may take it.
+    /// Returns true if the peer went away without having acted on the request, on a connection on which it
+    /// had taken others: another connection may take it.
     pub fn is_left_out(&self) -> bool {
         self.0.is_left_out
     }
 
-    /// Returns true when the server wants the request over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7).
+    /// Returns true if the server wants the request over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7).
     pub fn asks_for_http1(&self) -> bool {
         matches!(
             self.0.cause,
@@ -253,7 +253,7 @@ impl Error {
         )
     }
 
-    /// Bytes of the request's content that had been handed to the connection.
+    /// Returns the bytes of the request's content that had been handed to the connection.
     pub fn sent(&self) -> u64 {
         self.0.sent
     }
@@ -262,7 +262,7 @@ impl Error {
         &self.0
     }
 
-    /// The same failure, of which more is known. Allocates when others have it as well.
+    /// Returns the same failure with another known fact. Allocates when others have it as well.
     fn knowing(mut self, learn: impl FnOnce(&mut Facts)) -> Self {
         learn(Arc::make_mut(&mut self.0));
         self
@@ -280,20 +280,20 @@ impl Error {
         self.knowing(|facts| facts.asked = Some(Arc::new(asked())))
     }
 
-    /// Names the host, socket or file that it is about.
+    /// Adds the host, socket or file.
     #[must_use]
     pub fn about(self, place: impl Into<Arc<str>>) -> Self {
         self.knowing(|facts| facts.place = Some(place.into()))
     }
 
-    /// Names the work that failed, as `the content could not be read`, where neither the phase nor the cause
-    /// does.
+    /// Adds the work that failed, such as `the content could not be read`, if neither phase nor cause says
+    /// it.
     #[must_use]
     pub fn with_work(self, work: &'static str) -> Self {
         self.knowing(|facts| facts.work = Some(work))
     }
 
-    /// Adds the time that was given, unless it is known.
+    /// Adds the time limit, unless it is known.
     #[must_use]
     pub fn in_spite_of(self, given: Option<Duration>) -> Self {
         match given {
@@ -302,7 +302,7 @@ impl Error {
         }
     }
 
-    /// Keeps the error that it comes from.
+    /// Adds the error that caused this one.
     #[must_use]
     pub fn because(self, error: io::Error) -> Self {
         self.knowing(|facts| facts.source = Some(Arc::new(error)))
@@ -320,14 +320,14 @@ impl Error {
         self.knowing(|facts| facts.occupied = occupied)
     }
 
-    /// Adds the bytes of content that had been handed on.
+    /// Adds the bytes of content that had been handed to the connection.
     #[must_use]
     pub fn with_sent(self, bytes: u64) -> Self {
         self.knowing(|facts| facts.sent = bytes)
     }
 
-    /// Returns the same failure of a request that was sent before, when the peer may have acted on it: it is
-    /// not known to be safe to send it again.
+    /// Returns the same failure of a request that was sent before, when the peer may have acted on it:
+    /// sending it again is not known to be safe.
     #[must_use]
     pub fn after_doubtful_try(self) -> Self {
         match self.0.retry {
@@ -336,14 +336,14 @@ impl Error {
         }
     }
 
-    /// Returns the same failure met in another phase.
+    /// Returns the same failure in another phase.
     #[must_use]
     pub fn during(self, phase: Phase) -> Self {
         if self.0.phase == phase { self } else { self.knowing(|facts| facts.phase = phase) }
     }
 
-    /// Returns the same failure, of a connection that had been used before and brought nothing after the
-    /// request.
+    /// Returns the same failure, marked as one of a connection that had been used before and on which nothing
+    /// came after the request.
     pub(crate) fn unanswered(self) -> Self {
         self.knowing(|facts| {
             facts.is_unanswered = true;
@@ -353,7 +353,7 @@ impl Error {
         })
     }
 
-    /// Returns the same failure, on a connection whose peer took other requests, if it was by GOAWAY.
+    /// Returns the same failure, marked as one of a peer that took other requests, if it was a GOAWAY.
     pub(crate) fn left_out(self) -> Self {
         match (&self.0.cause, self.0.retry) {
             (Cause::GoAway(_), Retry::Safe) => self.knowing(|facts| facts.is_left_out = true),
@@ -361,7 +361,7 @@ impl Error {
         }
     }
 
-    /// Adds the limit that the peer went over, if that is the cause.
+    /// Adds the limit that the peer exceeded, if that is the cause.
     pub(crate) fn exceeding(self, exceeded: Option<Exceeded>) -> Self {
         let is_cause = match &self.0.cause {
             Cause::Http1(h1::ConnectionError::Peer(_)) => true,
@@ -382,15 +382,15 @@ impl Error {
         self.knowing(|facts| facts.goaway = Some(debug.into()))
     }
 
-    /// Returns the same failure, met before the request was sent.
+    /// Returns the same failure, from before the request was sent.
     pub(crate) fn before_sending(self) -> Self {
         self.knowing(|facts| {
             (facts.phase, facts.retry, facts.is_unanswered) = (Phase::Send, Retry::Safe, false);
         })
     }
 
-    /// Returns true if the other side of a connection went away: it closed or reset the connection, within a
-    /// message or between two, or reset the stream (RFC 9113 §6.4).
+    /// Returns true if the other side went away: it closed or reset the connection, within a message or
+    /// between two, or reset the stream (RFC 9113 §6.4).
     ///
     /// A handler whose request fails so has no client to answer, if the handler was not dropped before, and
     /// [`on_error`](https://docs.rs/alula/latest/alula/struct.ServerBuilder.html#method.on_error) is not told
@@ -426,8 +426,7 @@ impl Error {
         had_connection && (is_given_up || self.is_of_peer_that_left())
     }
 
-    /// Returns true if a connection ended with this because its peer closed or reset it, within a message or
-    /// between two.
+    /// Returns true if this error ended a connection because its peer closed or reset it.
     pub(crate) fn is_of_peer_that_left(&self) -> bool {
         match &self.0.cause {
             Cause::ClientLeft | Cause::Closed | Cause::Io(..) => true,
@@ -439,8 +438,8 @@ impl Error {
         }
     }
 
-    /// Returns true for an end of the connection of which the system tells once: the peer has reset it, or
-    /// has taken nothing for too long.
+    /// Returns true for an end that the system reports only once: the peer has reset the connection, or has
+    /// taken nothing for too long.
     pub(crate) fn is_told_once(&self) -> bool {
         matches!(self.0.cause, Cause::Io(io::ErrorKind::ConnectionReset | io::ErrorKind::TimedOut, _))
     }
@@ -452,8 +451,9 @@ impl Error {
         Self::new(Phase::Head, Cause::Connection(error), Retry::IfIdempotent)
     }
 
-    /// A connection of HTTP/1.1 ended. One that had been used before and closes without a word may have been
-    /// closing when the request came; that it was not acted on is likely, and not certain.
+    /// Creates the error of a connection of HTTP/1.1 that ended. One that had been used before and closes
+    /// without a word may have been closing when the request came; that it was not acted on is likely, and
+    /// not certain.
     pub(crate) fn http1(error: h1::ConnectionError) -> Self {
         match error {
             h1::ConnectionError::PeerClosed => OFTEN.peer_closed.clone(),
@@ -461,17 +461,17 @@ impl Error {
         }
     }
 
-    /// The peer closed the connection. Allocates nothing.
+    /// Creates the error of a connection that the peer closed. Allocates nothing.
     pub(crate) fn closed() -> Self {
         OFTEN.closed.clone()
     }
 
-    /// A client has left before the answer was whole. Allocates nothing.
+    /// Creates the error of a client that left before its answer was complete. Allocates nothing.
     pub(crate) fn client_left() -> Self {
         OFTEN.client_left.clone()
     }
 
-    /// A stream that ended before its messages were whole.
+    /// Creates the error of a stream that ended before its messages were complete.
     pub(crate) fn reset(reset: &Reset) -> Self {
         let cause = match reset.origin {
             Origin::Peer => Cause::Reset(reset.code),
@@ -482,19 +482,21 @@ impl Error {
         Self::new(Phase::Head, cause, retry)
     }
 
-    /// The peer went away because something was wrong, and did not answer what it had taken.
+    /// Creates the error of a peer that went away because something was wrong, without answering what it had
+    /// taken.
     pub(crate) fn farewell(code: ErrorCode) -> Self {
         Self::new(Phase::Head, Cause::GoAway(code), Retry::IfIdempotent)
     }
 
-    /// The peer ran into a limit; before there is a connection, nothing was received from it.
+    /// Creates the error of a peer that ran into a limit; before there is a connection, nothing was received
+    /// from it.
     pub(crate) fn overrun(phase: Phase, overrun: Overrun, limits: &Limits) -> Self {
         let retry = if matches!(phase, Phase::Handshake) { Retry::Safe } else { Retry::IfIdempotent };
         let error = Self::new(phase, Cause::Overrun(overrun), retry);
         error.knowing(|facts| facts.value = overrun.value(limits))
     }
 
-    /// A command that the machine refused; nothing was sent.
+    /// Creates the error of a command that the machine refused; nothing was sent.
     pub fn refused(refusal: impl Into<Refusal>) -> Self {
         let refusal = refusal.into();
         let (phase, retry) = match refusal.is_of_connection() {
@@ -509,13 +511,13 @@ impl Error {
         Self::new(Phase::Content, Cause::TooLong(bytes_max), Retry::Pointless)
     }
 
-    /// Makes the error of content whose copy could not be written.
+    /// Creates the error of content whose copy could not be written.
     pub(crate) fn sink(error: io::Error) -> Self {
         let cause = Cause::Sink(error.kind(), error.raw_os_error());
         Self::new(Phase::Content, cause, Retry::IfIdempotent).because(error)
     }
 
-    /// A deadline of a stream has passed.
+    /// Creates the error of a stream whose deadline has passed.
     pub(crate) fn deadline(given: Option<Duration>) -> Self {
         Self::new(Phase::Head, Cause::Timeout, Retry::IfIdempotent).in_spite_of(given)
     }
@@ -535,8 +537,7 @@ impl Error {
     }
 }
 
-/// Failures that are made once, at the first of them: connections end with these that go well, and are to
-/// allocate nothing then.
+/// Errors that are created once: connections that go well end with them, and must not allocate then.
 struct Often {
     cancelled: Error,
     unfinished: Error,
@@ -569,8 +570,8 @@ impl fmt::Debug for Error {
     }
 }
 
-/// An error of the operating system, a connector, a resolver, a reader or a sink is the source, where that is
-/// the cause.
+/// Returns an error of the operating system, a connector, a resolver, a reader or a writer as the source, if
+/// that is the cause.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         if let Cause::Other(error) = &self.0.cause {

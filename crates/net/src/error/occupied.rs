@@ -1,4 +1,4 @@
-//! The requests and connections that occupy an origin: an error about a wait for a connection names them.
+//! The requests and connections that occupy an origin, for the error of a call that waited for a connection.
 
 use std::{fmt, iter::Sum};
 
@@ -6,11 +6,11 @@ use std::{fmt, iter::Sum};
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Occupied {
-    /// Responses whose heads the program has, and whose content it has neither read to its end nor dropped.
+    /// Responses whose heads the program has, and whose content it has neither read to the end nor dropped.
     pub unread: u32,
     /// Requests whose responses have not begun.
     pub unanswered: u32,
-    /// Requests whose content is not sent to its end.
+    /// Requests whose content is not completely sent.
     pub unsent: u32,
 }
 
@@ -19,7 +19,7 @@ impl Occupied {
     pub(crate) const UNANSWERED: Self = Self { unread: 0, unanswered: 1, unsent: 0 };
     pub(crate) const UNSENT: Self = Self { unread: 0, unanswered: 0, unsent: 1 };
 
-    /// Returns true if nothing is known to hold a connection.
+    /// Returns true if no request is known to hold a connection.
     pub const fn is_nothing(self) -> bool {
         self.unread == 0 && self.unanswered == 0 && self.unsent == 0
     }

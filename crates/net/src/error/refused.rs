@@ -16,17 +16,17 @@ pub struct Refused {
 enum Reason {
     /// The peer broke a rule of HTTP/2 on one stream, or its head is too large.
     Rule(Violation),
-    /// Memory is short, by this limit.
+    /// Memory is short because of this limit.
     Memory(Overrun),
 }
 
 impl Refused {
-    /// The peer broke a rule.
+    /// Creates the refusal of a request that broke a rule.
     pub(crate) const fn by_rule(rule: Violation, head: Option<Box<Head>>) -> Self {
         Self { reason: Reason::Rule(rule), head }
     }
 
-    /// Memory is short, by this limit.
+    /// Creates the refusal for want of memory, with the limit.
     pub(crate) const fn for_memory(limit: Overrun, head: Box<Head>) -> Self {
         Self { reason: Reason::Memory(limit), head: Some(head) }
     }
@@ -35,12 +35,12 @@ impl Refused {
         self.head
     }
 
-    /// Returns the head of the request as far as it is known, its control data at least.
+    /// Returns the known part of the request's head, at least its control data.
     pub fn head(&self) -> Option<&Head> {
         self.head.as_deref()
     }
 
-    /// Returns the rule that was broken, or the limit by which memory is short.
+    /// Returns the broken rule, or the limit on memory.
     pub(crate) const fn reason(&self) -> Result<Violation, Overrun> {
         match self.reason {
             Reason::Rule(rule) => Ok(rule),

@@ -1,5 +1,5 @@
-//! The sentence that a failure is shown as: plain words first, and a section of an RFC where a rule of the
-//! protocol was broken.
+//! The sentence that shows a failure: plain words first, and a section of an RFC if a rule of the protocol
+//! was broken.
 //!
 //! Rule: the whole sentence goes through [`OneLine`], since URLs, methods, hosts, files and the words of
 //! others are parts of it. The request is named once, at the beginning, and an address that is part of it is
@@ -27,7 +27,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The sentence with text from elsewhere as it came.
+/// The sentence, with text from elsewhere unescaped.
 struct Sentence<'a>(&'a Facts);
 
 impl fmt::Display for Sentence<'_> {
@@ -80,7 +80,7 @@ fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
     }
 }
 
-/// The limit with its value, which stands beside its name at the end of its text.
+/// Writes the limit with its value, which stands beside its name at the end.
 fn over(
     f: &mut fmt::Formatter<'_>,
     Overrun { limit, .. }: Overrun,
@@ -121,7 +121,7 @@ fn not_connected(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
     }
 }
 
-/// Returns true if the URL names this address.
+/// Returns true if the URL contains this address.
 fn is_asked(facts: &Facts, address: SocketAddr) -> bool {
     let origin = facts.asked.as_ref().map_or("", |asked| asked.origin());
     let authority = origin.split_once("://").map_or(origin, |(_, authority)| authority);
@@ -131,8 +131,8 @@ fn is_asked(facts: &Facts, address: SocketAddr) -> bool {
     authority == address.to_string() || (is_default && Some(authority) == host.strip_suffix(":0"))
 }
 
-/// Returns the addresses that were tried, each with its reason; nothing where there are none, or one that the
-/// URL names.
+/// Writes the addresses that were tried, each with its reason; nothing if there are none, or one that the URL
+/// contains.
 fn tried(f: &mut fmt::Formatter<'_>, facts: &Facts, before: &str) -> fmt::Result {
     let tried = facts.tried.as_deref().unwrap_or_default();
     if matches!(tried, [only] if is_asked(facts, only.address)) {
@@ -170,7 +170,7 @@ fn broken(f: &mut fmt::Formatter<'_>, facts: &Facts, phase: Phase) -> fmt::Resul
     }
 }
 
-/// The reason in the words of its source, without a number that repeats it.
+/// The message of the source, without a number that repeats it.
 struct Reason<'a>(&'a Facts);
 
 impl fmt::Display for Reason<'_> {
@@ -185,7 +185,7 @@ impl fmt::Display for Reason<'_> {
     }
 }
 
-/// Words of the operating system as they stand in a sentence.
+/// Returns a message of the operating system in the form of a clause.
 fn in_sentence(text: &str) -> String {
     let text = text.strip_prefix("failed to lookup address information: ").unwrap_or(text);
     let text = match (text.rfind(" (os error "), text.ends_with(')')) {
@@ -200,7 +200,7 @@ fn in_sentence(text: &str) -> String {
     }
 }
 
-/// A time in seconds, as short as it is exact to a millisecond.
+/// A time in seconds, with as many digits as milliseconds need.
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {

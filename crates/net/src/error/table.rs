@@ -1,4 +1,4 @@
-//! The table of docs/errors.md: every cause with a sentence, its phase, whose fault it is, and whether to
+//! The table of docs/errors.md: every cause with a sentence, its phase, the side at fault, and whether to
 //! send again.
 //!
 //! Written anew by this test with `ALULA_WRITE_DOCS=1 cargo test -p alula-net --all-features error_table`.

@@ -1,4 +1,4 @@
-//! Taking connections: the settings that they share, and the time that opening one may take.
+//! Accepting connections: the settings that they share, and the time limit for opening one.
 
 use std::{
     future::poll_fn,
@@ -37,8 +37,8 @@ pub struct Accept {
     /// True if clear text is taken beside TLS.
     #[cfg(feature = "tls")]
     pub clear_text: bool,
-    /// The versions spoken. Over TLS the client chooses by ALPN, which the configuration offers; in clear
-    /// text it shows the version by its first bytes.
+    /// The versions of HTTP to speak. Over TLS the client chooses by ALPN, which the configuration offers; in
+    /// clear text it shows the version by its first bytes.
     pub speaks: Speaks,
     /// The settings of HTTP/1.1 machines, but for the scheme; see [`http1_of`](Self::http1_of).
     pub http1: Arc<h1::Config>,
@@ -48,7 +48,7 @@ pub struct Accept {
     /// The account that all connections of this server share.
     pub ledger: Arc<Ledger>,
     /// The bytes of a request's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather
-    /// unless told otherwise.
+    /// unless another limit is given.
     pub content_max: usize,
 }
 
@@ -97,8 +97,7 @@ impl Accept {
         }
     }
 
-    /// Returns a connection whose time began when it was accepted, and so did that of the machine's
-    /// handshake.
+    /// Returns a connection whose time, and that of its machine, began when it was accepted.
     pub(crate) fn plain(
         &self,
         socket: Socket,
@@ -119,7 +118,7 @@ impl Accept {
     }
 }
 
-/// Ready with the connection, or when that takes too long.
+/// Polls for the connection, or for the error when the time is over.
 fn poll_in_time(
     opening: &mut Opening<'_>,
     late: Pin<&mut Option<Sleep>>,
@@ -132,7 +131,7 @@ fn poll_in_time(
     Poll::Ready(opening.end_late())
 }
 
-/// Ready at this time, for which the timer is set if it is not yet.
+/// Completes at this time; sets the timer if necessary.
 fn poll_until(mut timer: Pin<&mut Option<Sleep>>, at: Instant, cx: &mut Context<'_>) -> Poll<()> {
     match timer.as_mut().as_pin_mut() {
         None => timer.set(Some(sleep_until(at))),

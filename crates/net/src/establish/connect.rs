@@ -31,37 +31,37 @@ pub struct Connect {
     /// `None` for clear text.
     #[cfg(feature = "tls")]
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    /// The versions that this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1, unless
-    /// only HTTP/2 is spoken: that is prior knowledge (RFC 9113 §3.3).
+    /// The versions of HTTP that this side speaks. Over TLS the peer chooses; in clear text it is HTTP/1.1,
+    /// unless only HTTP/2 is spoken: that is prior knowledge (RFC 9113 §3.3).
     pub speaks: Speaks,
     /// The settings of HTTP/1.1 machines.
     pub http1: Arc<h1::Config>,
     /// The settings of HTTP/2 machines, but for the next.
     pub config: Arc<Config>,
-    /// The number of streams that the server is expected to allow until it says so itself.
+    /// The number of streams that the server is expected to allow until it has stated a number.
     pub streams_expected: u32,
-    /// The bytes of a field section that the server is expected to take until it says so itself; the largest
-    /// number is no bound.
+    /// The bytes of a field section that the server is expected to accept until it has stated a number; the
+    /// largest number is no bound.
     pub field_section_expected: u32,
     /// The account that all connections of this client share.
     pub ledger: Arc<Ledger>,
     /// The bytes of a response's content that [`Body::bytes`](crate::Body::bytes) and its siblings gather
     /// unless told otherwise.
     pub content_max: usize,
-    /// The observer that is told of every frame; needs `config.trace`.
+    /// The observer that is told of every frame; requires `config.trace`.
     pub observer: Option<FrameObserver>,
-    /// The observer that is told of the end of the connection.
+    /// The function to call at the end of the connection.
     pub at_end: Option<AtEnd>,
 }
 
-/// A function that is called with a connection whose own task has ended, also when it is dropped with its
+/// A function that is called with a connection whose own task has ended, even if it was dropped with its
 /// runtime.
 pub type AtEnd = Arc<dyn Fn(&Conn) + Send + Sync>;
 
 impl Connect {
-    /// The settings of connections in clear text, which nobody observes; the limits of `config` are those of
-    /// both machines. A crate that is built without TLS cannot name the field for it, which is there as soon
-    /// as another crate asks for TLS.
+    /// Creates settings of connections in clear text without observers; the limits of `config` hold for both
+    /// machines. A crate that is built without TLS cannot name the field for it, which is there as soon as
+    /// another crate asks for TLS.
     pub fn new(speaks: Speaks, http1: h1::Config, config: Config, ledger: Arc<Ledger>) -> Self {
         Self {
             #[cfg(feature = "tls")]
@@ -78,7 +78,7 @@ impl Connect {
         }
     }
 
-    /// Has `tell` called at the end of each connection.
+    /// Sets the function to call at the end of each connection.
     #[must_use]
     pub fn at_end(self, tell: impl Fn(&Conn) + Send + Sync + 'static) -> Self {
         Self { at_end: Some(Arc::new(tell)), ..self }
@@ -114,7 +114,7 @@ impl Connect {
         Ok(conn)
     }
 
-    /// Returns the version that is spoken in clear text.
+    /// Returns the version to speak in clear text.
     fn unasked(&self) -> Version {
         if self.speaks.http1 { Version::Http1 } else { Version::Http2 }
     }

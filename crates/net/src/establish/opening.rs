@@ -1,4 +1,4 @@
-//! A connection of a server that is being opened: its first bytes say what is spoken, and TLS shakes hands.
+//! A connection of a server that is being opened: its first bytes tell the protocol, and TLS shakes hands.
 //!
 //! Rule: the machine of a connection in clear text, and all that goes with it, is there once it is of use:
 //! when the first head is whole, or the preface of HTTP/2 (RFC 9113 §3.4). Until then the few bytes that came
@@ -43,23 +43,23 @@ const TLS_HANDSHAKE: u8 = 0x16;
 /// The first bytes of HTTP/2 (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The bytes by which HTTP/2 is told from HTTP/1.1, no request of which begins so.
+/// The beginning of HTTP/2 connections that no request of HTTP/1.1 has.
 const PREFACE_BEGIN: &[u8] = b"PRI ";
 
-/// Bytes of an unfinished head that are held without a machine. Most heads are shorter; a longer one is worth
-/// a machine.
+/// The bytes of an unfinished head that are held without a machine. Most heads are shorter; a longer one is
+/// worth a machine.
 const HELD_BYTES_MAX: usize = 512;
 
 /// The memory of a connection that is being opened, with its task and its socket. Measured (`idle_memory`).
 const OPENING_BYTES: u64 = 1300;
 
-/// Bytes of room that the first read has at least.
+/// The least room for the first read.
 const FIRST_ROOM: usize = LENT_BYTES / 2;
 
-/// A time that does not come, some thirty years.
+/// A time that is not reached, some thirty years away.
 const NEVER: Duration = Duration::from_secs(1_000_000_000);
 
-/// A handshake of TLS, in a box of its own, so that a connection in clear text has no room for it.
+/// A TLS handshake in a box of its own, so that a connection in clear text has no room for it.
 #[cfg(feature = "tls")]
 type Secured<'a> = Pin<Box<dyn Future<Output = Result<Arc<Conn>, Error>> + Send + 'a>>;
 
@@ -67,13 +67,13 @@ type Secured<'a> = Pin<Box<dyn Future<Output = Result<Arc<Conn>, Error>> + Send 
 pub(crate) struct Opening<'a> {
     accept: &'a Accept,
     observer: Option<Arc<dyn IdleObserver>>,
-    /// The socket, until the connection has it or TLS.
+    /// The socket, until TLS or the connection has it.
     socket: Option<Socket>,
-    /// The time at which it was accepted.
+    /// The time at which the connection was accepted.
     begun: Instant,
-    /// The bytes that came and do not suffice.
+    /// The bytes that came and do not suffice to begin.
     held: Vec<u8>,
-    /// The time at which the first of them was here, and the charge for the connection.
+    /// The time of the first of these bytes, and the charge for the connection.
     since: Option<(Instant, Reservation)>,
     /// The connection is older than a moment.
     has_waited: bool,
@@ -101,7 +101,7 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// Ready with the connection once it is of use.
+    /// Polls for the connection.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Arc<Conn>, Error>> {
         #[cfg(feature = "tls")]
         if let Some(secured) = ready!(self.poll_secured(cx))? {
@@ -110,12 +110,12 @@ impl<'a> Opening<'a> {
         self.poll_clear(cx)
     }
 
-    /// Takes the one away that is told when the connection is idle.
+    /// Takes out the observer of the connection's idle time.
     pub(crate) fn take_observer(&mut self) -> Option<Arc<dyn IdleObserver>> {
         self.observer.take()
     }
 
-    /// Returns the time at which it is too late for what is awaited: the handshake, or a head that has begun.
+    /// Returns the deadline: of the handshake, or of a head that has begun.
     pub(crate) fn ends_at(&self) -> Instant {
         let limits = &self.accept.config.limits;
         let ends_at = later(self.begun, limits.handshake_timeout);
@@ -127,7 +127,7 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// Ends an opening whose time is over; a head that has begun is refused by its machine.
+    /// Ends an opening whose deadline has passed; the machine refuses a head that has begun.
     ///
     /// # Errors
     /// [`Overrun::HANDSHAKE_LATE`] if the version that the client speaks is not known yet.
@@ -144,7 +144,7 @@ impl<'a> Opening<'a> {
 /// TLS.
 #[cfg(feature = "tls")]
 impl<'a> Opening<'a> {
-    /// Ready with the rest of the handshake, or with nothing for a connection in clear text.
+    /// Polls for the rest of the handshake; does nothing for a connection in clear text.
     fn poll_secured(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<&mut Secured<'a>>, Error>> {
         if self.secured.is_none() && self.held.is_empty() {
             ready!(self.poll_first(cx))?;
@@ -152,7 +152,7 @@ impl<'a> Opening<'a> {
         Poll::Ready(Ok(self.secured.as_mut()))
     }
 
-    /// Reads the first bytes where TLS is spoken, and begins its handshake if they are.
+    /// Reads the first bytes if TLS is possible, and begins its handshake if they ask for it.
     fn poll_first(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let accept = self.accept;
         let socket = self.socket.as_mut().filter(|socket| !socket.facts().is_secure());
@@ -213,7 +213,7 @@ impl Opening<'_> {
         Poll::Ready(self.hand_on(socket, version, read))
     }
 
-    /// Returns the versions that may be spoken over the transport: the one that was agreed on elsewhere, if
+    /// Returns the versions that may be spoken over the transport: the one that was agreed on outside, if
     /// there is one.
     fn speaks(&self) -> Result<Speaks, Error> {
         let speaks = self.accept.speaks;
@@ -226,7 +226,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Reads until there is something to begin with or the peer has closed. Ready with all bytes that came,
+    /// Reads until there are enough bytes to begin, or the peer has closed. Ready with all bytes that came,
     /// in a buffer that is lent: what follows the first of them was mostly sent with them, and needs no read
     /// of its own.
     fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<Result<ReadBuf, Error>> {
@@ -247,14 +247,14 @@ impl Opening<'_> {
         Poll::Ready(Ok(lent))
     }
 
-    /// Returns the bytes that are held in a buffer that is lent.
+    /// Returns the held bytes in a lent buffer.
     fn lent(&self) -> ReadBuf {
         let mut lent = ReadBuf::on(lend());
         lent.append(&self.held);
         lent
     }
 
-    /// Keeps bytes that do not suffice until more have come.
+    /// Holds bytes that do not suffice until more have come.
     fn hold(&mut self, bytes: &[u8]) {
         self.has_waited = true;
         if bytes.len() > self.held.len() {
@@ -283,7 +283,7 @@ impl Opening<'_> {
         self.observer.as_ref().is_some_and(|observer| observer.is_stopping())
     }
 
-    /// Goes on with the connection and these bytes.
+    /// Creates the connection with these bytes.
     fn hand_on(&mut self, socket: Socket, version: Version, read: ReadBuf) -> Result<Arc<Conn>, Error> {
         let scheme = if socket.facts().is_secure() { "https" } else { "http" };
         let arrival = match (self.since.take(), version) {
@@ -304,7 +304,7 @@ fn later(begun: Instant, after: Duration) -> Instant {
     begun.checked_add(after).unwrap_or_else(|| begun + NEVER)
 }
 
-/// Returns the version that a connection in clear text begins in; `None` as long as it may be either.
+/// Returns the version of a connection in clear text; `None` as long as it may be either.
 fn version_of(bytes: &[u8]) -> Option<Version> {
     match bytes.starts_with(PREFACE_BEGIN) {
         true => Some(Version::Http2),
@@ -312,8 +312,8 @@ fn version_of(bytes: &[u8]) -> Option<Version> {
     }
 }
 
-/// Returns true if a machine makes nothing of these bytes but that more of a head is to come. It is gone
-/// afterwards: what it costs to read them again is little, since they are few.
+/// Returns true if a machine would only wait for more after these bytes. It is gone afterwards: what it costs
+/// to read them again is little, since they are few.
 fn is_unfinished(bytes: &[u8], config: &Arc<h1::Config>) -> bool {
     if ends_head(bytes) {
         return false;
@@ -332,7 +332,7 @@ fn is_unfinished(bytes: &[u8], config: &Arc<h1::Config>) -> bool {
     }
 }
 
-/// Returns true if a line without content follows a line, as after every head.
+/// Returns true if an empty line follows a line, as after every head.
 fn ends_head(bytes: &[u8]) -> bool {
     bytes.ends_with(b"\r\n\r\n") || bytes.windows(4).any(|four| four == b"\r\n\r\n")
 }

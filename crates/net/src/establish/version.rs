@@ -9,7 +9,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Version {
-    /// HTTP/1.1 (RFC 9112), and 1.0 with peers that know no better.
+    /// HTTP/1.1 (RFC 9112), or 1.0 with peers that speak no other.
     Http1,
     /// HTTP/2 (RFC 9113).
     Http2,
@@ -46,7 +46,7 @@ impl Speaks {
     /// HTTP/2 only.
     pub const HTTP2: Self = Self { http1: false, http2: true };
 
-    /// Returns true if this version is spoken.
+    /// Returns true if this version is among them.
     pub const fn has(self, version: Version) -> bool {
         match version {
             Version::Http1 => self.http1,
@@ -60,8 +60,8 @@ impl Speaks {
         names.into_iter().filter(|(is_spoken, _)| *is_spoken).map(|(_, name)| name.to_vec()).collect()
     }
 
-    /// Returns the version that ALPN has chosen; a peer that chose none speaks HTTP/1.1 (RFC 9113 §3.3).
-    /// `None` if this side does not speak that version.
+    /// Returns the version that ALPN has chosen; HTTP/1.1 if the peer chose none (RFC 9113 §3.3). `None` if
+    /// this side does not speak that version.
     pub fn agreed(self, alpn: Option<&[u8]>) -> Option<Version> {
         let version = if alpn == Some(b"h2") { Version::Http2 } else { Version::Http1 };
         self.has(version).then_some(version)

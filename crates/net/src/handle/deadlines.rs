@@ -1,5 +1,4 @@
-//! The time that an exchange may take, as its caller says it; `connection/stream_deadlines.rs` holds it
-//! against the clock.
+//! The time that the caller gives an exchange; `connection/stream_deadlines.rs` holds it against the clock.
 
 use std::time::Duration;
 
@@ -7,21 +6,21 @@ use tokio::time::Instant;
 
 use crate::{connection::stream::deadlines::StreamDeadlines, handle::stream::Stream};
 
-/// The time that an exchange may take, in all and in its parts; without bound where there is nothing.
+/// The time limits of an exchange and its parts; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deadlines {
     /// The time by which the response has to be complete.
     pub ends_at: Option<Instant>,
-    /// The time that the call was given for that, which is only told.
+    /// The duration that the caller gave for the whole, for messages.
     pub total: Option<Duration>,
-    /// The time that from now on its head may take.
+    /// The time that the head may take from now on.
     pub head: Option<Duration>,
     /// The longest time without progress on content that is waited for, in either direction.
     pub idle: Option<Duration>,
 }
 
 impl Deadlines {
-    /// Returns true if there is a bound.
+    /// Returns true if there is a limit.
     #[inline]
     pub const fn are_any(&self) -> bool {
         self.ends_at.is_some() || self.head.is_some() || self.idle.is_some()
@@ -29,7 +28,7 @@ impl Deadlines {
 }
 
 impl Stream {
-    /// Fails the stream when one of these has passed.
+    /// Sets the time limits after which the stream fails.
     pub fn set_deadlines(&self, deadlines: Deadlines) {
         let conn = self.conn();
         let now = conn.time();

@@ -1,4 +1,4 @@
-//! `Debug` of what holds content: it is not shown.
+//! `Debug` of types that hold content, which they do not show.
 
 use std::fmt;
 

@@ -1,11 +1,10 @@
-//! The encoders of one message that is written piece by piece, and what they made and the connection had no
-//! room for.
+//! The encoders of one message that is written piece by piece, and the encoded bytes that had no room yet.
 
 use std::cell::RefCell;
 
 use crate::{error::Error, message::encoder::Encoder};
 
-/// Bytes that are encoded at once: few enough that many messages may wait with what was made of so many.
+/// The bytes that are encoded at once: few enough that many messages may wait with their output.
 const STEP_BYTES: usize = 16 * 1024;
 
 /// The chains of encoders that a thread keeps for the next messages.
@@ -26,38 +25,38 @@ pub struct Encoding(Option<Box<Parts>>);
 #[derive(Default)]
 struct Parts {
     encoders: Vec<Box<dyn Encoder>>,
-    /// The bytes that were made, and how many of them were sent.
+    /// The encoded bytes, and how many of them were sent.
     made: Vec<u8>,
     sent: usize,
-    /// The bytes that one encoder has left for the next.
+    /// The output of one encoder, for the next.
     between: Vec<u8>,
     /// True once the encoders have produced all of their output.
     is_finished: bool,
 }
 
 impl Encoding {
-    /// Creates a chain without encoders, which leaves content as it is.
+    /// Creates a chain without encoders, which leaves content unchanged.
     pub fn lend() -> Self {
         let used = SPARES.try_with(|spares| spares.borrow_mut().pop()).ok().flatten();
         Self(Some(used.unwrap_or_default()))
     }
 
-    /// Adds an encoder for what those before it have made.
+    /// Adds an encoder for the output of those before it.
     pub fn push(&mut self, encoder: Box<dyn Encoder>) {
         self.parts().encoders.push(encoder);
     }
 
-    /// Returns the bytes that were made and not sent.
+    /// Returns the encoded bytes that were not sent.
     pub(crate) fn unsent(&self) -> &[u8] {
         self.0.as_deref().map_or(&[], |parts| &parts.made[parts.sent..])
     }
 
-    /// Returns true if nothing is made any more.
+    /// Returns true if the encoders have finished.
     pub(crate) fn is_finished(&self) -> bool {
         self.0.as_deref().is_some_and(|parts| parts.is_finished)
     }
 
-    /// Notes that so many bytes of what was made were sent.
+    /// Counts encoded bytes that were sent.
     pub(crate) fn note_sent(&mut self, bytes: usize) {
         self.parts().sent += bytes;
     }
@@ -106,7 +105,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Makes it ready for another message.
+    /// Resets the chain for another message.
     fn reset(&mut self) {
         self.encoders.drain(..).for_each(Encoder::give_back);
         for buffer in [&mut self.made, &mut self.between] {

@@ -1,4 +1,4 @@
-//! The ends that callers and handlers hold: a stream, its content, its writer.
+//! The handles of callers and handlers: a stream, its content, its writer.
 
 pub(crate) mod body;
 pub(crate) mod deadlines;

@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// The reason why no content comes after an answer that has not asked for it.
+/// The error text for content after an answer that has not asked for it.
 const DECLINED: &str =
     "the answer was begun without asking for the content, which the client keeps back (RFC 9110 §10.1.1)";
 
@@ -46,17 +46,17 @@ impl Stream {
         Self { conn, at, sides }
     }
 
-    /// Makes a handle of a stream that is not open yet, and holds nothing: each use of it fails.
+    /// Creates a handle of no stream; each use of it fails.
     pub(crate) fn unopened(conn: Arc<Conn>) -> Self {
         Self::new(conn, SlotKey::NONE, Sides::NONE)
     }
 
-    /// Returns the peer's address; one that is no host's (RFC 1122 §3.2.1.3) when it has none.
+    /// Returns the peer's address; the unspecified address (RFC 1122 §3.2.1.3) if it has none.
     pub fn peer(&self) -> SocketAddr {
         self.conn.peer().unwrap_or(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0))
     }
 
-    /// Returns the address of this end; none when it has none. A system call.
+    /// Returns the address of this end; the unspecified one if it has none. A system call.
     pub fn local(&self) -> Option<SocketAddr> {
         self.conn.local()
     }
@@ -66,14 +66,13 @@ impl Stream {
         self.conn.version()
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text.
-    /// Allocates.
+    /// Returns the TLS version, cipher and names of the connection; none in clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<crate::tls::facts::TlsFacts> {
         self.conn.lock().tls.as_ref().map(|tls| tls.facts())
     }
 
-    /// Puts the certificate of the peer in place of what `der` holds, and returns true if there is one.
+    /// Writes the certificate of the peer over `der`, and returns true if there is one.
     #[cfg(feature = "tls")]
     pub fn read_peer_certificate(&self, der: &mut Vec<u8>) -> bool {
         der.clear();
@@ -83,7 +82,7 @@ impl Stream {
         certificate.is_some()
     }
 
-    /// Returns the two directions as handles of their own: what is received, what is sent.
+    /// Splits the stream into a handle for receiving and one for sending.
     #[must_use]
     pub fn split(mut self) -> (Self, Self) {
         debug_assert!(self.sides == Sides::BOTH);
@@ -101,8 +100,8 @@ impl Stream {
         })
     }
 
-    /// Returns the content that this stream receives, for an exchange that rarely needs it: the stream keeps
-    /// its receiving direction until [`attach`](Self::attach) splits that off. `ended` says that there is no
+    /// Returns the content that this stream receives, without its direction of the stream, for an exchange
+    /// that rarely needs it; [`attach`](Self::attach) adds the direction. `ended` says that there is no
     /// content.
     #[inline]
     pub fn detached_body(&self, ended: bool) -> Body {
@@ -119,40 +118,40 @@ impl Stream {
         BodyWriter::new(self)
     }
 
-    /// Does what [`into_writer`](Self::into_writer) does, through these encoders.
+    /// Does the same as [`into_writer`](Self::into_writer), with these encoders.
     pub fn into_encoding_writer(self, encoding: Encoding) -> BodyWriter {
         BodyWriter::encoding(self, encoding)
     }
 
     /// Returns a writer for a message that ended with its head, as the answer to HEAD does (RFC 9110 §9.3.2):
-    /// it drops what it is given.
+    /// it drops all content.
     pub fn into_muted_writer(self) -> BodyWriter {
         BodyWriter::muted(self)
     }
 
-    /// Gives up the sending direction, whose message is whole. Allocates nothing.
+    /// Releases the sending direction, whose message is complete. Allocates nothing.
     pub fn sent_all(&mut self) -> Sent {
         self.sides = self.sides.without(Sides::WRITE);
         self.conn.release(self.at, Sides::WRITE, None, Content::default());
         Sent::whole()
     }
 
-    /// Returns the connection that it is on.
+    /// Returns the connection of the stream.
     pub fn conn(&self) -> &Conn {
         &self.conn
     }
 
-    /// Keeps fields for the answer, whoever gives it.
+    /// Keeps fields for the answer, whoever sends it.
     pub fn keep_answer_headers(&self, headers: Box<Head>) {
         self.with_slot(|slot| slot.answer.keep_headers(headers));
     }
 
-    /// Names the user of the request for those who count and log. Allocates nothing.
+    /// Sets the user of the request, for those who count and log. Allocates nothing.
     pub fn note_user(&self, user: &Arc<str>) {
         self.with_slot(|slot| slot.answer.note_user(user.clone()));
     }
 
-    /// Returns the user that was noted.
+    /// Returns the user of the request, if it was set.
     pub fn user(&self) -> Option<Arc<str>> {
         self.with_slot(|slot| slot.answer.user()).flatten()
     }
@@ -163,7 +162,7 @@ impl Stream {
         self.with_slot(|slot| slot.answer.add_headers(headers));
     }
 
-    /// Lets go of a side without telling the connection, which keeps it for another handle.
+    /// Drops a side without telling the connection, which keeps it for another handle.
     pub(crate) fn forget(mut self, side: Sides) {
         self.sides = self.sides.without(side);
     }
@@ -172,12 +171,12 @@ impl Stream {
         self.at
     }
 
-    /// Looks at what the stream holds, unless it is gone.
+    /// Calls a function with the slot of the stream, unless the stream has ended.
     pub(crate) fn with_slot<T>(&self, look: impl FnOnce(&mut Slot) -> T) -> Option<T> {
         self.conn.lock().slots.get(self.at).map(look)
     }
 
-    /// Returns the same failure, with what was asked here of whom.
+    /// Returns the same failure with the request and its origin.
     #[cold]
     pub(crate) fn named(&self, error: Error) -> Error {
         let Some(origin) = self.conn.origin() else { return error };
@@ -189,7 +188,8 @@ impl Stream {
         }
     }
 
-    /// Lets the peer of this stream be as slow as it likes, both ways, from when a head of 2xx has been sent.
+    /// Exempts the peer of this stream from the limits on slow peers, in both directions, once a head of 2xx
+    /// has been sent.
     pub fn allow_slow_peer(&self) {
         if let Some(slot) = self.conn.lock().slots.get(self.at) {
             slot.pace.allow_slow();
@@ -207,8 +207,8 @@ impl Stream {
         poll_fn(|cx| self.poll_head(cx)).await.map_err(|error| self.named(error))
     }
 
-    /// Waits until the server has told us to send our content, or has answered (RFC 9110 §10.1.1): true if it
-    /// has told us, or has answered with 2xx, after which it takes the content as well. Safe to drop and call
+    /// Waits until the server has asked for the content, or has answered (RFC 9110 §10.1.1); returns true if
+    /// it has asked, or has answered 2xx, after which it takes the content as well. Safe to drop and call
     /// again.
     ///
     /// # Errors
@@ -230,15 +230,15 @@ impl Stream {
         .map_err(|error| self.named(error))
     }
 
-    /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`]; said before the head is waited for, it
-    /// misses none.
+    /// Keeps interim responses (RFC 9110 §15.2) for [`Self::interim`]; if it is called before the head is
+    /// awaited, none is lost.
     pub fn keep_interim(&self) {
         if let Some(slot) = self.conn.lock().slots.get(self.at) {
             slot.incoming.keep_interim();
         }
     }
 
-    /// Waits for an interim response; none when the final one has come. Give it back with
+    /// Waits for an interim response; returns none once the final one has come. Give it back with
     /// [`Self::give_head`]. Safe to drop and call again.
     ///
     /// # Errors
@@ -271,13 +271,13 @@ impl Stream {
         })
     }
 
-    /// Returns true if all that the peer sends has come, or the stream has failed.
+    /// Returns true if everything from the peer has come, or the stream has failed.
     pub(crate) fn is_answered(&self) -> bool {
         self.conn.lock().slots.get(self.at).is_none_or(|slot| slot.has_ended())
     }
 
-    /// Waits for content and puts it into `chunk`; what `chunk` held is given back to the peer's window, and
-    /// its memory to the connection. False when there is no more.
+    /// Waits for content and swaps it into `chunk`; the previous content of `chunk` goes back to the peer's
+    /// window, and its memory to the connection. False when there is no more.
     pub(crate) fn poll_content(
         &self,
         chunk: &mut Content,
@@ -332,8 +332,7 @@ impl Stream {
         self.conn.lock().slots.get(self.at)?.incoming.take_trailers()
     }
 
-    /// Returns a cleared head to build a message in, a used one if there is any; give it back with
-    /// [`Self::give_head`].
+    /// Returns an empty head, preferably a used one; give it back with [`Self::give_head`].
     #[inline]
     pub fn lend_head(&self) -> Box<Head> {
         let mut head = self.conn.lock().spares.lend_head();
@@ -348,8 +347,8 @@ impl Stream {
         body.give_all(head);
     }
 
-    /// Gives back the sending direction, whose message is whole, and under the same lock the content that was
-    /// received and a head.
+    /// Gives back the sending direction, whose message is complete, and under the same lock the received
+    /// content and a head.
     pub fn finish(mut self, received: Option<&mut Body>, head: Option<Box<Head>>) -> Sent {
         match received {
             Some(body) => {
@@ -361,17 +360,17 @@ impl Stream {
         Sent::whole()
     }
 
-    /// Returns the sides that it holds.
+    /// Returns the sides that this handle holds.
     pub(crate) fn sides(&self) -> Sides {
         self.sides
     }
 
-    /// Holds nothing any more: the connection has taken its sides back.
+    /// Empties this handle: the connection has taken its sides back.
     pub(crate) fn let_go(&mut self) {
         self.sides = Sides::NONE;
     }
 
-    /// Makes this handle hold what `other`, a handle of the same stream, holds.
+    /// Adds the sides that `other`, a handle of the same stream, holds.
     pub(crate) fn join(&mut self, mut other: Self) {
         debug_assert!(self.at == other.at);
         self.sides = self.sides.with(std::mem::replace(&mut other.sides, Sides::NONE));
@@ -382,7 +381,8 @@ impl Stream {
         self.conn.lock().spares.give_head(head);
     }
 
-    /// Runs a command of the machine on this stream, at once. Bytes that it writes leave with the next turn.
+    /// Runs a command of the machine on this stream, without waiting. Bytes that it writes leave with the
+    /// next turn.
     pub fn command<T>(
         &self,
         run: impl FnOnce(&mut Machine, StreamKey, &mut alula_machine::OutBuf) -> Result<T, Refusal>,
@@ -400,8 +400,8 @@ impl Stream {
         result.map_err(|error| self.named(error))
     }
 
-    /// Sends the head of an answer, whose content follows. `reads_on` says that the content of the request
-    /// may still be read: a client that waits to be asked for it is asked before a head of 2xx.
+    /// Sends the head of an answer whose content follows. `reads_on` says that the content of the request may
+    /// still be read: a client that waits to be asked for it is asked before a head of 2xx.
     ///
     /// # Errors
     /// The head cannot be sent, or the stream is gone. No final head has been sent then.
@@ -433,7 +433,7 @@ impl Stream {
         result
     }
 
-    /// Does what [`answer`](Self::answer) does, with content in several pieces; `sent` counts the bytes of
+    /// Does the same as [`answer`](Self::answer), with content in several pieces; `sent` counts the bytes of
     /// all of them together.
     ///
     /// # Errors
@@ -458,7 +458,7 @@ impl Stream {
         poll_fn(|cx| self.poll_write(data, end, sent, cx)).await
     }
 
-    /// Waits until content can be sent, and returns how many bytes of it. Safe to drop and call again.
+    /// Waits until content can be sent, and returns the number of bytes. Safe to drop and call again.
     pub(crate) async fn writable(&self) -> Result<usize, Error> {
         poll_fn(|cx| {
             self.conn.poll_wait(self.at, Side::Write, cx, |connection| connection.await_room_of(self.at))
@@ -467,7 +467,7 @@ impl Stream {
         .map_err(|error| self.named(error))
     }
 
-    /// Sends what can be sent of `data` now, and returns how many bytes that was.
+    /// Sends as much of `data` as possible now, and returns the number of bytes.
     pub(crate) fn try_write(&self, data: &[u8]) -> Result<usize, Error> {
         let (mut connection, mut sent) = (self.conn.lock(), 0);
         let written = connection.write(self.at, data, false, &mut sent);
@@ -506,8 +506,8 @@ impl Stream {
         .map_err(|error| self.named(error))
     }
 
-    /// Sends nothing more, although the message is not whole: a writer that is dropped from here on resets
-    /// nothing while the response is read.
+    /// Stops sending although the message is not complete: dropping the writer does not reset the stream
+    /// while the response is read.
     pub fn end_sending(&self) {
         self.with_slot(Slot::end_sending);
     }
@@ -534,7 +534,7 @@ impl Stream {
         written.map_err(|error| self.named(error))
     }
 
-    /// Tells the server another priority for the response that is awaited or arrives (RFC 9218 §6).
+    /// Tells the server another priority for the response (RFC 9218 §6).
     ///
     /// # Errors
     /// The urgency is above 7, or the stream is gone.
@@ -559,18 +559,18 @@ impl Drop for Stream {
     }
 }
 
-/// The end of [`Stream::write_until_answered`].
+/// The result of [`Stream::write_until_answered`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Written {
-    /// The whole content was sent, or the response is complete.
+    /// All content was sent, or the response is complete.
     Whole,
-    /// The response has begun, and there is content left to be sent.
+    /// The response has begun, and some content is not sent.
     Answered,
-    /// The server has answered that it wants no more of it.
+    /// The server has answered that it wants no more content.
     Declined,
 }
 
-/// A head received, and whether the message ended with it.
+/// A received head, and whether the message ended with it.
 pub struct Received {
     /// The control data and the field section; give it back with [`Stream::give_head`].
     pub head: Box<Head>,
@@ -591,7 +591,8 @@ impl Stream {
         self.conn().opened.get().copied()
     }
 
-    /// Times the exchange, of a call that began then. `is_sent` says that the request has no content.
+    /// Records the times of the exchange, for a call that began at this time. `is_sent` says that the request
+    /// has no content.
     pub fn time_since(&self, began: Instant, is_sent: bool) {
         let queued = Instant::now();
         let sent = is_sent.then_some(queued);

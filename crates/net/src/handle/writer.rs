@@ -22,27 +22,27 @@ use crate::{
 /// for a whole one.
 pub struct BodyWriter {
     stream: Stream,
-    /// Bytes handed on so far.
+    /// The bytes that were handed on so far.
     bytes: u64,
-    /// The message ended with its head: content is dropped.
+    /// The message ended with its head, and content is dropped.
     is_muted: bool,
-    /// The encoders that content passes, if there are any.
+    /// The encoders of the content, if there are any.
     encoding: Option<Encoding>,
-    /// The head of the request, until it is sent, if it was held back: until then there is no stream.
+    /// The head of the request while it is held back; until it is sent there is no stream.
     held: Option<Box<dyn HeldHead>>,
 }
 
 /// The head of a request that is held back until it is known whether content follows.
 pub trait HeldHead: Send + Sync {
-    /// Sends the head, and returns the stream that content is written on; none if `ends` was said when it was
-    /// sent, and the message with it. A poll that is not ready loses nothing: the first one decides.
+    /// Sends the head, and returns the stream for the content; none if `ends` was true, so that the message
+    /// has ended. A poll that is not ready loses nothing: the first one decides.
     ///
     /// # Errors
     /// No connection takes the request, or nobody waits for its response.
     fn poll_send(&mut self, ends: bool, cx: &mut Context<'_>) -> Poll<Result<Option<Stream>, Error>>;
 }
 
-/// Proof that a message was sent to its end.
+/// Proof that a message was sent completely.
 #[derive(Debug)]
 pub struct Sent(());
 
@@ -102,8 +102,8 @@ impl BodyWriter {
         self.stream.writable().await.map_err(|error| error.with_sent(self.bytes))
     }
 
-    /// Sends as much of `data` as there is room for now, without waiting, and returns how many bytes that
-    /// was. Allocates nothing once warm.
+    /// Sends as much of `data` as there is room for now, without waiting, and returns the number of bytes.
+    /// Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -121,7 +121,8 @@ impl BodyWriter {
         self.try_send(data)
     }
 
-    /// Sends the head if it was held back; false if the message has ended with it, as `ends` says.
+    /// Sends the head if it was held back; returns false if the message has ended with it because `ends` is
+    /// true.
     async fn send_head(&mut self, ends: bool) -> Result<bool, Error> {
         let Some(head) = &mut self.held else { return Ok(true) };
         let outcome = poll_fn(|cx| head.poll_send(ends, cx)).await;
@@ -131,18 +132,18 @@ impl BodyWriter {
         Ok(true)
     }
 
-    /// Returns true if content may go from a file to the socket without a copy in memory, by
-    /// [`try_send_file`](Self::try_send_file): on Linux, on a server, over HTTP/1.1 in clear text and a
-    /// socket of the system, where the length of the content was stated and no encoder stands before it.
+    /// Returns true if [`try_send_file`](Self::try_send_file) can send content from a file to the socket
+    /// without a copy in memory: on Linux, on a server, over HTTP/1.1 in clear text and a socket of the
+    /// system, if the length of the content was stated and there is no encoder.
     pub fn takes_files(&self) -> bool {
         !self.is_muted && self.encoding.is_none() && self.stream.takes_files()
     }
 
-    /// Sends as much of a part of `file` as the socket has room for now, after all that was sent before, and
-    /// returns how many bytes that was: 0 when there is no room, for which [`drained`](Self::drained) waits.
-    /// `None` means that it cannot be done, and nothing was sent: not [here](Self::takes_files), not with
-    /// this file, or the part is empty, lies behind the end of the file or is longer than what is left of the
-    /// stated length. The caller reads the part then, which tells more.
+    /// Sends as much of a part of `file` as the socket has room for now, after all earlier content, and
+    /// returns the number of bytes: 0 if there is no room, for which [`drained`](Self::drained) waits. `None`
+    /// means that it cannot be done, and nothing was sent: not [here](Self::takes_files), not with this file,
+    /// or the part is empty, lies behind the end of the file or is longer than what is left of the stated
+    /// length. The caller reads the part then, which tells more.
     ///
     /// The system takes the bytes when it sends them and, where the peer is slow, some time after this has
     /// returned: what is written to the file meanwhile may be sent. Bytes that the system has not in memory
@@ -162,9 +163,9 @@ impl BodyWriter {
         Ok(sent)
     }
 
-    /// Waits until all that was sent before has gone to the socket, and the socket has room. The peer is held
-    /// to `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile. Safe to drop and call again.
-    /// Allocates nothing once warm.
+    /// Waits until the socket has taken all earlier content, and has room. The peer is held to
+    /// `Limits::body_rate_min` and `Limits::stall_timeout` meanwhile. Safe to drop and call again. Allocates
+    /// nothing once warm.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -181,7 +182,7 @@ impl BodyWriter {
         Ok(sent)
     }
 
-    /// Encodes one step of `data`, if all that was made before can be sent, and sends what it can of that.
+    /// Encodes one step of `data`, if all earlier output can be sent, and sends what it can of the result.
     fn try_encode(&mut self, data: &[u8]) -> Result<usize, Error> {
         let mut taken = 0;
         if self.try_send_unsent()? {
@@ -191,7 +192,7 @@ impl BodyWriter {
         Ok(taken)
     }
 
-    /// Sends what there is room for of what the encoders made; true if that was all.
+    /// Sends encoded bytes as far as there is room; returns true if all are sent.
     fn try_send_unsent(&mut self) -> Result<bool, Error> {
         let Some(mut encoding) = self.encoding.take() else { return Ok(true) };
         let tried = if encoding.unsent().is_empty() { Ok(0) } else { self.try_send(encoding.unsent()) };
@@ -236,8 +237,7 @@ impl BodyWriter {
         }
     }
 
-    /// Sends what the encoders made; once they have finished, that ends the message if it `ends` with
-    /// content.
+    /// Sends encoded bytes; once the encoders have finished, that ends the message if it `ends` with content.
     fn poll_unsent(&mut self, ends: bool, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let Some(encoding) = &mut self.encoding else { return Poll::Ready(Ok(())) };
         let mut sent = 0;
@@ -255,8 +255,8 @@ impl BodyWriter {
         self.encoding.as_mut().map_or(Ok(false), |encoding| encoding.step(data, taken, end))
     }
 
-    /// Returns true if the peer's message is whole already, or its stream gone: then nobody waits for the
-    /// rest of this one, and a client may drop it.
+    /// Returns true if the peer's message is complete, or its stream has ended: nobody waits for the rest of
+    /// this message, and a client may drop it.
     pub fn is_answered(&self) -> bool {
         self.held.is_none() && self.stream.is_answered()
     }
@@ -299,8 +299,8 @@ impl BodyWriter {
 }
 
 impl Conn {
-    /// Makes the writer of a request whose head is held back, and which is to be sent on this connection if
-    /// it takes it then.
+    /// Creates the writer of a request whose head is held back, to be sent on this connection if that takes
+    /// it by then.
     pub fn writer_of_held(self: Arc<Self>, head: Box<dyn HeldHead>) -> BodyWriter {
         BodyWriter { held: Some(head), ..BodyWriter::new(Stream::unopened(self)) }
     }

@@ -1,4 +1,4 @@
-//! The machine of a connection, of whichever version was agreed on.
+//! The machine of a connection, of either version.
 //!
 //! Rule: here is chosen, and nothing decided. The contract that both versions keep is [`ProtocolMachine`].
 
@@ -41,7 +41,7 @@ impl From<h2::Connection> for Machine {
     }
 }
 
-/// Does the same with the machine of either version, as a reference of this kind.
+/// Runs code with the machine of either version, as a reference of this kind.
 macro_rules! either {
     ($self:ident, |$machine:ident: &$($mut:ident)?| $work:expr) => {
         match $self {
@@ -57,7 +57,7 @@ macro_rules! either {
     };
 }
 
-/// Makes methods of the contract methods of the choice.
+/// Implements methods of the contract as calls of the machine of either version.
 macro_rules! chosen {
     ($(fn $name:ident(&$($mut:ident)? $(, $value:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
         impl Machine {
@@ -134,7 +134,7 @@ chosen! {
     fn in_flight(&) -> usize;
 }
 
-/// Commands that may be refused; nothing has changed then.
+/// Commands that may be refused, and then change nothing.
 impl Machine {
     /// Sends a request; with `end` it has no content.
     ///
@@ -209,7 +209,7 @@ impl Machine {
         either!(self, |machine: &mut| Ok(machine.send_trailers(stream, trailers, out)?))
     }
 
-    /// Sends as much content as can be sent now, and says how much that was.
+    /// Sends as much content as can be sent now, and returns how much.
     #[inline]
     pub(crate) fn send_data(
         &mut self,
@@ -230,9 +230,9 @@ impl Machine {
     }
 }
 
-/// Input, with failures as this crate tells them.
+/// Input, with failures as errors of this crate.
 impl Machine {
-    /// Takes bytes that were read: how many were used, and what they said to a message.
+    /// Takes bytes that were read; returns how many were used, and the event.
     #[inline]
     pub(crate) fn receive<'i>(
         &mut self,
@@ -263,8 +263,8 @@ impl Machine {
         either!(self, |machine: &mut| machine.poll_notice().map(|notice| Notice::of(notice, &*machine)))
     }
 
-    /// Takes the control data of the request that was refused last on a connection that goes on, where that
-    /// is known.
+    /// Takes the control data of the request that was refused last on a connection that goes on, if it is
+    /// known.
     #[cold]
     pub(crate) fn take_refused_head(&mut self) -> Option<Box<Head>> {
         match self {
@@ -279,7 +279,7 @@ impl Machine {
         either!(self, |machine: &| machine.exceeded())
     }
 
-    /// Returns the head with which the connection ended, as far as it came.
+    /// Returns the head that was being received when the connection ended.
     #[cold]
     pub(crate) fn refused_head(&self) -> Option<&Head> {
         match self {
@@ -288,7 +288,7 @@ impl Machine {
         }
     }
 
-    /// Takes a head that was announced; `None` when its stream is gone.
+    /// Takes an announced head; `None` when its stream is gone.
     #[inline(always)]
     pub(crate) fn take_head(&mut self, stream: StreamKey) -> Option<Box<Head>> {
         let mut head = None;
@@ -296,7 +296,7 @@ impl Machine {
         Some(head.unwrap_or_default())
     }
 
-    /// Swaps trailers that were announced into `into`; false when their stream is gone.
+    /// Swaps announced trailers into `into`; returns false if their stream has ended.
     pub(crate) fn take_trailers(&mut self, stream: StreamKey, into: &mut FieldSection) -> bool {
         either!(self, |machine: &mut| machine.take_trailers(stream, into).is_ok())
     }
@@ -307,7 +307,7 @@ impl Machine {
     }
 }
 
-/// Methods that one version alone has.
+/// Methods of one version only.
 impl Machine {
     pub(crate) const fn version(&self) -> Version {
         match self {
@@ -321,8 +321,8 @@ impl Machine {
         matches!(self.version(), Version::Http1)
     }
 
-    /// Returns true while a request is answered that is over when its client closes its side. A connection of
-    /// HTTP/2 ends then anyway.
+    /// Returns true while a request is answered whose exchange is over when its client closes its side. A
+    /// connection of HTTP/2 ends then anyway.
     pub(crate) fn ends_with_peer(&self) -> bool {
         match self {
             Self::Http1(machine) => machine.ends_with_peer(),
@@ -330,8 +330,7 @@ impl Machine {
         }
     }
 
-    /// Returns the bytes of content that may follow the output without any framing: those that are left of a
-    /// length that was stated.
+    /// Returns the bytes of content that may follow the output without framing: the rest of a stated length.
     pub(crate) fn length_left(&self, stream: StreamKey) -> Option<u64> {
         match self {
             Self::Http1(machine) => machine.length_left(stream),
@@ -347,7 +346,7 @@ impl Machine {
         }
     }
 
-    /// Leaves the memory of streams while there are none; HTTP/1.1 has none.
+    /// Gives the memory for streams away while there are none; HTTP/1.1 has none.
     pub(crate) fn leave_stream_memory(&mut self, to: &mut StreamMemory) {
         if let Self::Http2(machine) = self {
             machine.leave_stream_memory(to);
@@ -367,7 +366,7 @@ impl Machine {
         matches!(self, Self::Http2(machine) if machine.has_taken_requests())
     }
 
-    /// Asks the peer whether it is still there, which has so long to say anything. HTTP/1.1 has no way to.
+    /// Asks the peer whether it is still there; it has this much time to answer. HTTP/1.1 has no way to.
     pub(crate) fn ask(&mut self, now: Time, within: Duration) {
         if let Self::Http2(machine) = self {
             machine.ask(now, within);
@@ -382,8 +381,8 @@ impl Machine {
         }
     }
 
-    /// Returns the head of the request just sent, `written` being all that was put out for it: its lines,
-    /// each ended by CRLF. Over HTTP/2 it is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
+    /// Returns the lines of the request head just sent, each ended by CRLF; `written` is its output. Over
+    /// HTTP/2 it is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
     pub fn sent_head(&self, written: &[u8]) -> Vec<u8> {
         match self {
             Self::Http1(_) => written.to_vec(),

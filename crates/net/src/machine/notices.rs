@@ -1,4 +1,4 @@
-//! The news that a machine has for the loops beside its events, with failures as this crate tells them.
+//! Notices of a machine beside its events, with failures as errors of this crate.
 
 use alula_h1 as h1;
 use alula_h2::{self as h2, ErrorCode};
@@ -17,17 +17,17 @@ pub(crate) enum Notice {
     },
     /// A new stream may be opened.
     Room,
-    /// The connection takes no new streams; with the code, if the peer named one.
+    /// The connection takes no new streams; with the error code, if the peer gave one.
     Last(Option<ErrorCode>),
-    /// The peer broke a rule that brought down one stream.
+    /// The peer broke a rule, which ended one stream.
     Breach(h2::Violation),
     Closed(Error),
     Other,
 }
 
 impl Notice {
-    /// The same with what the machine knows of the failure: the debug data of the peer's farewell, and the
-    /// limit that it went over.
+    /// Adds what the machine knows of the failure: the debug data of the peer's GOAWAY, and the exceeded
+    /// limit.
     #[inline]
     pub(crate) fn of<M>(notice: alula_machine::Notice<M::Rule>, machine: &M) -> Self
     where
@@ -51,16 +51,16 @@ impl Notice {
 
 /// The rules of a version, whose failures become errors of this crate.
 pub(crate) trait Failures: Rule {
-    /// Returns the error for a connection that ended so.
+    /// Returns the error for a connection that ended for this reason.
     fn ended(error: ConnectionError<Self>) -> Error;
 
-    /// Returns the error for a stream that was reset so.
+    /// Returns the error for a stream that was reset for this reason.
     fn reset(reset: &Reset<Self>) -> Error;
 
-    /// Returns the code that the peer named.
+    /// Returns the error code that the peer gave.
     fn code(code: Self::Code) -> ErrorCode;
 
-    /// Returns the rule, if a version has it that goes on after it was broken.
+    /// Returns the rule, for versions whose connections go on after it was broken.
     fn on_stream(self) -> Option<h2::Violation>;
 }
 

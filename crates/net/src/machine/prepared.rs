@@ -1,4 +1,4 @@
-//! Requests looked at without a connection: prepared for both versions, or checked for one.
+//! Requests without a connection: prepared for both versions, or checked for one.
 
 use alula_fields::{Hole, RequestHead};
 use alula_h1 as h1;
@@ -10,7 +10,7 @@ use crate::{
     establish::version::Version,
 };
 
-/// A request that was checked and written in the ways of both versions, with holes for what changes.
+/// A request that was checked and encoded for both versions, with holes for values that change.
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) h1: h1::Prepared,
@@ -18,8 +18,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Checks and writes a request, its names over HTTP/1.1 in this spelling; values for the holes are given
-    /// in this order each time.
+    /// Checks and encodes a request, with its names in this spelling over HTTP/1.1; values for the holes have
+    /// to come in this order.
     ///
     /// # Errors
     /// Either version could not send it.

@@ -1,15 +1,15 @@
-//! Received content: buffers, and the ranges in them that are content.
+//! Received content: buffers, and the ranges of content in them.
 //!
 //! Rule: small content is copied to where it is wanted. Large content is not: its receiver gets the bytes as
 //! they were read, with the frames or chunks around it, and the connection reads on into others.
 
 use std::ops::Range;
 
-/// The least that a buffer holds; larger ones are powers of two, so that they soon fit whatever comes.
+/// The least capacity of a buffer; larger ones are powers of two, so that they soon fit whatever comes.
 const BYTES_MIN: usize = 4 * 1024;
-/// A frame of that size or more is taken for the first of several: its buffer gets room for eight.
+/// The size of a frame that is probably the first of several: its buffer gets room for eight.
 const LARGE_FRAME: usize = 4 * 1024;
-/// But no more room than this.
+/// The most room that is reserved in this way.
 const FORESIGHT_MAX: usize = 128 * 1024;
 
 /// Content in parts, of which the first ones may have been read. Its size is one pointer, since it is moved
@@ -21,9 +21,9 @@ pub(crate) struct Content(Option<Box<Held>>);
 struct Held {
     /// The initialised memory, which is kept so. Between the parts lie bytes that are not content.
     bytes: Vec<u8>,
-    /// The range that is read next.
+    /// The range to read next.
     now: Range<u32>,
-    /// The ranges that follow, in order.
+    /// The ranges that follow it, in order.
     more: Vec<Range<u32>>,
     /// The number of bytes that were read.
     read: usize,
@@ -63,13 +63,14 @@ impl Content {
         self.0.as_ref().map_or(0, |held| held.bytes.len())
     }
 
-    /// Appends, with room for more of the same unless memory is tight; says by how much the capacity grew.
+    /// Appends bytes, with room for more of the same unless memory is tight; returns the growth of the
+    /// capacity.
     #[inline]
     pub(crate) fn append(&mut self, bytes: &[u8], is_tight: bool) -> usize {
         self.held().append(bytes, is_tight)
     }
 
-    /// Puts a part down that is to follow once there are bytes; false when there are so many already.
+    /// Adds a part whose bytes come later; returns false if there are too many.
     pub(crate) fn note_part(&mut self, part: Range<u32>, parts_max: usize) -> bool {
         let more = &mut self.held().more;
         let has_room = more.len() < parts_max;
@@ -79,26 +80,26 @@ impl Content {
         has_room
     }
 
-    /// Becomes what these bytes hold: this part, and those that were noted.
+    /// Takes these bytes as its memory: this part of them, and the added ones.
     pub(crate) fn hold(&mut self, bytes: Vec<u8>, first: Range<u32>) {
         let held = self.held();
         let len = first.len() + held.more.iter().map(Range::len).sum::<usize>();
         (held.bytes, held.now, held.len) = (bytes, first, len as u32);
     }
 
-    /// Returns the bytes that can be read at once; empty once everything was read.
+    /// Returns the bytes that can be read at once; empty after everything was read.
     #[inline]
     pub(crate) fn unread(&self) -> &[u8] {
         self.0.as_ref().map_or(&[], |held| held.at(&held.now))
     }
 
-    /// Takes so many bytes of that.
+    /// Takes so many bytes of the unread ones.
     #[inline]
     pub(crate) fn take(&mut self, bytes: usize) -> &[u8] {
         self.0.as_mut().map_or(&[], |held| held.take(bytes))
     }
 
-    /// Forgets what it holds, and keeps the memory.
+    /// Empties it, and keeps the memory.
     #[inline]
     pub(crate) fn clear(&mut self) {
         if let Some(held) = &mut self.0 {
@@ -108,12 +109,12 @@ impl Content {
         }
     }
 
-    /// Takes its memory out, as it is.
+    /// Takes its memory out.
     pub(crate) fn take_memory(&mut self) -> Vec<u8> {
         self.0.as_mut().map(|held| std::mem::take(&mut held.bytes)).unwrap_or_default()
     }
 
-    /// Takes the whole content, of which nothing was read, in one piece; only its length is still known.
+    /// Takes the complete unread content in one piece; only its length is still known.
     pub(crate) fn take_whole(&mut self) -> Vec<u8> {
         self.0.as_mut().map(|held| held.take_whole()).unwrap_or_default()
     }
@@ -123,13 +124,13 @@ impl Content {
         self.0.as_ref().map_or(0, |held| held.left())
     }
 
-    /// Its memory and where in it all lies that was not read, joined to one piece; only how long all was is
-    /// still known.
+    /// Takes its memory and the place of the unread content, joined to one piece; only its length is still
+    /// known.
     pub(crate) fn take_joined(&mut self) -> (Vec<u8>, Range<usize>) {
         self.0.as_mut().map(|held| held.take_joined()).unwrap_or_default()
     }
 
-    /// Gives it memory, where it has none.
+    /// Gives it memory, if it has none.
     pub(crate) fn put_memory(&mut self, memory: Vec<u8>) {
         if memory.capacity() > 0 {
             self.held().bytes = memory;

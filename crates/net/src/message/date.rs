@@ -17,7 +17,7 @@ pub const MONTHS: [&str; 12] =
 pub type Text = [u8; 29];
 
 thread_local! {
-    /// The last date, and until when it is the present one.
+    /// The last date, and the time until which it holds.
     static LAST: RefCell<Option<(Instant, Text)>> = const { RefCell::new(None) };
 }
 
@@ -26,8 +26,8 @@ pub fn now() -> Text {
     with(Instant::now(), |text| *text)
 }
 
-/// Lends the date of an instant that is the present, or was a moment ago. The system's clock is read once a
-/// second. Allocates nothing.
+/// Lends the date of an instant that is now, or was a moment ago. The system's clock is read once a second.
+/// Allocates nothing.
 pub fn with<T>(now: Instant, use_it: impl FnOnce(&Text) -> T) -> T {
     LAST.with_borrow_mut(|last| match last {
         Some((until, text)) if now < *until => use_it(text),
@@ -35,15 +35,15 @@ pub fn with<T>(now: Instant, use_it: impl FnOnce(&Text) -> T) -> T {
     })
 }
 
-/// Has this thread find one date for years: its length in Huffman code is that of no other, and simulated
-/// time has no date.
+/// Makes this thread use one date for years: the length of a date in Huffman code varies, and simulated time
+/// has no date.
 #[cfg(feature = "simulation")]
 pub(crate) fn hold() {
     const YEARS: Duration = Duration::from_secs(10 * 365 * 86_400);
     LAST.set(Some((Instant::now() + YEARS, render(784_111_777))));
 }
 
-/// Returns the present date, and when the next second begins.
+/// Returns the present date, and the time at which the next second begins.
 fn read(now: Instant) -> (Instant, Text) {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let left = Duration::from_secs(1) - Duration::from_nanos(since_epoch.subsec_nanos().into());

@@ -1,8 +1,8 @@
-//! Content that is not what the program wrote: the place where an encoder stands between the two.
+//! Encoders: the interface between the content that the program writes and the bytes of a message.
 
 use crate::error::Error;
 
-/// Makes the content of a message out of what is written, piece by piece.
+/// Encodes the content of a message piece by piece.
 ///
 /// ```
 /// use alula::{Encoder, Error};
@@ -28,14 +28,14 @@ use crate::error::Error;
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Encoder: Send + Sync {
-    /// Appends to `out` what `content` becomes; content may be kept back. A piece has 16 KiB at most where a
-    /// message is written piece by piece.
+    /// Appends the encoded form of `content` to `out`; some may be held back. A piece has 16 KiB at most
+    /// where a message is written piece by piece.
     ///
     /// # Errors
     /// The content cannot be encoded: the stream is reset, or answered with 500 if its head has not left.
     fn encode(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Error>;
 
-    /// Appends what was kept back, as far as the other side can do something with it. Called after each piece
+    /// Appends the bytes that were held back, as far as the other side can use them. Called after each piece
     /// that the program writes, which leaves then.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ pub trait Encoder: Send + Sync {
         Ok(())
     }
 
-    /// Appends what is left; the content is whole.
+    /// Appends the rest, at the end of the content.
     ///
     /// # Errors
     /// As [`encode`](Self::encode).
@@ -54,6 +54,6 @@ pub trait Encoder: Send + Sync {
         Ok(())
     }
 
-    /// Takes the encoder back when its message is over, whole or not, to be used again.
+    /// Takes the encoder back after its message, complete or not, to be used again.
     fn give_back(self: Box<Self>) {}
 }

@@ -1,4 +1,4 @@
-//! The coding of content, and what a message is dated and timed with.
+//! The coding of content, and the date and times of messages.
 
 pub(crate) mod content;
 pub mod date;

@@ -1,4 +1,4 @@
-//! Failures of TLS in words for who has to do something about them.
+//! Failures of TLS in words for the person who can mend them.
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ fn not_trusted(f: &mut fmt::Formatter<'_>, why: &CertificateError) -> fmt::Resul
     }
 }
 
-/// Returns the name of a kind of failure as words: `BadPurposeContext { … }` is "bad purpose".
+/// Returns the name of a kind of failure in separate words: `BadPurposeContext { … }` is "bad purpose".
 fn in_words(shown: &str) -> String {
     let name = shown.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
     let mut words = String::new();
@@ -69,7 +69,7 @@ fn in_words(shown: &str) -> String {
     words
 }
 
-/// Names as rustls has them, `DnsName("a.example")`, without what says that they are names.
+/// Returns names from a message of rustls without their types: `DnsName("a.example")` becomes the name.
 fn plain(names: &[String]) -> String {
     let inner = |name: &str| match (name.find('"'), name.rfind('"')) {
         (Some(start), Some(end)) if start < end => name[start + 1..end].to_owned(),

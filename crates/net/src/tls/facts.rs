@@ -1,6 +1,6 @@
 //! The facts of a TLS session: what the two peers agreed on.
 
-/// The version, cipher and names that TLS has agreed on for a connection, and the certificate of the peer.
+/// The TLS version, cipher and names of a connection, and the certificate of the peer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TlsFacts {
     pub(crate) protocol: &'static str,
@@ -23,24 +23,23 @@ impl TlsFacts {
         self.cipher_suite
     }
 
-    /// Returns the group in which the keys were agreed on, by its name at IANA without punctuation, such as
-    /// `X25519MLKEM768`; none when an earlier session was taken up without a new agreement.
+    /// Returns the group of the key agreement, by its name at IANA without punctuation, such as
+    /// `X25519MLKEM768`; none if an earlier session was resumed without a new agreement.
     pub fn key_agreement(&self) -> Option<&'static str> {
         self.key_agreement
     }
 
-    /// Returns the protocol agreed on by ALPN (RFC 7301), such as `h2`; none when the peer chose none.
+    /// Returns the protocol agreed on by ALPN (RFC 7301), such as `h2`; none if the peer chose none.
     pub fn alpn(&self) -> Option<&[u8]> {
         self.alpn.as_deref()
     }
 
-    /// Returns the certificates the peer has shown, its own first, in DER; none from a client that showed
-    /// none.
+    /// Returns the certificates of the peer, its own first, in DER; none from a client that showed none.
     pub fn certificates(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.certificates.iter().map(Vec::as_slice)
     }
 
-    /// Returns true if an earlier session was taken up, so that no certificate was sent (RFC 8446 §2.2).
+    /// Returns true if an earlier session was resumed, so that no certificate was sent (RFC 8446 §2.2).
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
     }

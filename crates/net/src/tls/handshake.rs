@@ -16,11 +16,11 @@ use crate::{
     transport::Socket,
 };
 
-/// Bytes asked of the socket at once.
+/// The bytes that are read from the socket at once.
 const READ_STEP: usize = 16 * 1024;
 
 impl Tls {
-    /// Brings the session to the end of its handshake; what the peer said was read as far as `begun`.
+    /// Completes the handshake of a session that has read so far as `begun`.
     ///
     /// # Errors
     /// The peer's certificate is not trusted, the two have nothing in common, or the connection broke.
@@ -41,7 +41,7 @@ impl Tls {
     }
 }
 
-/// Reads once and gives the session what came; the inner result is what it made of that.
+/// Reads once and passes the bytes to the session; the inner result is that of the session.
 fn poll_receive(
     socket: &mut Socket,
     session: &mut rustls::Connection,
@@ -65,8 +65,8 @@ fn take(session: &mut rustls::Connection, mut wire: &[u8]) -> Result<(), Error> 
     Ok(())
 }
 
-/// Translates a failed handshake. A peer with which we share no protocol says so with an alert of its own
-/// (RFC 7301 §3.2).
+/// Converts the error of a failed handshake. A peer with which we share no protocol says so with an alert of
+/// its own (RFC 7301 §3.2).
 fn refused(error: rustls::Error) -> Error {
     match error {
         rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol)

@@ -20,21 +20,21 @@ use crate::{
 /// Bytes of plaintext taken out of the session at once: one record and a little more.
 const PLAIN_STEP: usize = 17 * 1024;
 
-/// The measure of what a session of rustls 0.23 holds beside its own size once it was used: traffic keys and
-/// their state, the names that were agreed on, and queues that are empty.
+/// The measured memory of a session of rustls 0.23 beside its own size: traffic keys and their state, the
+/// names that were agreed on, and empty queues.
 const SESSION_BYTES: usize = 5_500;
 
 /// The bytes that a session reads at once. It keeps a buffer of as many.
 const READ_BYTES: usize = 4 * 1024;
 
-/// The measure of what its buffer holds beside that while long records come: one of full length (RFC 8446
-/// §5.2) and the next read. It is given back with the first read that is short.
+/// The measured growth of its buffer while long records come: one of full length (RFC 8446 §5.2) and the next
+/// read. It is given back with the first read that is short.
 const RECORD_BYTES: usize = 18 * 1024;
 
 /// A TLS session with its buffers.
 pub(crate) struct Tls {
     pub(crate) session: rustls::Connection,
-    /// Long records came last.
+    /// The last records were long.
     is_wide: bool,
 }
 
@@ -43,15 +43,15 @@ impl Tls {
         Self { session, is_wide: false }
     }
 
-    /// Notes how much comes at once. Returns true if the session holds another amount of memory for it than
-    /// before.
+    /// Records the size of the last read. Returns true if the session holds another amount of memory for it
+    /// than before.
     #[inline]
     pub(crate) fn note_read(&mut self, bytes: usize) -> bool {
         let is_wide = bytes > READ_BYTES;
         std::mem::replace(&mut self.is_wide, is_wide) != is_wide
     }
 
-    /// Decrypts `wire`, appending what it says to `plain`. True when the peer has said that it ends.
+    /// Decrypts `wire`, and appends the plaintext to `plain`. True when the peer has said that it ends.
     pub(crate) fn decrypt(&mut self, mut wire: &[u8], plain: &mut ReadBuf) -> Result<bool, Error> {
         loop {
             let state = self.session.process_new_packets().map_err(|e| Error::tls(Phase::Content, e))?;
@@ -73,7 +73,7 @@ impl Tls {
         Ok(())
     }
 
-    /// Encrypts all of `plain` and whatever the session itself wants to say, appending records to `wire`.
+    /// Encrypts all of `plain` and the messages of the session itself, and appends the records to `wire`.
     pub(crate) fn encrypt(&mut self, plain: &mut OutBuf, wire: &mut OutBuf) -> Result<(), Error> {
         loop {
             if !plain.is_empty() {
@@ -89,7 +89,7 @@ impl Tls {
         }
     }
 
-    /// Bytes of memory held, with the session's share as an estimate.
+    /// Returns the memory held, with an estimate for the session.
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>() + SESSION_BYTES + if self.is_wide { RECORD_BYTES } else { 0 }
     }
@@ -99,7 +99,7 @@ impl Tls {
         self.session.send_close_notify();
     }
 
-    /// Returns what was agreed on.
+    /// Returns the facts that were agreed on.
     pub(crate) fn facts(&self) -> TlsFacts {
         let kind = match &self.session {
             rustls::Connection::Client(session) => session.handshake_kind(),
@@ -141,7 +141,7 @@ impl Tls {
     }
 }
 
-/// Appends to an output buffer what is written to it.
+/// Appends what is written to an output buffer.
 struct Append<'a>(&'a mut OutBuf);
 
 impl Write for Append<'_> {

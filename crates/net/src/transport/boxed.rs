@@ -23,14 +23,14 @@ use tokio::{io::ReadBuf, runtime::Handle, time::timeout};
 
 use crate::transport::{Transport, link::Link};
 
-/// The time that a transport may take to say that it ends, once nobody waits for it.
+/// The time that a transport may take to shut down, once nobody waits for it.
 const SHUT_WITHIN: Duration = Duration::from_secs(5);
 
 pub(crate) struct Boxed {
     ends: Arc<Mutex<Ends>>,
     room: Arc<Room>,
     waker: Waker,
-    /// The runtime on which the transport is shut down when that takes a while.
+    /// The runtime on which the transport is shut down if that takes a while.
     runtime: Option<Handle>,
 }
 
@@ -41,7 +41,8 @@ struct Ends {
     taken: usize,
 }
 
-/// The room of the transport: true if there may be room to write, and the waker of the writer that waits.
+/// The room of the transport: a flag that is true if there may be room to write, and the waker of the waiting
+/// writer.
 struct Room(Mutex<(bool, Option<Waker>)>);
 
 impl Boxed {
@@ -88,7 +89,7 @@ impl Link for Boxed {
         Poll::Pending
     }
 
-    /// Shuts the transport down: at once if it can, else by a task of its own.
+    /// Shuts the transport down: at once if it can, otherwise in a task.
     fn shut(&self) {
         let shut = lock(&self.ends).poll_shutdown(&mut Context::from_waker(&self.waker));
         if shut.is_pending()

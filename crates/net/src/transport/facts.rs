@@ -1,10 +1,10 @@
-//! Facts about a connection that its transport does not tell: they come from the code that opened it.
+//! Facts about a connection that its transport does not know: the code that opened it supplies them.
 
 use std::net::SocketAddr;
 
 use crate::establish::version::Version;
 
-/// Facts about a transport that the program hands over: the address of the peer, and what was agreed on below
+/// Facts about a transport that the program supplies: the address of the peer, and what was agreed on below
 /// it.
 ///
 /// The default knows nothing: the peer is `0.0.0.0:0`, the transport is in clear text, and the first bytes
@@ -46,15 +46,15 @@ impl TransportFacts {
         self
     }
 
-    /// Sets the version that is spoken, such as by ALPN (RFC 7301); without it the first bytes do (RFC 9113
-    /// §3.3).
+    /// Sets the version to speak, such as one agreed on by ALPN (RFC 7301); without it the first bytes decide
+    /// (RFC 9113 §3.3).
     #[must_use]
     pub const fn version(mut self, version: Version) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// Returns the address of the peer, as far as it is known.
+    /// Returns the address of the peer, if it is known.
     pub const fn peer_address(&self) -> Option<SocketAddr> {
         self.peer
     }

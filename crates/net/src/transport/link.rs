@@ -1,5 +1,5 @@
-//! The links of a connection that is neither TCP nor a Unix socket, as the loops use them: reading with a
-//! waker, writing without.
+//! The links of a connection over neither TCP nor a Unix socket, as the loops use them: reading with a waker,
+//! writing without.
 
 #[cfg(feature = "simulation")]
 use std::{any::Any, sync::Weak};
@@ -18,7 +18,7 @@ use std::{
     expect(unreachable_pub, reason = "simulations have links of their own")
 )]
 pub trait Link: Send + Sync {
-    /// Returns the address of the other end, where there is one.
+    /// Returns the address of the other end, if it has one.
     fn peer(&self) -> Option<SocketAddr>;
 
     /// Reads bytes that have arrived: 0 once the other end has shut its side, and for an empty `space`.
@@ -31,17 +31,17 @@ pub trait Link: Send + Sync {
     /// [`io::ErrorKind::WouldBlock`] when there is none, others when the connection is broken.
     fn try_write(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Ready when writing may do something, be it fail.
+    /// Becomes ready when writing may make progress or fail.
     fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
 
-    /// Says that nothing more will be written.
+    /// Ends the sending direction.
     fn shut(&self);
 
-    /// The end of what was written is to look like a failure, where that can be told: what was sent is not
-    /// whole.
+    /// Ends the connection in a way that shows the other end a failure, if possible: the sent message is not
+    /// complete.
     fn abort(&self) {}
 
-    /// Hears of the connection that uses this end, which is a [`Conn`](crate::Conn).
+    /// Receives the connection that uses this end, which is a [`Conn`](crate::Conn).
     #[cfg(feature = "simulation")]
     fn is_used_by(&self, _: Weak<dyn Any + Send + Sync>) {}
 }

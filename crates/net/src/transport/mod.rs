@@ -38,7 +38,7 @@ use tokio::{
 
 use crate::transport::{boxed::Boxed, facts::TransportFacts, link::Link};
 
-/// A type that can stand in for a socket: it reads and writes, and may be moved to another thread.
+/// A type that can replace a socket: it reads and writes, and may be moved to another thread.
 ///
 /// Every such type has it; there is nothing to implement.
 ///
@@ -55,7 +55,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin + ?Sized> Transport for T {}
 /// A connection before it has its loops.
 pub struct Socket {
     kind: Kind,
-    /// The address of the other end, as far as it is known already, and what was agreed on with it.
+    /// The address of the other end, as far as it is known, and what was agreed on with it.
     facts: TransportFacts,
 }
 
@@ -108,18 +108,18 @@ impl Socket {
         None
     }
 
-    /// Believes these facts about it.
+    /// Sets the facts about it.
     #[must_use]
     pub fn with_facts(self, facts: TransportFacts) -> Self {
         Self { facts, ..self }
     }
 
-    /// Returns the facts that are known about it before its first byte.
+    /// Returns the facts that are known before its first byte.
     pub(crate) const fn facts(&self) -> &TransportFacts {
         &self.facts
     }
 
-    /// Small writes leave at once.
+    /// Makes small writes leave at once.
     pub(crate) fn set_nodelay(&self) -> io::Result<()> {
         match &self.kind {
             Kind::Tcp(socket) => socket.set_nodelay(true),
@@ -127,7 +127,7 @@ impl Socket {
         }
     }
 
-    /// Returns the address of the other end, where there is one.
+    /// Returns the address of the other end, if it has one.
     pub(crate) fn peer(&self) -> io::Result<Option<SocketAddr>> {
         if self.facts.peer.is_some() {
             return Ok(self.facts.peer);
@@ -187,7 +187,7 @@ impl AsyncWrite for Socket {
         }
     }
 
-    /// Returns at once: all that counts as written has been flushed.
+    /// Returns at once, because all written bytes have been flushed.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -230,7 +230,7 @@ impl AsyncRead for ReadHalf {
 }
 
 impl ReadHalf {
-    /// Returns true if the reactor knows of nothing to read; the waker is with it then. A link is not asked.
+    /// Returns true if the reactor knows of nothing to read, and then has the waker. A link is not asked.
     #[inline]
     pub(crate) fn is_awaited(&self, cx: &mut Context<'_>) -> bool {
         match self {
@@ -241,9 +241,9 @@ impl ReadHalf {
         }
     }
 
-    /// Becomes ready once the peer has closed its side, or the connection is broken, even behind bytes that
-    /// nobody reads. Until then the waker is with the reactor. A link is not asked: its end is seen when it
-    /// is read.
+    /// Becomes ready once the peer has closed its side, or the connection is broken, even if unread bytes
+    /// come before that. Until then the waker is with the reactor. A link is not asked: its end is seen when
+    /// it is read.
     ///
     /// A reactor that knew of bytes to read is made to forget them, so that it tells of more; `is_hidden`
     /// says that it was. The next read then has to be [`poll_read_by_system`](Self::poll_read_by_system). No
@@ -274,7 +274,7 @@ impl ReadHalf {
         }
     }
 
-    /// Reads what is there by a system call, and leaves the waker with the reactor if that is nothing.
+    /// Reads the available bytes by a system call, and leaves the waker with the reactor if there are none.
     pub(crate) fn poll_read_by_system(
         &mut self,
         space: &mut [u8],
@@ -289,7 +289,7 @@ impl ReadHalf {
         }
     }
 
-    /// Reads what is there, and asks the system itself for it rather than the reactor.
+    /// Reads the available bytes, asking the system rather than the reactor.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] when nothing is there, others when the connection is broken.
@@ -303,7 +303,7 @@ impl ReadHalf {
     }
 }
 
-/// Returns true if the reactor has told that the peer has closed its side.
+/// Returns true if the reactor has reported that the peer has closed its side.
 fn is_closed(ready: impl Future<Output = io::Result<Ready>>) -> bool {
     match pin!(ready).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(ready) => ready.is_ok_and(Ready::is_read_closed),
@@ -336,7 +336,7 @@ pub(crate) enum WriteHalf {
 }
 
 impl WriteHalf {
-    /// Returns the address of this end, where it has one. A system call.
+    /// Returns the address of this end, if it has one. A system call.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(half) => half.local_addr().ok(),
@@ -356,8 +356,8 @@ impl WriteHalf {
         }
     }
 
-    /// Returns true if it is certain that nothing is there to be read, neither bytes nor an end nor an error.
-    /// One system call, which reads nothing; a link is not asked.
+    /// Returns true if there is certainly nothing to read: neither bytes nor an end nor an error. One system
+    /// call, which reads nothing; a link is not asked.
     pub(crate) fn is_quiet(&self) -> bool {
         let mut byte = [MaybeUninit::uninit()];
         let peeked = match self {
@@ -379,7 +379,7 @@ impl WriteHalf {
         }
     }
 
-    /// Makes the end of the connection a reset, where there are any: what was sent is not whole.
+    /// Ends the connection with a reset, if it has resets: the sent message is not complete.
     pub(crate) fn abort(&self) -> io::Result<()> {
         match self {
             Self::Tcp(half) => SockRef::from(half.as_ref()).set_linger(Some(Duration::ZERO)),
@@ -393,7 +393,7 @@ impl WriteHalf {
         }
     }
 
-    /// Says that nothing more will be written.
+    /// Ends the sending direction.
     pub(crate) fn shut(&self) -> io::Result<()> {
         match self {
             Self::Tcp(half) => SockRef::from(half.as_ref()).shutdown(Shutdown::Write),
@@ -414,11 +414,11 @@ impl WriteHalf {
     }
 }
 
-/// The connections that may wait to be taken: as many as the system allows, on Linux `net.core.somaxconn`.
-/// When the queue is full, Linux drops what comes, and the peer tries again after a second or more.
+/// The length of the backlog: as long as the system allows, on Linux `net.core.somaxconn`. When the queue is
+/// full, Linux drops what comes, and the peer tries again after a second or more.
 const BACKLOG: i32 = 65_535;
 
-/// Takes connections over TCP; in simulations, over what the thread has instead.
+/// Accepts connections over TCP; in simulations, over the network of the thread.
 pub struct Listener(Door);
 
 enum Door {
@@ -428,7 +428,7 @@ enum Door {
 }
 
 impl Listener {
-    /// Listens on this address, with a queue as long as the system allows.
+    /// Listens on this address, with a backlog as long as the system allows.
     ///
     /// # Errors
     /// The address is taken or not ours.
@@ -478,7 +478,7 @@ impl Listener {
         }
     }
 
-    /// Takes a connection that waits already, by a system call of its own: what the runtime has heard of the
+    /// Accepts a connection that waits already, by a system call of its own: the runtime's knowledge of the
     /// listener may be out of date. Returns `None` when none waits.
     ///
     /// # Errors
@@ -498,7 +498,7 @@ impl Listener {
         }
     }
 
-    /// Returns the address listened on.
+    /// Returns the address of the listener.
     ///
     /// # Errors
     /// The system cannot tell.
@@ -541,7 +541,7 @@ pub fn set_tcp_keep_alive(socket: &impl std::os::windows::io::AsSocket, after: D
     SockRef::from(socket).set_tcp_keepalive(&probes(after))
 }
 
-/// Has the system end a connection over TCP when bytes that were sent are not taken for so long
+/// Makes the system end a TCP connection when sent bytes are not acknowledged for this long
 /// (TCP_USER_TIMEOUT, RFC 5482): the peer is gone, or reads nothing. On Linux; elsewhere nothing is changed.
 ///
 /// # Errors
@@ -562,8 +562,7 @@ pub fn set_tcp_user_timeout<S>(_: &S, _: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// The seconds that Linux takes for the time before probes; it refuses others, and parts of a second are cut
-/// off.
+/// The seconds that Linux accepts for the time before probes; it refuses others, and fractions are cut off.
 const PROBES_AFTER: std::ops::RangeInclusive<u64> = 1..=32_767;
 
 fn probes(after: Duration) -> TcpKeepalive {

@@ -16,7 +16,7 @@ use std::{
 
 use crate::transport::link::Link;
 
-/// A network on which connections are opened and taken.
+/// A network on which connections are opened and accepted.
 pub trait Network: Send + Sync {
     /// Opens a connection to this host and port.
     fn connect(&self, host: &str, port: u16) -> Connecting;
@@ -31,9 +31,9 @@ pub trait Network: Send + Sync {
 /// A connection being opened.
 pub type Connecting = Pin<Box<dyn Future<Output = io::Result<Arc<dyn Link>>> + Send>>;
 
-/// Takes connections.
+/// Accepts connections.
 pub trait Listen: Send + Sync {
-    /// Returns the address listened on.
+    /// Returns the address of the listener.
     fn address(&self) -> SocketAddr;
 
     /// Returns the next connection.

@@ -35,7 +35,7 @@ pub struct PipeEnd {
     writes: Arc<Mutex<Lane>>,
 }
 
-/// A direction of the pipe: bytes on their way, and the wakers of both ends.
+/// A direction of the pipe: the bytes in it, and the wakers of both ends.
 #[derive(Debug)]
 struct Lane {
     wire: Wire,
@@ -45,20 +45,20 @@ struct Lane {
     state: State,
     reader: Option<Waker>,
     writer: Option<Waker>,
-    /// Reader and writer that are to be woken once the lock is free: waking may run code of theirs.
+    /// The reader and the writer to wake once the lock is free: waking may run their code.
     woken: [Option<Waker>; 2],
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
     Open,
-    /// The writer has said that nothing more comes.
+    /// The writer has ended its side properly.
     Shut,
-    /// The writer has gone without a word: an error follows what it has written.
+    /// The writer has gone without ending its side: an error follows its bytes.
     Left,
     /// The reader has gone.
     Unread,
-    /// The reader was told of an end: further bytes are dropped.
+    /// The reader has seen an end: further bytes are dropped.
     Lost,
     Reset,
 }
@@ -136,7 +136,7 @@ impl Lane {
         self.woken[1] = self.writer.take().or(self.woken[1].take());
     }
 
-    /// Goes into a state, if it is still open or this is a reset, and wakes both ends.
+    /// Changes to a state, if the direction is still open or this is a reset, and wakes both ends.
     fn enter(&mut self, state: State) {
         if self.state == State::Open || state == State::Reset {
             self.state = state;
@@ -147,7 +147,7 @@ impl Lane {
 }
 
 impl PipeEnd {
-    /// Reports a fault to the reader: an end as an end; a reset breaks both directions.
+    /// Reports a fault to the reader; a reset breaks both directions.
     fn fail(&self, fault: Fault) -> io::Result<()> {
         if fault == Fault::End {
             with(&self.reads, |lane| lane.enter(State::Lost));
@@ -200,7 +200,7 @@ fn wait<T>(waiting: &mut Option<Waker>, cx: &Context<'_>) -> Poll<T> {
     Poll::Pending
 }
 
-/// Does something to a direction, and wakes its ends afterwards.
+/// Changes a direction, and wakes its ends afterwards.
 fn with<T>(lane: &Mutex<Lane>, act: impl FnOnce(&mut Lane) -> T) -> T {
     let (done, woken) = {
         let mut lane = lane.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The read buffer: bytes that were read and not used yet.
+//! The read buffer: bytes that were read and are not used yet.
 
 use std::ops::Range;
 
@@ -11,17 +11,17 @@ pub(crate) struct ReadBuf {
 }
 
 impl ReadBuf {
-    /// Creates an empty one on memory that was used before; what is initialised of it stays so.
+    /// Creates an empty buffer in used memory, whose initialised bytes stay so.
     pub(crate) fn on(memory: Vec<u8>) -> Self {
         Self { bytes: memory, start: 0, end: 0 }
     }
 
-    /// Creates one that holds these bytes, unread.
+    /// Creates a buffer with these unread bytes.
     pub(crate) fn of(bytes: Vec<u8>) -> Self {
         Self { start: 0, end: bytes.len(), bytes }
     }
 
-    /// Returns true if all that was read is used.
+    /// Returns true if no byte is unread.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.start == self.end
@@ -31,14 +31,14 @@ impl ReadBuf {
         self.bytes
     }
 
-    /// Returns where these bytes, which are a part of it, lie in its memory.
+    /// Returns the place of these bytes, which are a part of it, in its memory.
     pub(crate) fn place_of(&self, bytes: &[u8]) -> Range<u32> {
         let start = bytes.as_ptr().addr() - self.bytes.as_ptr().addr();
         debug_assert!(start >= self.start && start + bytes.len() <= self.end);
         start as u32..(start + bytes.len()) as u32
     }
 
-    /// Returns at least `at_least` bytes of room behind those that are filled.
+    /// Returns at least `at_least` bytes of room behind the filled ones.
     pub(crate) fn space(&mut self, at_least: usize) -> &mut [u8] {
         if self.is_empty() {
             (self.start, self.end) = (0, 0);
@@ -53,7 +53,7 @@ impl ReadBuf {
         &mut self.bytes[self.end..]
     }
 
-    /// Copies bytes behind what is filled.
+    /// Appends bytes.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.space(bytes.len())[..bytes.len()].copy_from_slice(bytes);
         self.filled(bytes.len());
@@ -73,7 +73,7 @@ impl ReadBuf {
         debug_assert!(self.start <= self.end);
     }
 
-    /// Returns the bytes it holds, filled or not.
+    /// Returns the size of its memory in bytes.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.bytes.capacity()

@@ -35,7 +35,7 @@ impl Stream {
         }
     }
 
-    /// Does what [`BodyWriter::try_send_file`](crate::BodyWriter::try_send_file) does.
+    /// Does the same as [`BodyWriter::try_send_file`](crate::BodyWriter::try_send_file).
     pub(crate) fn try_send_file(&self, file: &File, part: Range<u64>) -> Result<Option<usize>, Error> {
         let conn = self.conn();
         let (mut connection, sent) = conn.send_file(conn.lock(), self.at(), file, part);
@@ -47,7 +47,7 @@ impl Stream {
         sent.map_err(|error| self.named(error))
     }
 
-    /// Waits until all of the output was written, and the socket has room. Safe to drop and call again.
+    /// Waits until all output was written, and the socket has room. Safe to drop and call again.
     pub(crate) async fn drained(&self) -> Result<(), Error> {
         let drained = poll_fn(|cx| {
             self.conn()
@@ -58,8 +58,8 @@ impl Stream {
 }
 
 impl Conn {
-    /// Sends as much of a part as the socket takes at once, after what waits; `None` when that cannot be
-    /// done.
+    /// Sends as much of a part as the socket takes at once, after the waiting output; `None` when that cannot
+    /// be done.
     fn send_file<'a>(
         &'a self,
         mut connection: Guard<'a>,
@@ -87,8 +87,7 @@ impl Conn {
 }
 
 impl Connection {
-    /// Returns the bytes that are left of the content's stated length, if content of a file may follow the
-    /// output as it is.
+    /// Returns the rest of the content's stated length, if bytes of a file may follow the output.
     fn length_for_file(&mut self, at: SlotKey) -> Option<u64> {
         let stream = self.stream_for_file(at)?;
         self.machine.length_left(stream).filter(|_| !self.is_secure() && !self.machine.is_client())
@@ -102,8 +101,8 @@ impl Connection {
         self.slots.get(at).and_then(|slot| slot.failed.clone()).map(|error| error.during(Phase::Send))
     }
 
-    /// Notes what the socket took. A failure is not told apart here: whether it is the file's or the
-    /// socket's, reading the part and writing it finds out.
+    /// Records how much the socket has taken. A failure is not told apart here: whether it is the file's or
+    /// the socket's, reading the part and writing it finds out.
     fn sent_of_file(&mut self, at: SlotKey, sent: &io::Result<usize>) -> Result<Option<usize>, Error> {
         self.output.end_to_bypass(*sent.as_ref().unwrap_or(&0));
         match sent {
@@ -145,12 +144,13 @@ impl Connection {
 
 #[cfg(target_os = "linux")]
 impl WriteHalf {
-    /// Returns true if the system can send files here.
+    /// Returns true if the system can send files on this socket.
     fn takes_files(&self) -> bool {
         !matches!(self, Self::Link(_))
     }
 
-    /// Writes as [`try_write`](Self::try_write) does, and lets the system wait for what follows at once.
+    /// Writes like [`try_write`](Self::try_write), and lets the system wait for the bytes that follow at
+    /// once.
     fn try_write_more(&self, bytes: &[u8]) -> io::Result<usize> {
         use rustix::net::{SendFlags, send};
         self.try_by(|socket| Ok(send(socket, bytes, SendFlags::MORE | SendFlags::NOSIGNAL)?))

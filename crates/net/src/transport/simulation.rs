@@ -1,5 +1,4 @@
-//! The needs of tests of the loops on simulated time: a network, a date that stands still, and a look into a
-//! connection.
+//! Support for tests of the loops on simulated time: a network, a fixed date, and the state of a connection.
 
 use crate::drive::{reader::Wait, shared::Conn};
 pub use crate::transport::{
@@ -7,8 +6,8 @@ pub use crate::transport::{
     network::{Connecting, Listen, Network, install},
 };
 
-/// Makes this thread write one date in all that it answers from now on: the length of a date in Huffman code
-/// depends on its digits, and with it the course of a simulation.
+/// Makes this thread use one date in all answers from now on: the length of a date in Huffman code depends on
+/// its digits, and with it the course of a simulation.
 pub fn hold_date() {
     crate::message::date::hold();
 }
@@ -24,9 +23,9 @@ pub fn free_read_buffers() {
 /// The state of a connection without calls, for tests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rest {
-    /// It has ended.
+    /// The connection has ended.
     pub has_ended: bool,
-    /// The bytes that may be sent.
+    /// The bytes that this side may send.
     pub may_send: i64,
     /// The bytes that the peer may send.
     pub may_receive: i64,
@@ -43,7 +42,7 @@ pub struct Rest {
 }
 
 impl Conn {
-    /// Returns its state now.
+    /// Returns the present state.
     ///
     /// # Panics
     /// When the machine's books do not agree.
@@ -63,7 +62,7 @@ impl Conn {
         }
     }
 
-    /// Returns true if a caller waits on a stream that the machine knows no more: nothing would ever wake it.
+    /// Returns true if a caller waits on a stream that the machine does not know: nothing would ever wake it.
     pub fn has_lost_waiter(&self) -> bool {
         let connection = self.lock();
         connection.slots.iter().any(|slot| {

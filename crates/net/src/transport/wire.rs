@@ -1,6 +1,6 @@
 //! The wire: one direction of a pipe in memory, the pieces it cuts bytes into, and where it breaks.
 
-/// The bytes that a direction holds unless set: as much as a socket on loopback takes at least.
+/// The default capacity of a direction: as much as a socket on loopback takes at least.
 const CAPACITY: usize = 64 * 1024;
 
 /// The longest of random pieces, in bytes: short enough to cut each head and each frame.
@@ -25,7 +25,7 @@ pub struct Wire {
 enum Pieces {
     Whole,
     Of(usize),
-    /// The state of the generator, and the bytes that are left of the piece.
+    /// The state of the generator, and the rest of the present piece.
     Random(u64, usize),
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Fault {
     Silence,
 }
 
-/// The bytes that a reader may have next.
+/// The bytes that a reader may get next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
     /// The most bytes that are passed at a time; never 0.
@@ -58,7 +58,7 @@ impl Default for Wire {
 }
 
 impl Wire {
-    /// Returns a direction that carries all bytes as they are written.
+    /// Returns a direction that delivers all bytes as they are written.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -79,29 +79,29 @@ impl Wire {
         self
     }
 
-    /// Resets the connection, both directions of it, once so many bytes were read: reading and writing fail
-    /// with `ConnectionReset` from then on.
+    /// Resets the connection, both directions of it, once so many bytes were read: reading and writing then
+    /// fail with `ConnectionReset`.
     #[must_use]
     pub fn reset_after(self, bytes: u64) -> Self {
         self.breaks(bytes, Fault::Reset)
     }
 
-    /// Ends this direction once so many bytes were read, as if the writer had closed its side; what it writes
-    /// more is lost.
+    /// Ends this direction once so many bytes were read, as if the writer had closed its side; its further
+    /// bytes are lost.
     #[must_use]
     pub fn end_after(self, bytes: u64) -> Self {
         self.breaks(bytes, Fault::End)
     }
 
-    /// Delivers nothing more once so many bytes were read, nor an end: the peer seems to have gone away
+    /// Delivers nothing more once so many bytes were read, not even an end: the peer seems to have gone away
     /// without a word.
     #[must_use]
     pub fn silent_after(self, bytes: u64) -> Self {
         self.breaks(bytes, Fault::Silence)
     }
 
-    /// Holds at most so many bytes that were written and not read; a writer waits for room. Default 64 KiB; 0
-    /// counts as 1.
+    /// Holds at most so many written and unread bytes; a writer waits for room. Default 64 KiB; 0 counts as
+    /// 1.
     #[must_use]
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes.max(1);
@@ -113,12 +113,12 @@ impl Wire {
         self
     }
 
-    /// Returns how many bytes more there is room for, if so many are held.
+    /// Returns the room for more bytes, if so many are held.
     pub(crate) fn room(&self, held: usize) -> usize {
         self.capacity.saturating_sub(held)
     }
 
-    /// Returns what a reader may have that has read so many bytes.
+    /// Returns what a reader may get that has read so many bytes.
     pub(crate) fn next(&mut self, read: u64) -> Next {
         let left = match self.breaks {
             Some(Break { after, by }) if after <= read => return Next::Fault(by),
@@ -141,7 +141,7 @@ impl Wire {
         }
     }
 
-    /// Notes that so many bytes were read of what [`next`](Self::next) has allowed.
+    /// Records that so many of the bytes that [`next`](Self::next) has allowed were read.
     pub(crate) fn was_read(&mut self, bytes: usize) {
         if let Pieces::Random(_, left) = &mut self.pieces {
             *left = left.saturating_sub(bytes);

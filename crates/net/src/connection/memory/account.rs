@@ -5,28 +5,29 @@ use alula_machine::{Limits, MemoryAccount};
 
 use crate::{connection::memory::ledger::Ledger, error::limit::Overrun};
 
-/// Bytes that a connection holds which waits for a request; to be there before one is accepted.
+/// The bytes of a connection that waits for a request; they have to be free before a connection is accepted.
 pub(crate) const CONNECTION_BYTES: u64 = 16 * 1024;
 
-/// Bytes by which buffers and heads may differ from what is charged for them: less is not worth the count.
+/// The bytes by which buffers and heads may differ from what was charged: smaller changes are not worth a
+/// count.
 const BUFFERS_DRIFT: usize = 512;
 
-/// Bytes from which a server is told how much a connection holds: twice what each has to find when it is
-/// accepted.
+/// The bytes from which on a server is told how much a connection holds: twice what had to be free when it
+/// was accepted.
 pub(crate) const HEAVY_BYTES: u64 = 32 * 1024;
 
 pub(crate) struct Held {
     account: MemoryAccount,
     bytes_max: u64,
-    /// Content buffers, in slots, in users' hands and spare.
+    /// The bytes of content buffers: in slots, in users' hands, and spare.
     contents: usize,
     /// The bytes of heads of messages under way.
     heads: usize,
-    /// The bytes that the handlers of a server's connection hold, which are charged elsewhere.
+    /// The bytes that the handlers of a server's connection hold; they are charged elsewhere.
     handlers: u64,
-    /// The buffers of input and output, and the heads, when they were looked at last.
+    /// The bytes of the buffers of input and output, and of the heads, at the last count.
     buffers: usize,
-    /// True if anything but the buffers has changed since the last charge.
+    /// True if something other than the buffers has changed since the last charge.
     has_moved: bool,
     /// True if the connection was heavy at the last check.
     was_heavy: bool,
@@ -57,19 +58,19 @@ impl Held {
         self.has_moved |= bytes > 0;
     }
 
-    /// Notes that a buffer of content is gone.
+    /// Records that a buffer of content is gone.
     pub(crate) fn content_went(&mut self, bytes: usize) {
         self.contents = self.contents.saturating_sub(bytes);
         self.has_moved |= bytes > 0;
     }
 
-    /// Notes that something changed which is to be counted.
+    /// Records a change that has to be counted.
     pub(crate) fn note_change(&mut self) {
         self.has_moved = true;
     }
 
-    /// Notes the head of a message under way, which a slot holds or its user. Returns the bytes that are to
-    /// be given back with the slot.
+    /// Adds the head of a message under way, held by a slot or by its user. Returns the bytes that are to be
+    /// given back with the slot.
     #[inline]
     pub(crate) fn head_came(&mut self, head: &Head) -> u32 {
         let bytes = size_of::<Head>() + head.capacity_bytes();
@@ -94,7 +95,7 @@ impl Held {
         self.handlers = bytes;
     }
 
-    /// Returns the bytes that are held on behalf of the peer: those that are charged, and those of its
+    /// Returns the bytes that are held on behalf of the peer: those that are charged, and those of the
     /// handlers.
     pub(crate) fn bytes(&self) -> u64 {
         self.account.held() + self.handlers
@@ -106,15 +107,14 @@ impl Held {
         std::mem::replace(&mut self.was_heavy, is_heavy) || is_heavy
     }
 
-    /// Returns true if half of what the connection may hold is held: no time for buffers that are larger than
-    /// they must be.
+    /// Returns true if the connection holds half of what it may hold: buffers should be no larger than
+    /// necessary.
     #[inline]
     pub(crate) fn is_tight(&self) -> bool {
         self.account.held() > self.bytes_max / 2
     }
 
-    /// Returns true if all is to be counted anew: buffers and heads have another size, or something else has
-    /// changed.
+    /// Returns true if everything has to be counted anew, because sizes have changed.
     #[inline]
     pub(crate) fn is_outdated(&self, buffers: usize) -> bool {
         self.has_moved || buffers.abs_diff(self.buffers) >= BUFFERS_DRIFT

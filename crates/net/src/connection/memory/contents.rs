@@ -7,7 +7,7 @@ use crate::message::content::Content;
 /// Buffers without content, and their bytes.
 #[derive(Default)]
 pub(crate) struct Contents {
-    /// Taken in turn, so that all of them get to know the largest content soon.
+    /// The buffers, used in turn, so that each soon has room for the largest content.
     buffers: VecDeque<Content>,
     bytes: usize,
 }
@@ -19,7 +19,7 @@ impl Contents {
         self.bytes
     }
 
-    /// Returns a buffer, a used one if there is any.
+    /// Returns a buffer, preferably a used one.
     #[inline]
     pub(in crate::connection) fn lend(&mut self) -> Content {
         let content = self.buffers.pop_front().unwrap_or_default();
@@ -27,14 +27,14 @@ impl Contents {
         content
     }
 
-    /// Keeps a buffer, without what it holds.
+    /// Keeps an emptied buffer.
     pub(in crate::connection) fn keep(&mut self, mut content: Content) {
         content.clear();
         self.bytes += content.capacity();
         self.buffers.push_back(content);
     }
 
-    /// Takes these as well.
+    /// Takes over other buffers.
     pub(in crate::connection) fn join(&mut self, others: &mut Self) {
         if self.buffers.is_empty() {
             std::mem::swap(self, others);
@@ -44,7 +44,7 @@ impl Contents {
         }
     }
 
-    /// Takes the one with the largest memory.
+    /// Takes the buffer with the largest memory.
     pub(in crate::connection) fn take_widest(&mut self) -> Option<Content> {
         let sizes = self.buffers.iter().map(Content::initialised).enumerate();
         let (place, _) = sizes.max_by_key(|(_, size)| *size)?;

@@ -1,4 +1,4 @@
-//! The bound on heads of a connection of which no request was answered yet, while memory is scarce.
+//! The bound on heads of a connection before its first answer, while memory is scarce.
 //!
 //! Large limits on heads are for peers that are known: a stranger could have each connection hold as much as
 //! they allow, before anybody has seen a credential.
@@ -8,10 +8,10 @@
 use alula_fields::Status;
 use alula_machine::Limits;
 
-/// The bound on heads until a request of the connection was answered.
+/// The bound on heads before the first answer of a connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum FirstHead {
-    /// The limits alone count.
+    /// Only the limits bound heads.
     #[default]
     Free,
     /// Heads are bounded while memory is scarce.
@@ -36,7 +36,8 @@ impl FirstHead {
         self != Self::Free
     }
 
-    /// Takes the state of the memory. Returns the bytes of heads that are taken from now on, if that changes.
+    /// Updates the bound by the state of the memory. Returns the bytes of heads that are taken from now on,
+    /// if that changes.
     pub(crate) fn look(&mut self, is_crowded: bool) -> Option<u32> {
         let (next, bound) = match *self {
             Self::Watched { bytes } if is_crowded => (Self::Bounded { bytes }, bytes),
@@ -47,7 +48,8 @@ impl FirstHead {
         Some(bound)
     }
 
-    /// Takes the status of an answer. Returns the bytes of heads that are taken from now on, if that changes.
+    /// Updates the bound by the status of an answer. Returns the bytes of heads that are taken from now on,
+    /// if that changes.
     pub(crate) fn answered(&mut self, status: Status) -> Option<u32> {
         // These are given to whoever comes, before anything is known of them.
         let is_of_stranger =

@@ -1,4 +1,4 @@
-//! Heads that wait for messages.
+//! Spare heads for messages.
 //!
 //! A connection keeps those it has used for its next streams. When it rests or is over, its thread keeps some
 //! of them for other connections: so opening one, asking once and closing it allocates no head.
@@ -40,13 +40,13 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
-    /// Returns an empty head, a used one if there is any.
+    /// Returns an empty head, preferably a used one.
     #[inline]
     pub(crate) fn lend(&mut self) -> Box<Head> {
         self.pop_own().unwrap_or_else(of_thread)
     }
 
-    /// Returns a head that this connection has used before, if there is any.
+    /// Returns a head that this connection has used before, if there is one.
     #[inline]
     fn pop_own(&mut self) -> Option<Box<Head>> {
         let head = self.own.pop()?;
@@ -66,7 +66,7 @@ impl Heads {
         }
     }
 
-    /// Makes room for so many that are given back.
+    /// Makes room for so many heads to be given back.
     pub(crate) fn expect(&mut self, most: usize) {
         self.own.expect(most);
     }
@@ -76,7 +76,7 @@ impl Heads {
         self.bytes
     }
 
-    /// Leaves them to the thread.
+    /// Leaves the heads to the thread.
     #[inline]
     pub(crate) fn leave(&mut self) {
         if self.bytes > 0 || self.own.capacity() > 0 {
@@ -102,19 +102,19 @@ pub(crate) fn of_thread() -> Box<Head> {
     kept_by_thread().unwrap_or_default()
 }
 
-/// Returns an empty head that this thread has kept, if there is any.
+/// Returns an empty head that this thread has kept, if there is one.
 fn kept_by_thread() -> Option<Box<Head>> {
     // A thread that is ending keeps nothing.
     KEPT.try_with(|kept| kept.borrow_mut().pop()).ok().flatten()
 }
 
-/// Keeps the memory of a head, which is of no use any more, for the next messages of this thread.
+/// Keeps the memory of a head that is not needed any more, for the next messages of this thread.
 pub fn keep_head(mut head: Box<Head>) {
     head.clear();
     keep(head);
 }
 
-/// Returns an empty head, a used one if this thread has kept any.
+/// Returns an empty head, a used one if this thread has kept one.
 pub fn lend_head() -> Box<Head> {
     of_thread()
 }

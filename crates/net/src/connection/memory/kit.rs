@@ -1,5 +1,5 @@
-//! The memory that a connection needs while requests are under way, and has from its thread: slots, streams
-//! of the machine, heads, lists, and buffers for output and content.
+//! Kits: the memory that a connection borrows from its thread while requests are under way: slots, streams of
+//! the machine, heads, lists, and buffers for output and content.
 //!
 //! A connection takes a kit when something is to be done, and keeps it while few do so. Once [`FEW`]
 //! connections of a server or of a client have one, each leaves its own as soon as nothing is under way, and
@@ -26,25 +26,25 @@ use crate::{
     establish::version::Version,
 };
 
-/// Connections that keep their kits between two requests, of one server or client.
+/// The connections of one server or client that may keep their kits between two requests.
 pub(crate) const FEW: usize = 64;
 
-/// Kits of a version that a thread keeps.
+/// The kits of one version that a thread keeps.
 const KEPT_MAX: usize = 64;
 
 /// The bytes of all kits that a thread keeps: [`KEPT_MAX`] of connections with a few streams each.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 
-/// The bytes of buffers for output with which a connection leaves its kit at once.
+/// The bytes of output buffers up to which a connection gives its kit back at once.
 pub(crate) const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 
-/// Buffers for content with more bytes stay with their connection until it rests.
+/// The bytes of content buffers above which they stay with their connection until it rests.
 pub(crate) const CONTENTS_BYTES_MAX: usize = 16 * 1024;
 
-/// The memory that is used again; parts that the connection had not made yet are empty.
+/// A kit; parts that the connection had not made yet are empty.
 #[derive(Default)]
 pub(crate) struct Kit {
-    /// Slots that belong to no stream.
+    /// The slots, which belong to no stream.
     pub(crate) slots: Slots,
     pub(crate) streams: StreamMemory,
     pub(crate) heads: Heads,
@@ -53,12 +53,12 @@ pub(crate) struct Kit {
     pub(crate) wakers: Vec<Waker>,
     /// The buffers for output, the larger one first.
     pub(crate) output: [OutBuf; 2],
-    /// Buffers for content, which hold none.
+    /// The empty buffers for content.
     pub(crate) contents: Contents,
 }
 
 impl Kit {
-    /// Returns the bytes that it holds, but for those of the lists.
+    /// Returns the bytes of the kit without those of its lists.
     fn bytes(&self) -> usize {
         let output: usize = self.output.iter().map(OutBuf::capacity).sum();
         self.slots.bytes() + self.streams.memory_bytes() + self.heads.bytes() + output + self.contents.bytes()
@@ -70,7 +70,7 @@ struct Shelf {
     /// The kits with their bytes. Behind those that have memory lie empty ones: the places for the kits that
     /// are left next.
     kits: Vec<(Kit, usize)>,
-    /// The number of those that have memory.
+    /// The number of kits that have memory.
     full: usize,
 }
 
@@ -85,14 +85,14 @@ thread_local! {
     static KEPT: RefCell<Kept> = const { RefCell::new(Kept::new()) };
 }
 
-/// Has `empty` take all memory out of a kit, if this thread has kept any.
+/// Lets `empty` take all memory out of a kit, if this thread has kept one.
 pub(crate) fn take(version: Version, empty: impl FnOnce(&mut Kit)) {
     // A thread that is ending keeps nothing.
     let _ = KEPT.try_with(|kept| kept.try_borrow_mut().ok()?.take(version).map(empty));
 }
 
-/// Has `fill` put memory into a kit that has none, for another connection; one kit too many is freed, and so
-/// is one that is large.
+/// Lets `fill` put memory into an empty kit, for another connection; a kit too many, or a large one, is
+/// freed.
 pub(crate) fn leave(version: Version, fill: &mut dyn FnMut(&mut Kit)) {
     // A waker is dropped with its slot, and may be the last to hold a task with another connection: that one
     // is freed.

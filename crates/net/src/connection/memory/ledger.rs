@@ -1,5 +1,5 @@
-//! The ledger that all connections of a server, or of a client, share: how much memory they hold, and how
-//! often peers broke which rule or ran into which limit.
+//! The ledger that all connections of a server, or of a client, share: the memory that they hold, and how
+//! often peers broke each rule or ran into each limit.
 
 use std::sync::{
     Arc,
@@ -15,7 +15,7 @@ use crate::{
     error::{Error, cause::Cause, limit::Overrun},
 };
 
-/// The name of what the machine calls an error of compression: its rules have no names of their own.
+/// The name under which errors of compression are counted: the rules of HPACK have no names of their own.
 const COMPRESSION: &str = "COMPRESSION";
 const PREFACE_LATE: &str = "PREFACE_LATE";
 const SETTINGS_ACK_LATE: &str = "SETTINGS_ACK_LATE";
@@ -25,7 +25,7 @@ const PONG_LATE: &str = "PONG_LATE";
 const OTHERS: [&str; 5] = [COMPRESSION, PREFACE_LATE, SETTINGS_ACK_LATE, HEAD_LATE, PONG_LATE];
 const COUNTS: usize = Violation::ALL.len() + h1::Violation::ALL.len() + Overrun::ALL.len() + OTHERS.len();
 
-/// Memory held and rules broken, over all connections of a server or a client; for metrics.
+/// The memory held and the rules broken by peers, over all connections of a server or a client; for metrics.
 ///
 /// Reading is a few loads; nothing here is counted but what goes wrong, so a peer that behaves costs nothing.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Ledger {
     kits: AtomicUsize,
 }
 
-/// The connections that have the memory that a request needs.
+/// Counts the connections that have the memory for a request.
 impl Ledger {
     pub(crate) fn kit_taken(&self) {
         self.kits.fetch_add(1, Relaxed);
@@ -46,7 +46,7 @@ impl Ledger {
         self.kits.fetch_sub(1, Relaxed);
     }
 
-    /// Returns true if many connections have it.
+    /// Returns true if many connections have the memory for a request.
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
         self.kits.load(Relaxed) > kit::FEW
@@ -54,7 +54,7 @@ impl Ledger {
 }
 
 impl Ledger {
-    /// Creates an empty one. Allocates.
+    /// Creates an empty ledger. Allocates.
     pub fn new(limits: &Limits) -> Self {
         Self {
             memory: Arc::new(MemoryBudget::with_soft(
@@ -81,8 +81,8 @@ impl Ledger {
         self.memory.reserve(bytes)
     }
 
-    /// Charges bytes that the program holds already, as [`reserve`](Self::reserve) does, but whatever the
-    /// bounds say: for what it cannot do without. New requests find less room.
+    /// Charges bytes that the program holds already, as [`reserve`](Self::reserve) does, but regardless of
+    /// the bounds: for what it cannot do without. New requests find less room.
     pub fn hold(&self, bytes: u64) -> Reservation {
         self.memory.hold(bytes)
     }
@@ -94,9 +94,9 @@ impl Ledger {
         self.memory.is_used_up()
     }
 
-    /// Returns how often this happened: the name of a rule ([`Violation::ALL`], [`h1::Violation::ALL`]), of a
-    /// limit ([`Overrun::ALL`]), or of another end, as [`Self::counts`] lists them. Zero for any other name.
-    /// Allocates nothing.
+    /// Returns how often something happened, by the name of a rule ([`Violation::ALL`],
+    /// [`h1::Violation::ALL`]), of a limit ([`Overrun::ALL`]), or of another end that [`Self::counts`] lists.
+    /// Zero for any other name. Allocates nothing.
     pub fn count(&self, name: &str) -> u64 {
         self.counter(name).map_or(0, |count| count.load(Relaxed))
     }
@@ -106,7 +106,7 @@ impl Ledger {
         names().zip(self.counts.iter().map(|count| count.load(Relaxed)))
     }
 
-    /// Notes that something happened once more.
+    /// Counts something that happened once more.
     #[cold]
     pub(crate) fn note(&self, name: &str) {
         if let Some(count) = self.counter(name) {
@@ -128,7 +128,7 @@ impl Ledger {
         self.note(violation.name());
     }
 
-    /// Notes why a connection or a stream has ended, if it was the peer's doing.
+    /// Counts the end of a connection or a stream, if the peer caused it.
     #[cold]
     pub(crate) fn note_error(&self, error: &Error) {
         match error.cause() {
@@ -147,8 +147,8 @@ impl Ledger {
     }
 }
 
-/// Returns the name under which it is counted that a peer did not do this in time; a request that it did not
-/// send it does not owe.
+/// Returns the name under which a missed deadline of the peer is counted; none if the peer had sent no
+/// request.
 const fn name_of(awaited: Awaited) -> Option<&'static str> {
     Some(match awaited {
         Awaited::Preface => PREFACE_LATE,

@@ -22,22 +22,22 @@ use crate::{
     error::limit::Overrun,
 };
 
-/// The memory that a server's task has for a connection, and the runtime for it and for its socket: the
-/// future with a timer, the slot of a handler, the place among all connections. The handlers' own futures are
+/// The memory of a server's connection outside of it: its task with the future, timer, slot of a handler and
+/// place among all connections, and the runtime's share for task and socket. The handlers' own futures are
 /// not known here. Measured (`idle_memory`).
 const SERVER_TASK_BYTES: usize = 1320;
 
-/// The same on a client: its task only watches while nobody asks. Most of what an origin and its pool take is
-/// in it, since most origins have one connection.
+/// The same memory on a client, whose task only watches. Most of what an origin and its pool take is in it,
+/// since most origins have one connection.
 const CLIENT_TASK_BYTES: usize = 1200;
 
-/// The bytes of heads that each byte pays for which has come. Heads of browsers and of gRPC, most of whose
-/// fields are in the table, are about ten times as long as on the wire.
+/// The bytes of heads that each received byte allows. Heads of browsers and of gRPC, most of whose fields are
+/// in the table, are about ten times as long as on the wire.
 const PAID_BY_BYTE: u64 = 8;
 
 impl Conn {
-    /// Ends a server's connection, at which memory is scarce, if it holds much and moves little; returns true
-    /// then. The first call of several begins to measure how much it moves.
+    /// Ends a server's connection that holds much and moves little while memory is scarce; returns true if it
+    /// did. The first call of several begins to measure how much it moves.
     pub fn end_if_stuck(&self) -> bool {
         let now = self.time();
         let mut connection = self.lock();
@@ -53,7 +53,7 @@ impl Conn {
 }
 
 impl Connection {
-    /// Returns the limit by which a new request finds too little memory, while much of it is in use.
+    /// Returns the limit that leaves too little memory for a new request.
     ///
     /// Over HTTP/1.1 a head holds no more than its bytes, and the one before has gone.
     #[cold]
@@ -67,8 +67,8 @@ impl Connection {
         is_unpaid.then_some(Overrun::HEADS_UNPAID)
     }
 
-    /// Charges what is held now; ends the connection when that is too much. One that has ended stays charged
-    /// with what it held.
+    /// Charges what the connection holds now; ends the connection if that is too much. One that has ended
+    /// stays charged with what it held.
     #[inline]
     pub(crate) fn settle_memory(&mut self) {
         let taken = self.spares.take_taken();
@@ -116,7 +116,7 @@ impl Connection {
         self.held.charge(others)
     }
 
-    /// Returns true if it holds no more than had to be there when it was accepted.
+    /// Returns true if the connection holds no more than had to be free when it was accepted.
     fn is_small(&mut self) -> bool {
         let others = self.other_bytes();
         self.held.total(others) as u64 <= CONNECTION_BYTES

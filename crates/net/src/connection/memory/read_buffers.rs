@@ -11,21 +11,21 @@
 
 use std::cell::{Cell, RefCell};
 
-/// Bytes of a buffer that is lent, and so asked of a socket at once.
+/// The bytes of a lent buffer, and so of one read.
 pub(crate) const LENT_BYTES: usize = 64 * 1024;
 
-/// Buffers that a thread keeps: ciphertext and plaintext of one connection, twice, since a connection may
-/// lead through another.
+/// The buffers that a thread keeps: encrypted and plain bytes of one connection, twice, since a connection
+/// may lead through another.
 const KEPT_MAX: usize = 4;
 
-/// The kept buffers that wait behind the next one.
+/// The kept buffers behind the next one.
 const BEHIND_MAX: usize = KEPT_MAX - 1;
 
-/// A larger buffer, which content has left behind, is not kept.
+/// The bytes above which a buffer is not kept; content leaves larger ones behind.
 const KEPT_BYTES_MAX: usize = 2 * LENT_BYTES;
 
 thread_local! {
-    /// The buffer that is lent next; an empty one if there is none. As a rule one is all that is in use.
+    /// The buffer that is lent next; empty if there is none. As a rule one is all that is in use.
     static NEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
     static BEHIND: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
@@ -46,7 +46,7 @@ fn lend_another() -> Vec<u8> {
     kept.unwrap_or_else(|| vec![0; LENT_BYTES])
 }
 
-/// Takes a buffer back; one that is not to be kept is freed.
+/// Takes a buffer back, and keeps or frees it.
 #[inline(always)]
 pub(crate) fn give_back(buffer: Vec<u8>) {
     if buffer.len() < LENT_BYTES || buffer.capacity() > KEPT_BYTES_MAX {

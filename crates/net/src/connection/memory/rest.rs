@@ -1,4 +1,4 @@
-//! The memory that a connection has between two requests: next to none where many are open.
+//! The memory of a connection between two requests: nearly none where many connections are open.
 //!
 //! Rule 1: what a request needs comes with a kit (`kit.rs`), which is taken before the machine is fed or
 //! asked for anything, and left when nothing is under way any more: at once where many connections have one,
@@ -16,7 +16,7 @@ use crate::connection::{
 };
 
 impl Connection {
-    /// Takes what a request needs, if it was left or never there.
+    /// Takes the memory for a request, unless the connection has it.
     #[inline]
     pub(crate) fn need_kit(&mut self) {
         if !self.has_kit {
@@ -49,7 +49,7 @@ impl Connection {
         self.wake.exchange_memory(&mut kit.wakers);
     }
 
-    /// Leaves what a request needs, if nothing is under way and many connections have it.
+    /// Gives the memory for requests away, if nothing is under way and many connections have it.
     #[inline]
     pub(crate) fn leave_kit_if_crowded(&mut self) {
         if self.has_kit && self.is_unused() && self.ledger.is_crowded() && self.is_lean() {
@@ -58,8 +58,7 @@ impl Connection {
         }
     }
 
-    /// Returns true if nothing waits to go out or to be fed, and it has as much as another connection can
-    /// use.
+    /// Returns true if nothing waits to go out or to be read, and the memory is of use to another connection.
     fn is_lean(&self) -> bool {
         let is_quiet = self.output.unsent() == 0 && self.input.bytes() == 0;
         let is_passed_on = self.slots.count() as usize <= PASSED_ON_MAX;
@@ -76,7 +75,7 @@ impl Connection {
         self.held.note_change();
     }
 
-    /// Leaves all of it in a kit that has no memory.
+    /// Moves all memory into an empty kit.
     fn fill_kit(&mut self, kit: &mut Kit) {
         self.slots.leave_memory(&mut kit.slots);
         self.machine.leave_stream_memory(&mut kit.streams);
@@ -87,7 +86,7 @@ impl Connection {
         self.held.content_went(kit.contents.bytes());
     }
 
-    /// Gives back the memory of an idle connection.
+    /// Frees the memory of an idle connection.
     pub(crate) fn trim(&mut self) {
         drop(self.spares.take_list());
         self.leave_kit();
@@ -101,7 +100,7 @@ impl Connection {
 }
 
 impl Drop for Connection {
-    /// The memory of the last request is of use to others.
+    /// Leaves the memory of the last request to others.
     fn drop(&mut self) {
         match self.has_kit {
             true if self.slots.are_unused() => self.leave_kit(),

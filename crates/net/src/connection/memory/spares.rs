@@ -16,9 +16,9 @@ use crate::{
 pub(crate) struct Spares {
     heads: Heads,
     contents: Contents,
-    /// A list of parts that content has had, without bytes.
+    /// An emptied list of content parts.
     list: Content,
-    /// Bytes of content buffers that became something else, and are still to be counted off.
+    /// The bytes of content buffers that were taken for other uses, and are still to be subtracted.
     taken: usize,
 }
 
@@ -41,7 +41,7 @@ impl Spares {
         self.heads.expect(messages);
     }
 
-    /// Exchanges the heads, with the room for more, for those of another connection.
+    /// Exchanges the heads and their capacity with another connection's.
     #[inline]
     pub(crate) fn exchange_heads(&mut self, heads: &mut Heads) {
         std::mem::swap(&mut self.heads, heads);
@@ -60,25 +60,25 @@ impl Spares {
 
 /// Content.
 impl Spares {
-    /// Returns a buffer for content, a used one if there is any.
+    /// Returns a buffer for content, preferably a used one.
     #[inline]
     pub(crate) fn lend_content(&mut self) -> Content {
         self.contents.lend()
     }
 
-    /// Keeps a buffer, without what it holds.
+    /// Keeps an emptied buffer.
     pub(crate) fn keep_content(&mut self, content: Content) {
         self.contents.keep(content);
     }
 
-    /// Leaves the buffers to another connection, unless they have more bytes than that.
+    /// Leaves the buffers to another connection, unless they have more bytes than this.
     pub(crate) fn leave_contents(&mut self, to: &mut Contents, bytes_max: usize) {
         if self.contents.bytes() <= bytes_max {
             std::mem::swap(&mut self.contents, to);
         }
     }
 
-    /// Takes these buffers as well.
+    /// Takes over buffers.
     pub(crate) fn use_contents(&mut self, from: &mut Contents) {
         self.contents.join(from);
     }
@@ -88,7 +88,7 @@ impl Spares {
         std::mem::take(&mut self.contents).bytes()
     }
 
-    /// Keeps what is left of content whose memory the program has.
+    /// Keeps the list of parts of content whose memory went to the program.
     #[cold]
     pub(crate) fn keep_list(&mut self, mut list: Content) {
         if self.list.is_none() {
@@ -97,13 +97,13 @@ impl Spares {
         }
     }
 
-    /// Takes the list of parts.
+    /// Takes the list of parts out.
     pub(crate) fn take_list(&mut self) -> Content {
         std::mem::take(&mut self.list)
     }
 
-    /// Returns the largest memory that content has left behind, to read into: soon it is as large as it has
-    /// to be. Its bytes count as taken.
+    /// Returns the largest memory of the kept content, to read into: it soon fits whatever comes. Its bytes
+    /// count as taken.
     pub(crate) fn widest_memory(&mut self) -> ReadBuf {
         let Some(mut spare) = self.contents.take_widest() else { return ReadBuf::default() };
         self.taken += spare.capacity();
@@ -112,7 +112,7 @@ impl Spares {
         ReadBuf::on(memory)
     }
 
-    /// Returns the bytes of content buffers that were taken for something else since this was last called.
+    /// Returns the bytes of content buffers that were taken for other uses since the last call.
     #[inline]
     pub(crate) fn take_taken(&mut self) -> usize {
         std::mem::take(&mut self.taken)

@@ -16,19 +16,19 @@ use crate::{
 
 #[derive(Default)]
 pub(crate) struct AnswerNotes {
-    /// The status of the final head that was sent, and when it was.
+    /// The status of the final head that was sent, and the time.
     sent: Option<(Status, Time)>,
-    /// The progress of the exchange is kept until it is taken (`tallies.rs`).
+    /// The progress of the exchange is kept until somebody takes it (`tallies.rs`).
     is_tallied: bool,
     /// The user of the request, as its handler has named it.
     user: Option<Arc<str>>,
-    /// Fields that the answer gets, whoever gives it.
+    /// The fields to add to the answer, whoever gives it.
     headers: Option<Box<Head>>,
-    /// The note on the right to answer, while that is left to whoever reclaims it.
+    /// The facts for the task that reclaims the right to answer, while the right is left to it.
     left: Option<LeftNote>,
 }
 
-/// The facts about a request that its answer depends on.
+/// The facts about a request that its answer depends on, when its handler has dropped the responder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeftNote {
     /// The request is HEAD: its answer has no content (RFC 9110 §9.3.2).
@@ -57,14 +57,14 @@ impl AnswerNotes {
         self.headers = Some(headers);
     }
 
-    /// Adds the fields that were kept; they stay.
+    /// Adds the kept fields to an answer; they stay kept.
     pub(crate) fn add_headers(&self, to: &mut FieldSection) {
         if let Some(kept) = &self.headers {
             to.extend_from(&kept.fields);
         }
     }
 
-    /// Leaves the right to answer.
+    /// Leaves the right to answer to the task.
     pub(crate) fn leave(&mut self, note: LeftNote) {
         self.left = Some(note);
     }
@@ -79,7 +79,7 @@ impl AnswerNotes {
         self.left.take()
     }
 
-    /// Says whether the progress is kept until it is taken.
+    /// Sets whether the progress is kept until somebody takes it.
     pub(crate) fn set_tallied(&mut self, is_tallied: bool) {
         self.is_tallied = is_tallied;
     }
@@ -89,14 +89,14 @@ impl AnswerNotes {
         self.is_tallied
     }
 
-    /// Returns the progress of the exchange, of whose content so much has moved.
+    /// Returns the progress of the exchange; so many bytes of content have moved.
     pub(crate) fn tally(&self, counts: &Counts, failure: Option<Error>) -> Tally {
         let [received, sent] = counts.of_stream();
         let answered = self.sent.map(|(status, at)| (status, Duration::from_nanos(at.as_nanos())));
         Tally { answered, received, sent, user: self.user.clone(), failure }
     }
 
-    /// Forgets all; the memory of fields is of use to others.
+    /// Resets the notes, and gives the memory of the fields back.
     #[inline]
     pub(crate) fn end(&mut self) {
         self.headers.take().into_iter().for_each(keep_head);

@@ -1,16 +1,16 @@
-//! The bytes of content that came and went on one stream.
+//! The bytes of content that arrived and were sent on one stream.
 
 use crate::error::Error;
 
-/// Counts that go on over all streams that a slot has had, so that an old figure is never taken for progress.
+/// Counts over all streams that a slot has had: they never go back, so that an old value is not taken for
+/// progress.
 #[derive(Default)]
 pub(crate) struct Counts {
     received: u64,
     sent: u64,
     /// The two counts at the start of the stream.
     began_at: [u64; 2],
-    /// The bound on what is received, where there is one however it is read, and the bytes of content that
-    /// this allows.
+    /// The bound on the content that is received, and the count at which it is reached.
     received_max: Option<(u64, u64)>,
 }
 
@@ -49,13 +49,14 @@ impl Counts {
         [self.received - received, self.sent - sent]
     }
 
-    /// Bounds the bytes that are handed out from now on; so many of those received are still here.
+    /// Bounds the bytes that are handed out from now on; so many of the received ones have not been handed
+    /// out yet.
     pub(crate) fn bound(&mut self, bytes_max: u64, here: u32) {
         let handed_out = self.received - u64::from(here);
         self.received_max = Some((handed_out.saturating_add(bytes_max), bytes_max));
     }
 
-    /// Returns the failure of content that is longer than is taken, once it is.
+    /// Returns the error for content that is longer than the bound, if it is.
     #[inline]
     pub(crate) fn excess(&self) -> Option<Error> {
         let (received_max, bytes_max) = self.received_max?;

@@ -10,9 +10,9 @@ use alula_machine::Time;
 
 use crate::error::Error;
 
-/// The number of looks within the time that may pass in silence.
+/// The number of checks within the time that may pass in silence.
 const LOOKS: u32 = 4;
-/// The least time between two looks.
+/// The shortest time between two checks.
 const LOOK_AFTER_MIN: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, Default)]
@@ -23,16 +23,16 @@ pub(crate) struct StreamDeadlines {
     /// The times that were given for `total` and `head`.
     given: [Option<Duration>; 2],
     is_head_here: bool,
-    /// The time since which nothing has moved, and the bytes that had.
+    /// The time since which nothing has moved, and the count of bytes then.
     still_since: Time,
     moved: u64,
-    /// The time of the next look, while anything can take too long.
+    /// The time of the next check, while there is a deadline.
     next: Option<Time>,
 }
 
 impl StreamDeadlines {
-    /// Deadlines that begin now, when so many bytes had moved: `total` and `head` are the time until each and
-    /// the time that was given for it.
+    /// Creates deadlines that begin now, when so many bytes had moved: `total` and `head` are the time until
+    /// each and the time that was given for it.
     pub(crate) fn new(
         now: Time,
         total: (Option<Duration>, Option<Duration>),
@@ -54,7 +54,7 @@ impl StreamDeadlines {
         deadlines
     }
 
-    /// Returns the time of the next look.
+    /// Returns the time of the next check.
     #[inline]
     pub(crate) fn next(&self) -> Option<Time> {
         self.next
@@ -65,13 +65,13 @@ impl StreamDeadlines {
         self.next = [self.total, self.head, idle].into_iter().flatten().min();
     }
 
-    /// Bounds nothing any more.
+    /// Removes all bounds.
     #[inline]
     pub(crate) fn end(&mut self) {
         self.next = None;
     }
 
-    /// Notes that the head has come in time, if anything is bounded.
+    /// Records that the head has come in time.
     #[inline]
     pub(crate) fn head_is_here(&mut self) {
         if self.next.is_none() {
@@ -83,8 +83,8 @@ impl StreamDeadlines {
         }
     }
 
-    /// Returns the failure if anything has taken too long by now, and notes when to look again. `waits` says
-    /// who waits, to read and to write; so many bytes have moved, both ways.
+    /// Returns the failure if a deadline has passed, and plans the next check. `waits` says who waits, to
+    /// read and to write; so many bytes have moved, both ways.
     pub(crate) fn late(&mut self, now: Time, waits: [bool; 2], moved: u64) -> Option<Error> {
         let [reads, writes] = waits;
         let is_awaited = writes || (self.is_head_here && reads);

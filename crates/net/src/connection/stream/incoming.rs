@@ -1,4 +1,4 @@
-//! The part of the peer's message on one stream that has come, until its handles take it.
+//! The received part of the peer's message on one stream, until its handles take it.
 
 use std::collections::VecDeque;
 
@@ -18,24 +18,24 @@ pub(crate) struct Incoming {
     /// waits, since the first may come before it is known whether any caller wants them.
     keeps_interim: bool,
     interim: VecDeque<Box<Head>>,
-    /// The bytes noted for the heads.
+    /// The bytes that were charged for the heads.
     head_bytes: u32,
     content: Content,
     trailers: Option<Box<Head>>,
-    /// The peer has ended its side; what it sent is in `content` and `trailers`.
+    /// The peer has ended its side; the rest of its message is in `content` and `trailers`.
     has_ended: bool,
 }
 
 /// Heads.
 impl Incoming {
-    /// Notes a request of so many bytes, whose head is handed on at once.
+    /// Records a request of so many bytes, whose head is handed on at once.
     #[inline]
     pub(crate) fn request_came(&mut self, bytes: u32, is_end: bool) {
         self.head_bytes = bytes;
         self.has_ended = is_end;
     }
 
-    /// Holds the final head of a response, which has so many bytes.
+    /// Keeps the final head of a response, which has so many bytes.
     #[inline]
     pub(crate) fn response_came(&mut self, head: Box<Head>, bytes: u32, is_end: bool) {
         self.head_bytes += bytes;
@@ -58,8 +58,7 @@ impl Incoming {
         self.head.as_ref().and_then(|head| head.status())
     }
 
-    /// Notes that a caller waits for the final head: interim responses that nobody wanted to hear of by now
-    /// are dropped.
+    /// Records that a caller waits for the final head: interim responses that nobody asked for are dropped.
     #[inline]
     pub(crate) fn await_head(&mut self) {
         self.is_awaited = true;
@@ -68,7 +67,7 @@ impl Incoming {
         }
     }
 
-    /// Takes the final head, if it is here; with it comes true if nothing follows.
+    /// Takes the final head, if it has come; the flag is true if nothing follows.
     #[inline]
     pub(crate) fn take_head(&mut self) -> Option<(Box<Head>, bool)> {
         let head = self.head.take()?;
@@ -81,7 +80,7 @@ impl Incoming {
         self.keeps_interim = true;
     }
 
-    /// Keeps an interim response if anybody may want to hear of it; else it is given back.
+    /// Keeps an interim response if somebody may want it; otherwise gives it back.
     pub(crate) fn interim_came(&mut self, head: Box<Head>) -> Option<Box<Head>> {
         if !self.keeps_interim && self.is_awaited {
             return Some(head);
@@ -90,7 +89,7 @@ impl Incoming {
         None
     }
 
-    /// Takes the interim response that came first.
+    /// Takes the oldest interim response.
     pub(crate) fn take_interim(&mut self) -> Option<Box<Head>> {
         self.interim.pop_front()
     }
@@ -108,13 +107,13 @@ impl Incoming {
         &mut self.content
     }
 
-    /// Notes that content came, and whether it is the last.
+    /// Records that content has come, and whether it is the last.
     #[inline]
     pub(crate) fn content_came(&mut self, is_end: bool) {
         self.has_ended |= is_end;
     }
 
-    /// Holds the trailers, with which the message ends.
+    /// Keeps the trailers, with which the message ends.
     pub(crate) fn trailers_came(&mut self, trailers: Box<Head>) {
         self.trailers = Some(trailers);
         self.has_ended = true;
@@ -125,13 +124,13 @@ impl Incoming {
         self.trailers.take()
     }
 
-    /// Returns true if the peer has ended its side; some of what it sent may not have been taken yet.
+    /// Returns true if the peer has ended its side; parts of its message may not have been taken yet.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// Returns true if the peer has ended its side, and neither content nor trailers are left to take.
+    /// Returns true if the peer has ended its side, and all content and trailers were taken.
     #[inline]
     pub(crate) fn is_all_told(&self) -> bool {
         self.has_ended && self.trailers.is_none() && self.content.is_empty()
@@ -140,12 +139,12 @@ impl Incoming {
 
 /// Its end.
 impl Incoming {
-    /// Takes the heads that nobody has taken, and the bytes that were noted for all.
+    /// Takes the heads that nobody has taken, and the bytes that were charged for all.
     pub(crate) fn take_heads(&mut self) -> ([Option<Box<Head>>; 2], u32) {
         ([self.head.take(), self.trailers.take()], std::mem::take(&mut self.head_bytes))
     }
 
-    /// Makes it ready for another message, and returns the memory of the content.
+    /// Resets it for another message, and returns the memory of the content.
     pub(crate) fn recycle(&mut self) -> Content {
         self.is_head_taken = false;
         self.is_awaited = false;

@@ -1,4 +1,4 @@
-//! The pace of a peer in what it owes: content that is waited for, and room for content of ours.
+//! The pace of a peer in what it owes: content that a caller waits for, and room for our content.
 //!
 //! Rule 1: only the peer's delay counts, and `periodic.rs` says when that is. The time in which it owes
 //! nothing is taken out, and what it has shown before counts on: no measurement begins anew while the
@@ -40,7 +40,7 @@ impl LeastPace {
         }
     }
 
-    /// Returns the time between two looks: a part of the time that a peer has.
+    /// Returns the time between two checks: a part of the time that a peer has.
     pub(crate) fn look_after(&self) -> Duration {
         part_of(self.stall, 4, part_of(self.grace, 4, LOOK_AFTER)).max(LOOK_AFTER / 100)
     }
@@ -49,7 +49,7 @@ impl LeastPace {
         Self { rate: 0, ..self }
     }
 
-    /// Returns the time that so many bytes take at the least rate, none where no rate is asked for.
+    /// Returns the time that so many bytes take at the least rate; none without a rate.
     fn time_for(&self, bytes: u64) -> Nanos {
         let time = (u128::from(bytes) * SECOND as u128).checked_div(u128::from(self.rate));
         time.map_or(0, |time| Nanos::try_from(time).unwrap_or(Nanos::MAX))
@@ -59,22 +59,22 @@ impl LeastPace {
 /// The progress of a peer in something that it owes.
 #[derive(Clone, Copy)]
 pub(crate) struct Progress {
-    /// The use of the slot that this is about.
+    /// The generation of the slot.
     pub(crate) generation: u32,
     /// The bytes that have moved in all.
     pub(crate) bytes: u64,
-    /// The bytes that count for nothing if they moved before the peer owed anything: buffers and windows took
-    /// them, and maybe nobody else.
+    /// The bytes that do not count because they moved before the peer owed anything: they may have gone into
+    /// buffers and windows only.
     pub(crate) uncounted: u64,
 }
 
 impl Progress {
-    /// Counts what moves from when the peer owes something.
+    /// Counts the bytes that move from when the peer owes something.
     pub(crate) const fn from_now(generation: u32, bytes: u64) -> Self {
         Self { generation, bytes, uncounted: bytes }
     }
 
-    /// Counts all that has moved.
+    /// Counts all bytes that have moved.
     pub(crate) const fn of_all(generation: u32, bytes: u64) -> Self {
         Self { generation, bytes, uncounted: 0 }
     }
@@ -84,17 +84,17 @@ impl Progress {
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     has_begun: bool,
-    /// The last look, if the peer owed it then.
+    /// The time of the last check, if the peer owed something then.
     looked_at: Time,
     /// The time in which the peer has owed it, in all.
     owed: Nanos,
-    /// The part of that since the last byte moved.
+    /// The time since the last byte moved while the peer owed something.
     still: Nanos,
-    /// The time by which the peer is ahead of the least rate, or behind it.
+    /// The time by which the peer is ahead of the least rate; negative if it is behind.
     ahead: Nanos,
-    /// The bytes that had moved by the last look.
+    /// The bytes that had moved at the last check.
     seen: u64,
-    /// The use of the slot that this is about.
+    /// The generation of the slot.
     generation: u32,
 }
 
@@ -106,7 +106,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Notes how far the peer has come, which owes it, and returns the limit that it has run into.
+    /// Updates the pace of a peer that owes something, and returns the limit that it has run into.
     pub(crate) fn look(&mut self, progress: Progress, now: Time, least: LeastPace) -> Option<Overrun> {
         let Progress { generation, bytes, uncounted } = progress;
         if !self.has_begun || self.generation != generation {
@@ -152,7 +152,7 @@ fn nanos(time: Duration) -> Nanos {
     Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
-/// The pace of a peer in what is not one stream's.
+/// The pace of a peer in what belongs to no single stream.
 #[derive(Default)]
 pub(crate) struct PeerPace {
     /// The pace at which the socket takes our bytes.
@@ -162,7 +162,7 @@ pub(crate) struct PeerPace {
 }
 
 impl PeerPace {
-    /// Looks how far the socket has come that is full: so many bytes in all.
+    /// Checks the progress of a full socket, which has taken so many bytes in all.
     pub(crate) fn look_at_output(
         &mut self,
         taken: Option<u64>,
@@ -172,7 +172,7 @@ impl PeerPace {
         look_or_rest(&mut self.output, taken.map(|bytes| Progress::from_now(0, bytes)), now, least)
     }
 
-    /// Looks how far content has come that is read and dropped: the number of its exchange, and the bytes
+    /// Checks the progress of content that is read and dropped: by the number of its exchange, and the bytes
     /// dropped in all.
     pub(crate) fn look_at_discarded(
         &mut self,
@@ -184,7 +184,7 @@ impl PeerPace {
         look_or_rest(&mut self.discarded, dropped, now, least)
     }
 
-    /// Leaves the time until the next look out of both measurements.
+    /// Excludes the time until the next check from both measurements.
     pub(crate) fn rest(&mut self) {
         self.output.rest();
         self.discarded.rest();

@@ -1,53 +1,54 @@
-//! The part that one stream has in the room of the output (`room.rs`).
+//! The share of one stream in the room of the output (`room.rs`).
 
-/// The place of a stream among those that wait for room, and what it has used of its share.
+/// The place of a stream among those that wait for room, and the used part of its share.
 #[derive(Default)]
 pub(crate) struct Share {
     turn: Turn,
-    /// The number of the call for which it was given a share.
+    /// The number of the call that gave the share.
     call: u32,
-    /// The bytes it has used of that share.
+    /// The used bytes of that share.
     used: usize,
 }
 
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
 enum Turn {
-    /// It does not wait.
+    /// The stream does not wait.
     #[default]
     None,
-    /// It waits to be called.
+    /// The stream waits to be called.
     Waits,
-    /// It was called, and has not waited again since.
+    /// The stream was called, and has not waited again since.
     Called,
 }
 
 impl Share {
-    /// Returns the bytes it has used of the share that it got by this call.
+    /// Returns the used bytes of the share that this call gave.
     #[inline]
     pub(crate) fn used(&self, call: u32) -> usize {
         if self.call == call { self.used } else { 0 }
     }
 
-    /// Notes that it has used more of the share that it got by this call.
+    /// Records that more of the share that this call gave is used.
     #[inline]
     pub(crate) fn note_used(&mut self, call: u32, bytes: usize) {
         (self.used, self.call) = (self.used(call) + bytes, call);
     }
 
-    /// It waits from now on. Returns true if it is not in the queue yet.
+    /// Makes the stream wait. Returns true if it is not in the queue yet.
     #[inline]
     pub(crate) fn wait(&mut self) -> bool {
         std::mem::replace(&mut self.turn, Turn::Waits) == Turn::None
     }
 
-    /// Calls it. False if it was called before and has not waited since: then it leaves the queue.
+    /// Marks the stream as called. False if it was called before and has not waited since: then it leaves the
+    /// queue.
     pub(crate) fn call(&mut self) -> bool {
         let waits = self.turn == Turn::Waits;
         self.turn = if waits { Turn::Called } else { Turn::None };
         waits
     }
 
-    /// Waits no more.
+    /// Ends the wait.
     #[inline]
     pub(crate) fn end(&mut self) {
         self.turn = Turn::None;

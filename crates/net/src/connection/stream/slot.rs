@@ -1,4 +1,4 @@
-//! A stream above the machine: received content, waiting callers, and how it ended.
+//! A stream above the machine: received content, waiting callers, and its end.
 //!
 //! A slot is lent to the handles of a stream and used again when the last of them is dropped. The machine may
 //! forget its stream earlier; the slot then still holds what was received.
@@ -15,10 +15,10 @@ use crate::{
     message::{content::Content, timing::Marks},
 };
 
-/// Room for what was asked that a slot keeps, in bytes.
+/// The capacity for the request text that a slot keeps, in bytes.
 const ASKED_KEPT_BYTES: usize = 4 * 1024;
 
-/// Names a slot; the generation tells a stale name from a fresh one.
+/// Names a slot; the generation tells an outdated name from a current one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct SlotKey {
     pub(crate) index: u32,
@@ -56,36 +56,36 @@ impl Sides {
 /// A client's `expect: 100-continue` (RFC 9110 §10.1.1), as a server sees it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Expectation {
-    /// The content comes unasked, or was asked for.
+    /// The content comes unasked, or was asked for already.
     #[default]
     None,
-    /// The client waits to be told before it sends its content.
+    /// The client waits to be asked for its content.
     Waiting,
     /// The request was answered without asking for its content.
     Declined,
 }
 
-/// A part is a type of its own, with what is known of its subject.
+/// A slot; each of its parts is a type of its own.
 #[derive(Default)]
 pub(crate) struct Slot {
     generation: u32,
-    /// The generation that it had when it came to a connection that had no stream before.
+    /// The generation that the slot had when it came to a connection without streams.
     unused_generation: u32,
     /// The slot that was freed before this one, while it is free.
     next_free: u32,
     pub(crate) stream: Option<StreamKey>,
     /// The handles that are still held.
     pub(crate) held: Sides,
-    /// The client sends no more of its content: the server has declined it.
+    /// The client sends no more of its content, because the server has declined it.
     sends_no_more: bool,
-    /// The server has told us to send our content.
+    /// The server has asked for our content.
     pub(crate) is_told_to_go_on: bool,
-    /// The client's wait to be asked for its content.
+    /// The state of the client's wait to be asked for its content.
     pub(crate) expectation: Expectation,
     pub(crate) failed: Option<Error>,
     /// The method and path of a client's request, for its errors. Its memory is used again.
     asked: String,
-    /// The number of times that something had come on the connection when the stream was opened.
+    /// The number of times that bytes had arrived on the connection when the stream was opened.
     heard: u64,
     /// The time at which the stream was opened, up to about a second early.
     began: Time,
@@ -116,7 +116,7 @@ pub struct Noted<'a> {
 }
 
 impl Slot {
-    /// Notes what is asked for.
+    /// Keeps the request for errors.
     #[inline]
     pub(crate) fn note(&mut self, noted: Noted<'_>) {
         self.asked.clear();
@@ -127,7 +127,7 @@ impl Slot {
         self.asked.push_str(noted.path);
     }
 
-    /// Returns the request that was noted, if one was: on a server none is.
+    /// Returns the request for errors; none on a server.
     pub(crate) fn noted(&self) -> Option<Noted<'_>> {
         let (method, path) = self.asked.split_once(' ')?;
         Some(Noted { method, path })
@@ -139,8 +139,8 @@ impl Slot {
         self.waits[side as usize].end()
     }
 
-    /// Returns true if the final head is here, not taken yet, and of 300 or more: the server wants no content
-    /// any more.
+    /// Returns true if the final head has come, was not taken yet, and is 300 or more: the server wants no
+    /// more content.
     pub(crate) fn is_declined(&self) -> bool {
         self.incoming.status().is_some_and(|status| status.as_u16() >= 300)
     }
@@ -148,7 +148,7 @@ impl Slot {
 
 /// Its place in the table.
 impl Slot {
-    /// Creates a free slot, in front of another one.
+    /// Creates a free slot, which is followed by another one.
     pub(crate) fn free(generation: u32, next_free: u32) -> Self {
         Self { generation, next_free, ..Self::default() }
     }
@@ -159,7 +159,7 @@ impl Slot {
         self.next_free
     }
 
-    /// Is the first of the free slots, in front of another one.
+    /// Makes the slot free, followed by another one.
     #[inline]
     pub(crate) fn set_next_free(&mut self, next_free: u32) {
         self.next_free = next_free;
@@ -176,8 +176,8 @@ impl Slot {
         SlotKey { index, generation: self.generation }
     }
 
-    /// Forgets what [`recycle`](Self::recycle) leaves there, for a slot of another connection; the generation
-    /// goes on, so that what was noted for one means no other.
+    /// Clears the parts that [`recycle`](Self::recycle) keeps, for another connection; the generation goes
+    /// on, so that an old key names no later stream.
     pub(crate) fn leave(&mut self) {
         self.asked.clear();
         (self.counts, self.share) = (Counts::default(), Share::default());
@@ -186,7 +186,7 @@ impl Slot {
         self.pace.rest();
     }
 
-    /// Begins no earlier than with this generation.
+    /// Raises the generation to at least this one.
     pub(crate) fn pass_to(&mut self, first_generation: u32) {
         self.generation = self.generation.max(first_generation);
         self.unused_generation = if first_generation > 0 { 0 } else { self.generation };
@@ -195,7 +195,7 @@ impl Slot {
 
 /// Its life.
 impl Slot {
-    /// Belongs to a stream of the machine from now on, and to both its handles.
+    /// Gives the slot to a stream of the machine, and to both its handles.
     #[inline]
     pub(crate) fn begin(&mut self, stream: StreamKey, heard: u64, now: Time) {
         self.stream = Some(stream);
@@ -205,13 +205,13 @@ impl Slot {
         self.began = now;
     }
 
-    /// Returns the time at which the stream was opened if nothing has come on the connection since: so many
-    /// times something had.
+    /// Returns the time at which the stream was opened, if nothing has arrived on the connection since;
+    /// `heard` counts arrivals.
     pub(crate) fn unheard_since(&self, heard: u64) -> Option<Time> {
         (self.heard == heard).then_some(self.began)
     }
 
-    /// Lets go of sides. Returns the number of callers on them that were woken, and will not run.
+    /// Drops sides. Returns the number of callers on them that were woken, and will not run.
     pub(crate) fn let_go(&mut self, sides: Sides) -> usize {
         self.held = self.held.without(sides);
         let mut woken = 0;
@@ -224,8 +224,8 @@ impl Slot {
         woken
     }
 
-    /// Returns true if what is left to be sent is lost with these sides: with the writer, or with the
-    /// response if that is read without a writer.
+    /// Returns true if dropping these sides cuts off the message that is being sent: they have the writer, or
+    /// the response that is read without a writer.
     pub(crate) fn is_cut_without(&self, sides: Sides) -> bool {
         match self.sends_no_more {
             false => sides.has(Sides::WRITE),
@@ -238,14 +238,14 @@ impl Slot {
         self.incoming.has_ended() || self.failed.is_some()
     }
 
-    /// Sends no more, although the message is not whole.
+    /// Stops sending, although the message is not complete.
     pub(crate) fn end_sending(&mut self) {
         self.sends_no_more = true;
     }
 
-    /// Fails with an error of the connection, unless it has failed already. `heard_if_silent` is the number
-    /// of times that something had come, if the connection ended without a word: a stream that was opened
-    /// since then has had no answer, where the connection is known to have been used before.
+    /// Fails with an error of the connection, unless the stream has failed already. `heard_if_silent` is the
+    /// number of times that something had come, if the connection ended without a word: a stream that was
+    /// opened since then has had no answer, where the connection is known to have been used before.
     pub(crate) fn fail_with_connection(
         &mut self,
         error: &Error,
@@ -259,7 +259,7 @@ impl Slot {
         }
     }
 
-    /// Makes the slot ready for another stream; the generation moves on.
+    /// Resets the slot for another stream, with a new generation.
     pub(crate) fn recycle(&mut self) -> Content {
         self.generation = self.generation.wrapping_add(1);
         self.stream = None;
@@ -288,19 +288,19 @@ impl Slot {
         self.failed.is_none() && !self.pace.is_exempt()
     }
 
-    /// Returns true if more content may come, and somebody holds the reading side.
+    /// Returns true if more content may come, and a handle can read it.
     pub(crate) fn may_receive(&self) -> bool {
         self.held.has(Sides::READ) && !self.incoming.has_ended()
     }
 
-    /// Returns true for each side that was waited for since this was last called: to read, to write.
+    /// Returns, for reading and for writing, whether a handle has waited since the last call.
     pub(crate) fn take_waited(&mut self) -> (bool, bool) {
         let [reads, writes] = &mut self.waits;
         (reads.take_waited(), writes.take_waited())
     }
 
-    /// Looks how far the peer has come in what it owes: content, and room for content of ours. Returns the
-    /// limit that it has run into.
+    /// Checks the progress of the peer in what it owes: content, and room for our content. Returns the limit
+    /// that it has run into.
     pub(crate) fn look_at_pace(&mut self, owes: [bool; 2], now: Time, least: LeastPace) -> Option<Overrun> {
         self.pace.look(self.generation, owes, self.counts.moved(), now, least)
     }
@@ -311,33 +311,33 @@ impl Slot {
         waits && self.incoming.content().is_empty() && !self.has_ended()
     }
 
-    /// Returns true if it has content that nobody has taken.
+    /// Returns true if content has come that nobody has taken.
     pub(crate) fn is_unread(&self) -> bool {
         self.held.has(Sides::READ) && !self.incoming.content().is_empty()
     }
 }
 
-/// Deadlines, and how it went.
+/// Deadlines, and the course of the exchange.
 impl Slot {
-    /// Begins deadlines, and returns the time of the first look.
+    /// Sets deadlines, and returns the time of the first check.
     pub(crate) fn set_deadlines(&mut self, deadlines: StreamDeadlines) -> Option<Time> {
         self.deadlines = deadlines;
         self.deadlines.next()
     }
 
-    /// The head has come in time.
+    /// Records that the head has come in time.
     #[inline]
     pub(crate) fn head_is_here(&mut self) {
         self.deadlines.head_is_here();
     }
 
-    /// Returns the time of the next look, while anything can take too long.
+    /// Returns the time of the next check, while there is a deadline.
     #[inline]
     pub(crate) fn due(&self) -> Option<Time> {
         self.deadlines.next().filter(|_| self.stream.is_some() && !self.has_ended())
     }
 
-    /// Returns the failure if anything has taken too long by now; if not, it notes when to look again.
+    /// Returns the failure if a deadline has passed; otherwise plans the next check.
     pub(crate) fn expire(&mut self, now: Time) -> Option<Error> {
         self.due().filter(|deadline| *deadline <= now)?;
         let waits = [Side::Read, Side::Write].map(|side| self.waits[side as usize].is_waiting());

@@ -1,4 +1,4 @@
-//! The pace of the peer on one stream, both ways, and the exemption from it.
+//! The pace of the peer on one stream, in both directions, and the exemption from the limits.
 
 use alula_machine::Time;
 
@@ -18,26 +18,25 @@ pub(crate) struct StreamPace {
 }
 
 impl StreamPace {
-    /// Lets the peer be as slow as it likes, once its request was accepted.
+    /// Exempts the peer from the limits once its request was accepted.
     pub(crate) fn allow_slow(&mut self) {
         self.may_be_slow = true;
     }
 
-    /// Notes whether the head that was sent accepts the request.
+    /// Records whether the sent head accepts the request.
     #[inline]
     pub(crate) fn answered(&mut self, is_accepted: bool) {
         self.is_accepted = is_accepted;
     }
 
-    /// Returns true if the peer may be as slow as it likes: the handler allows it, and has accepted the
-    /// request.
+    /// Returns true if the peer is exempt: the handler allows it, and has accepted the request.
     #[inline]
     pub(crate) fn is_exempt(&self) -> bool {
         self.may_be_slow && self.is_accepted
     }
 
-    /// Looks how far the peer has come in what it owes: content, and room for content of ours. `generation`
-    /// names the stream among those that the slot has had. Returns the limit that the peer has run into.
+    /// Checks the progress of the peer in what it owes: content, and room for our content. `generation` names
+    /// the stream among those that the slot has had. Returns the limit that the peer has run into.
     pub(crate) fn look(
         &mut self,
         generation: u32,
@@ -60,7 +59,7 @@ impl StreamPace {
         overrun
     }
 
-    /// Leaves the time until the next look out of both measurements.
+    /// Excludes the time until the next check from both measurements.
     pub(crate) fn rest(&mut self) {
         self.paces.iter_mut().for_each(Pace::rest);
     }

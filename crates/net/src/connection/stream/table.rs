@@ -15,20 +15,20 @@ use crate::{
     message::content::Content,
 };
 
-/// Slots that are passed on to another connection, at most.
+/// The most slots that are passed on to another connection.
 pub(crate) const PASSED_ON_MAX: usize = 32;
 
-/// The number that no slot has.
+/// The number that stands for no slot.
 const NO_SLOT: u32 = u32::MAX;
 
 pub(crate) struct Slots {
     all: Vec<Slot>,
-    /// The generation that a new slot begins with: none was used before.
+    /// The generation of new slots, which no earlier slot has had.
     first_generation: u32,
     /// The slot that was freed last.
     free: u32,
     free_count: u32,
-    /// The slot of the machine's stream in slot 0: of the only stream, on most connections.
+    /// The slot of the machine's stream in slot 0, which is the only stream on most connections.
     of_first_stream: u32,
     /// The slots of the machine's other streams, by the stream's own slot less 1.
     by_stream: Vec<u32>,
@@ -70,7 +70,7 @@ impl Slots {
         grows.then_some(self.all.capacity())
     }
 
-    /// Gives a free slot, of which there is one, to a stream of the machine and to both its sides.
+    /// Gives a free slot to a stream of the machine, and to both its sides.
     pub(crate) fn attach(&mut self, stream: StreamKey, heard: u64, now: Time) -> SlotKey {
         let index = self.free;
         let slot = &mut self.all[index as usize];
@@ -95,13 +95,13 @@ impl Slots {
         }
     }
 
-    /// Returns the slot, unless its stream is gone.
+    /// Returns the slot, unless its stream has ended.
     #[inline]
     pub(crate) fn get(&mut self, at: SlotKey) -> Option<&mut Slot> {
         self.all.get_mut(at.index as usize).filter(|slot| slot.generation() == at.generation)
     }
 
-    /// Returns the slot that holds what this stream of the machine receives.
+    /// Returns the slot of this stream of the machine.
     #[inline]
     pub(crate) fn of_stream(&mut self, stream: StreamKey) -> Option<(u32, &mut Slot)> {
         let index = match stream.slot() {
@@ -112,7 +112,7 @@ impl Slots {
         (slot.stream == Some(stream)).then_some((index, slot))
     }
 
-    /// Frees a slot, and returns what is left of the content it held.
+    /// Frees a slot, and returns the content that it still held.
     pub(crate) fn free(&mut self, index: u32) -> Content {
         let slot = &mut self.all[index as usize];
         debug_assert!(slot.held == Sides::NONE);
@@ -151,13 +151,13 @@ impl Slots {
         self.all.iter_mut()
     }
 
-    /// Returns the slots that `is_meant` says, by their keys.
+    /// Returns the keys of the slots that `is_meant` selects.
     pub(crate) fn keys_of(&self, is_meant: impl Fn(&Slot) -> bool) -> impl Iterator<Item = SlotKey> {
         let all = self.all.iter().enumerate().filter(move |(_, slot)| is_meant(slot));
         all.map(|(index, slot)| slot.key(index as u32))
     }
 
-    /// Leaves the memory in `to`, which has none, for another connection; no slot is in use. More slots than
+    /// Moves the memory into `to`, which is empty, for another connection; no slot is in use. More slots than
     /// are passed on are freed.
     pub(crate) fn leave_memory(&mut self, to: &mut Self) {
         debug_assert!(self.are_unused() && to.all.is_empty());
@@ -170,8 +170,8 @@ impl Slots {
         }
     }
 
-    /// Has its slots in this memory, which [`leave_memory`](Self::leave_memory) has left; frees it if it has
-    /// any.
+    /// Takes over the memory that [`leave_memory`](Self::leave_memory) left, or frees it if there is memory
+    /// already.
     pub(crate) fn use_memory(&mut self, from: &mut Self) {
         if !self.all.is_empty() {
             *from = Self::default();
@@ -181,7 +181,7 @@ impl Slots {
         self.all.iter_mut().for_each(|slot| slot.pass_to(self.first_generation));
     }
 
-    /// Exchanges all but the generation for new slots, which is the connection's.
+    /// Exchanges everything with a new table, but for the generation, which belongs to the connection.
     fn exchange_memory(&mut self, other: &mut Self) {
         std::mem::swap(self, other);
         std::mem::swap(&mut self.first_generation, &mut other.first_generation);

@@ -1,4 +1,4 @@
-//! Exchanges of a server as they went, for those who count and log them.
+//! Finished exchanges of a server, for those who count and log them.
 //!
 //! A slot forgets its stream when the last handle is gone, which may be before the handler has ended. Where
 //! somebody asks, the facts of such streams are kept until then.
@@ -8,10 +8,10 @@ use crate::connection::stream::{
     tally::Tally,
 };
 
-/// Facts that are kept at most; more streams do not end between two looks.
+/// The most facts that are kept; more streams do not end between two checks.
 const KEPT_MAX: usize = 1024;
 
-/// The facts of streams whose slots are used again, where somebody asks.
+/// The facts of streams whose slots were used again, if somebody wants them.
 #[derive(Default)]
 pub(crate) struct Tallies(Option<Vec<(SlotKey, Tally)>>);
 
@@ -21,7 +21,7 @@ impl Tallies {
         self.0.get_or_insert_default();
     }
 
-    /// Keeps the facts of a stream whose slot is about to be used again, if they are asked for.
+    /// Keeps the facts of a stream whose slot is about to be used again, if they are wanted.
     #[inline]
     pub(crate) fn keep(&mut self, at: SlotKey, slot: &Slot) {
         if let Some(kept) = &mut self.0
@@ -31,7 +31,7 @@ impl Tallies {
         }
     }
 
-    /// Takes the facts of a stream; nothing is known of it where they are not kept.
+    /// Takes the facts of a stream, if they were kept.
     pub(crate) fn take(&mut self, at: SlotKey) -> Tally {
         let Some(kept) = &mut self.0 else { return Tally::default() };
         let place = kept.iter().position(|(of, _)| *of == at);

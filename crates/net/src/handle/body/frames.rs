@@ -12,8 +12,8 @@ use http_body::{Frame, SizeHint};
 use super::Body;
 use crate::{error::Error, handle::stream::Stream};
 
-/// Content as it arrives, in pieces that may be kept; [`Body`] says what they cost. Trailers (RFC 9110 §6.5)
-/// come as the last frame.
+/// Content as it arrives, in owned pieces; [`Body`] says what they cost. Trailers (RFC 9110 §6.5) come as the
+/// last frame.
 ///
 /// An error ends it. Its size is known exactly where the peer has stated a length and the body is owned, as
 /// by `Response::into_body`.
@@ -50,7 +50,7 @@ impl http_body::Body for Body {
 }
 
 impl Stream {
-    /// Notes that the peer has stated the length of the content, which the size hint reports from here on.
+    /// Records that the peer has stated the length of the content; the size hint reports it from here on.
     pub fn note_stated(body: &mut Body) {
         body.is_stated = true;
     }

@@ -1,4 +1,4 @@
-//! Content as a whole: gathered up to a limit.
+//! Complete content, gathered up to a limit.
 //!
 //! Rule: a stated length beyond the limit fails before anything is read, and takes no memory.
 
@@ -10,10 +10,10 @@ use crate::{
     handle::stream::Stream,
 };
 
-/// Memory taken for content that is only announced.
+/// The most memory that is allocated for content that is only announced.
 const ANNOUNCED_BYTES_MAX: u64 = 1 << 20;
 
-/// Some begin text of UTF-8 with it.
+/// The byte order mark with which some text of UTF-8 begins.
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Body {
@@ -59,7 +59,8 @@ impl Body {
         self.bytes_max(self.content_max()).await
     }
 
-    /// Returns all that is left of the content, up to `bytes_max` bytes; else as [`bytes`](Self::bytes).
+    /// Returns all that is left of the content, up to `bytes_max` bytes; otherwise like
+    /// [`bytes`](Self::bytes).
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
@@ -100,7 +101,7 @@ impl Body {
         self.text_max(self.content_max()).await
     }
 
-    /// Returns all that is left of the content as text, up to `bytes_max` bytes; else as
+    /// Returns all that is left of the content as text, up to `bytes_max` bytes; otherwise like
     /// [`text`](Self::text).
     ///
     /// # Errors
@@ -118,7 +119,7 @@ impl Body {
         self.content_max as usize
     }
 
-    /// Returns the bytes of content that are left, where the peer has stated them.
+    /// Returns the number of bytes that are left, if the peer has stated the length.
     pub(super) fn left(&self) -> Option<u64> {
         let here = self.chunk.left() as u64;
         match &self.stream {
@@ -128,7 +129,7 @@ impl Body {
         }
     }
 
-    /// Returns the bytes that are left, if that is stated, for a caller who takes all of them.
+    /// Returns the number of bytes that are left, if it is stated, for a caller who takes all of them.
     ///
     /// # Errors
     /// They are too many, or a caller before this one took all of them, or lost some.
@@ -151,8 +152,8 @@ impl Body {
         Ok(())
     }
 
-    /// Waits until there is content to take for a caller who takes all of it; false once there is none. What
-    /// it takes is lost to others even if it fails later.
+    /// Waits until there is content for a caller who takes all of it; returns false at the end. What it takes
+    /// is lost to others even if it fails later.
     pub(super) async fn fill_for_rest(&mut self) -> Result<bool, Error> {
         let is_there = !self.unread().is_empty() || self.fill().await?;
         self.is_taken = true;
@@ -176,7 +177,7 @@ impl Body {
         self.named(Error::too_long(bytes_max))
     }
 
-    /// Content that is not what it was to be read as.
+    /// Returns the error for content in the wrong format.
     #[cold]
     pub(super) fn unreadable(&self, why: String) -> Error {
         self.named(Error::new(Phase::Content, Cause::Unreadable(why.into()), Retry::Pointless))
@@ -184,7 +185,8 @@ impl Body {
 }
 
 impl Stream {
-    /// Begins to take all that is left of a content piece by piece, for a caller who is not lost on the way.
+    /// Begins to take all that is left of the content piece by piece, for a caller that cannot be cancelled
+    /// on the way.
     ///
     /// # Errors
     /// A caller before this one took all of it, or lost some.
@@ -195,7 +197,7 @@ impl Stream {
     }
 }
 
-/// Returns all that is left of a content, up to `bytes_max` bytes, in memory that can grow; else as
+/// Returns all that is left of the content, up to `bytes_max` bytes, in memory that can grow; otherwise like
 /// [`Body::bytes_max`].
 ///
 /// # Errors

@@ -31,7 +31,8 @@ impl Body {
         self.json_max(self.content_max()).await
     }
 
-    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes; else as [`json`](Self::json).
+    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes; otherwise like
+    /// [`json`](Self::json).
     ///
     /// # Errors
     /// As [`json`](Self::json).

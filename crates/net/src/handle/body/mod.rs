@@ -63,22 +63,22 @@ use crate::{
 /// not it is kept.
 pub struct Body {
     stream: Option<Stream>,
-    /// The bytes that came; where a decoder stands between, it has them.
+    /// The received bytes; with a decoder, the decoder has them.
     chunk: Content,
     ended: bool,
-    /// Some of the content was taken by a caller who wanted all of it, and perhaps lost.
+    /// Some content was taken by a caller who wanted all of it, and may have been lost.
     is_taken: bool,
-    /// The bytes that are gathered unless another limit is named; of this size since a body is moved with
-    /// every message.
+    /// The bytes that are gathered unless another limit is given; small, since a body is moved with every
+    /// message.
     content_max: u32,
-    /// The last frame was told.
+    /// The last frame was returned.
     #[cfg(feature = "http")]
     is_told: bool,
-    /// The peer has stated how long it is.
+    /// The peer has stated the length.
     #[cfg(feature = "http")]
     is_stated: bool,
     trailers: Option<Box<Head>>,
-    /// The decoder between the bytes that come and the content.
+    /// The decoder of the content, if it is coded.
     decoder: Option<Box<dyn Decoder>>,
 }
 
@@ -146,8 +146,8 @@ impl Body {
         Ok(taken)
     }
 
-    /// Writes the rest of the content to `sink`, however long it is, without a copy of its own; returns the
-    /// bytes written. For content of others there is [`copy_to_max`](Self::copy_to_max).
+    /// Writes the rest of the content to `sink`, however long it is, without copying it; returns the number
+    /// of bytes. For content of others there is [`copy_to_max`](Self::copy_to_max).
     ///
     /// Dropping the future may lose what was handed to the sink in part.
     ///
@@ -158,7 +158,7 @@ impl Body {
         self.copy_to_max(sink, u64::MAX).await
     }
 
-    /// Writes the rest of the content to `sink`, up to `bytes_max` bytes; else as
+    /// Writes the rest of the content to `sink`, up to `bytes_max` bytes; otherwise like
     /// [`copy_to`](Self::copy_to).
     ///
     /// ```no_run
@@ -192,7 +192,7 @@ impl Body {
         Ok(bytes)
     }
 
-    /// Returns the trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
+    /// Returns the trailers (RFC 9110 §6.5), after reading and dropping the rest of the content.
     ///
     /// # Errors
     /// As [`Self::chunk`].
@@ -204,7 +204,7 @@ impl Body {
         Ok(self.trailers.as_ref().map(|head| &head.fields))
     }
 
-    /// Tells the server another priority for what is still to come (RFC 9218 §6).
+    /// Tells the server another priority for the rest of the response (RFC 9218 §6).
     ///
     /// # Errors
     /// This is no response, the urgency is above 7, or the stream is gone.
@@ -217,23 +217,23 @@ impl Body {
         self.ended && self.unread().is_empty()
     }
 
-    /// Returns the peer's address; none once the body was given back.
+    /// Returns the peer's address; none after the body was given back.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.stream.as_ref().map(Stream::peer)
     }
 
-    /// Returns the address of this end; none once the body was given back.
+    /// Returns the address of this end; none after the body was given back.
     pub fn local(&self) -> Option<SocketAddr> {
         self.stream.as_ref().and_then(Stream::local)
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text.
+    /// Returns the TLS version, cipher and names of the connection; none in clear text.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<crate::tls::facts::TlsFacts> {
         self.stream.as_ref().and_then(Stream::tls)
     }
 
-    /// Returns true if the content is made out of what comes by a [`Decoder`].
+    /// Returns true if a [`Decoder`] decodes the content.
     pub fn is_decoded(&self) -> bool {
         self.decoder.is_some()
     }
@@ -244,8 +244,8 @@ impl Body {
         self.decoder.as_ref().map(|decoder| decoder.fields())
     }
 
-    /// Returns the failure with the request and its origin, as failures of this body have them; on a server
-    /// it stays as it is.
+    /// Returns the failure with the request and its origin, like failures of this body; unchanged on a
+    /// server.
     #[must_use]
     pub fn named(&self, error: Error) -> Error {
         match &self.stream {
@@ -263,7 +263,7 @@ impl Body {
         }
     }
 
-    /// Takes so many bytes of that.
+    /// Takes so many bytes of the unread content.
     #[inline]
     fn take(&mut self, bytes: usize) -> &[u8] {
         match &mut self.decoder {
@@ -309,8 +309,8 @@ impl Body {
         }
     }
 
-    /// Takes what it holds, for a connection that takes all of it back under one lock: sides of the stream,
-    /// content and trailers.
+    /// Takes everything it holds, for a connection that takes all of it back under one lock: sides of the
+    /// stream, content and trailers.
     #[inline]
     pub(crate) fn take_held(&mut self) -> (Sides, Content, Option<Box<Head>>) {
         let sides = self.stream.take().map_or(Sides::NONE, |mut stream| {
@@ -331,10 +331,10 @@ impl Body {
     }
 }
 
-/// The parts that client and server need beside those of users.
+/// Functions for clients and servers.
 impl Stream {
-    /// Gives content that was [made](Self::detached_body) for this stream its receiving direction, unless it
-    /// has that already, or has given it back. Allocates nothing.
+    /// Gives content that was [created](Self::detached_body) for this stream its receiving direction, unless
+    /// it has that already, or has given it back. Allocates nothing.
     #[inline]
     pub fn attach(&mut self, body: &mut Body) {
         if body.stream.is_none() {
@@ -342,14 +342,14 @@ impl Stream {
         }
     }
 
-    /// Returns when each phase of the exchange of this body began, if it is timed, and when its connection
-    /// was opened. Allocates nothing.
+    /// Returns the times of the phases of this body's exchange, if it is timed, and those of opening its
+    /// connection. Allocates nothing.
     pub fn marks_of(body: &Body) -> Option<(Marks, Option<Opened>)> {
         let stream = body.stream.as_ref()?;
         Some((stream.marks()?, stream.opened()))
     }
 
-    /// Sends nothing more of the request that this body answers; see [`end_sending`](Self::end_sending).
+    /// Stops sending the request of this response; see [`end_sending`](Self::end_sending).
     pub fn end_sending_for(body: &Body) {
         if let Some(stream) = &body.stream {
             stream.end_sending();
@@ -382,7 +382,7 @@ impl Stream {
     }
 }
 
-/// Decodes what has come, and waits for more until there is something to give. False when the content is
+/// Decodes the received bytes, and waits for more until there is some content. False when the content is
 /// whole.
 fn poll_decoded(
     stream: &Stream,
@@ -403,7 +403,7 @@ fn poll_decoded(
     }
 }
 
-/// Reads the content; its end is told as an end only when it is whole. Errors are [`Error`]s within.
+/// Reads the content; returns the end only if the content is complete. Errors are [`Error`]s within.
 impl AsyncRead for Body {
     fn poll_read(
         mut self: Pin<&mut Self>,

@@ -1,4 +1,4 @@
-//! Pieces of content that the program may keep.
+//! Owned pieces of content.
 //!
 //! Rule 1: a long piece leaves with the buffer it was read into, if it fills half of that; any other is
 //! copied. A piece that is kept therefore holds at most twice its length.
@@ -19,11 +19,11 @@ use super::Body;
 use crate::error::Error;
 use crate::handle::stream::Stream;
 
-/// Pieces of so many bytes are charged, and moved where they can be: below, a copy costs less than the new
-/// buffer that the connection needs for the one that left.
+/// The bytes from which on a piece is charged, and moved if possible: below, a copy costs less than a new
+/// buffer for the connection.
 const LONG_MIN: usize = 4 * 1024;
 
-/// Memory of a piece, charged until it is dropped.
+/// The memory of a piece, charged until it is dropped.
 struct Kept {
     memory: Vec<u8>,
     place: Range<usize>,
@@ -47,7 +47,7 @@ impl Body {
         Poll::Ready(Ok(Some(self.take_piece())))
     }
 
-    /// Takes all that has come, which is something, as one piece.
+    /// Takes all content that has come, which is at least one byte, as one piece.
     pub(super) fn take_piece(&mut self) -> Bytes {
         let bytes = if self.decoder.is_some() { self.unread().len() } else { self.chunk.left() };
         if bytes < LONG_MIN {
@@ -86,8 +86,8 @@ impl Body {
 }
 
 impl Stream {
-    /// Charges memory that the program keeps to the budget of all; `has_left` says that it was the
-    /// connection's before.
+    /// Charges memory that the program keeps to the budget of all connections; `has_left` says that it was
+    /// the connection's before.
     fn charge_kept(&self, bytes: usize, has_left: bool) -> Reservation {
         let mut connection = self.conn().lock();
         if has_left {
@@ -99,8 +99,7 @@ impl Stream {
         charge
     }
 
-    /// Returns the bytes of content that were not taken from here, where the peer has stated how many there
-    /// are.
+    /// Returns the bytes of content that were not taken yet, if the peer has stated the length.
     pub(super) fn content_left(&self) -> Option<u64> {
         let mut connection = self.conn().lock();
         let slot = connection.slots.get(self.at())?;
@@ -111,7 +110,7 @@ impl Stream {
         connection.machine.content_left(stream?).map(|more| more.saturating_add(here))
     }
 
-    /// Returns true if nothing is left that a [`Body`] would tell.
+    /// Returns true if a [`Body`] has nothing left to return.
     #[cfg(feature = "http")]
     pub(super) fn is_all_told(&self) -> bool {
         self.with_slot(|slot| slot.incoming.is_all_told()) == Some(true)

@@ -11,7 +11,7 @@ use futures_core::Stream;
 use super::Body;
 use crate::error::Error;
 
-/// The content of a message as a stream of pieces that may be kept; [`Body::into_stream`] makes it.
+/// The content of a message as a stream of owned pieces; [`Body::into_stream`] makes it.
 ///
 /// Dropping it before its end resets the stream of the message. An error ends it.
 pub struct BodyStream {
@@ -39,7 +39,7 @@ impl Body {
 }
 
 impl BodyStream {
-    /// Returns the content behind it, such as for its trailers; `None` after an error.
+    /// Returns the content, such as for its trailers; `None` after an error.
     pub fn into_body(self) -> Option<Body> {
         self.body
     }
