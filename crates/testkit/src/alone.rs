@@ -1,8 +1,8 @@
 //! A harness for tests that need a process of their own: counts of allocations, limits of the process, its
 //! hooks.
 //!
-//! The binary calls itself for each case, one after the other, so that no case sees the shelves, counts,
-//! threads or descriptors that another left behind.
+//! The binary calls itself for each case, so that no case sees the shelves, counts, threads or descriptors of
+//! another.
 
 use std::{
     env,
@@ -45,20 +45,34 @@ macro_rules! cases {
     };
 }
 
-/// Runs each case that the command line asks for in a process of its own, one after the other.
+/// Runs each case that the command line asks for in a process of its own, as many at a time as
+/// `--test-threads` says, or as there are cores.
 ///
 /// It is the whole `main` of a test binary with `harness = false` in the manifest, which begins with
 /// `#![deny(dead_code)]` so that a test that is not listed does not compile. Arguments and output are those
 /// of the usual harness: filters, `--exact`, `--list`, `--skip`, `--nocapture`. The output of a case is shown
 /// if it fails.
 pub fn run_alone(cases: &[Alone]) -> ExitCode {
+    run_cases(cases, false)
+}
+
+/// As [`run_alone`] for cases that need the machine to themselves: one after the other. `cargo xtask test`
+/// runs no other test binary meanwhile.
+pub fn run_one_by_one(cases: &[Alone]) -> ExitCode {
+    run_cases(cases, true)
+}
+
+fn run_cases(cases: &[Alone], one_by_one: bool) -> ExitCode {
     let mut arguments = env::args().skip(1);
     if arguments.next().as_deref() == Some(ONE_CASE) {
         return run_here(cases, &arguments.next().unwrap_or_default());
     }
     let mut arguments = Arguments::from_args();
-    arguments.test_threads = Some(1);
     let is_shown = arguments.nocapture;
+    // The output of several cases would mix.
+    if one_by_one || is_shown {
+        arguments.test_threads = Some(1);
+    }
     let trial = |case: &Alone| {
         let name = case.name;
         Trial::test(name, move || run_in_child(name, is_shown))

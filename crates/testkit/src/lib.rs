@@ -20,7 +20,7 @@ mod windows;
 
 pub use allocations::allocations;
 #[cfg(feature = "alone")]
-pub use alone::{Alone, run_alone};
+pub use alone::{Alone, run_alone, run_one_by_one};
 pub use rng::Rng;
 pub use splits::{Pieces, at_every_split, byte_by_byte, cuts_in_two, random_split, truncations, whole};
 pub use vectors::{Case, Vectors, testdata};

@@ -5,8 +5,8 @@
 
 use crate::Source;
 
-/// The call that is the `main` of such a binary.
-const MAIN: &str = "run_alone(";
+/// The calls that are the `main` of such a binary.
+const MAINS: [&str; 2] = ["run_alone(", "run_one_by_one("];
 
 /// A function that is not listed is dead code.
 const DENIED: &str = "#![deny(dead_code)]";
@@ -14,7 +14,9 @@ const DENIED: &str = "#![deny(dead_code)]";
 /// Returns what is wrong with binaries that run each test in a process of its own.
 #[must_use]
 pub fn check_alone(sources: &[Source]) -> Vec<String> {
-    let is_main = |source: &&Source| place(&source.path).is_some() && source.text.contains(MAIN);
+    let is_main = |source: &&Source| {
+        place(&source.path).is_some() && MAINS.iter().any(|main| source.text.contains(main))
+    };
     sources.iter().filter(is_main).flat_map(|main| check_binary(main, sources)).collect()
 }
 
@@ -91,5 +93,6 @@ mod tests {
         assert_eq!(found(without, LISTS, ""), [expected]);
         let expected = "crates/x/tests/alloc/main.rs: lacks #![deny(dead_code)]";
         assert_eq!(found(MANIFEST, &LISTS[20..], ""), [expected]);
+        assert_eq!(found(MANIFEST, &LISTS[20..].replace("run_alone", "run_one_by_one"), ""), [expected]);
     }
 }

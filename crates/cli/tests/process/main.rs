@@ -11,10 +11,10 @@ mod support;
 
 use std::process::ExitCode;
 
-use alula_testkit::{cases, run_alone};
+use alula_testkit::{cases, run_one_by_one};
 
 fn main() -> ExitCode {
-    run_alone(&cases![
+    run_one_by_one(&cases![
         #[cfg(target_os = "linux")]
         disk::a_full_disk_is_emptied_and_filled_again,
         #[cfg(target_os = "linux")]

@@ -13,10 +13,10 @@ mod store_memory;
 
 use std::process::ExitCode;
 
-use alula_testkit::{cases, run_alone};
+use alula_testkit::{cases, run_one_by_one};
 
 fn main() -> ExitCode {
-    run_alone(&cases![
+    run_one_by_one(&cases![
         chaos::every_request_ends_and_no_post_is_processed_twice,
         crowds::newcomers_are_served_beside_idle_connections_in_clear_text,
         crowds::newcomers_are_served_beside_idle_connections_over_tls,
