@@ -5,6 +5,7 @@
 //! published.
 #![forbid(unsafe_code)]
 
+mod again;
 mod allocations;
 #[cfg(feature = "alone")]
 mod alone;
@@ -18,6 +19,7 @@ pub mod traffic;
 mod vectors;
 mod windows;
 
+pub use again::again;
 pub use allocations::allocations;
 #[cfg(feature = "alone")]
 pub use alone::{Alone, run_alone, run_one_by_one};

@@ -5,7 +5,6 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    process::Command,
     sync::{Arc, Mutex},
     task::{Context, Poll},
     time::Duration,
@@ -263,14 +262,9 @@ pub(crate) fn a_debug_build_writes_failures_that_nobody_hears_to_stderr() {
             }
         });
     }
-    let this = std::env::current_exe().unwrap();
-    let mut child = Command::new(this);
-    child.args([
-        "--exact",
-        "--nocapture",
-        "failures::a_debug_build_writes_failures_that_nobody_hears_to_stderr",
-    ]);
-    let output = child.env(CHILD, "1").output().unwrap();
+    let mut child =
+        alula_testkit::again("failures::a_debug_build_writes_failures_that_nobody_hears_to_stderr");
+    let output = child.arg("--nocapture").env(CHILD, "1").output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     let lines: Vec<_> = told.lines().filter(|line| line.starts_with("alula: ")).collect();
     assert_eq!(lines.len(), if cfg!(debug_assertions) { 2 } else { 0 }, "{told}");

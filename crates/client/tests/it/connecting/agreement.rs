@@ -90,8 +90,8 @@ async fn aws_lc_is_asked_for_no_random_bytes() {
         (&[kx_group::SECP384R1], &TLS12),
     ] {
         let (address, server) = begin(&authority, groups, version).await;
-        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", THIS]).env(SERVER, address.to_string()).env(ROOT, authority.pem());
+        let mut child = alula_testkit::again(THIS);
+        child.env(SERVER, address.to_string()).env(ROOT, authority.pem());
         let test = tokio::task::spawn_blocking(move || child.output()).await.unwrap().unwrap();
         assert!(test.status.success(), "{groups:?}: {}", String::from_utf8_lossy(&test.stdout));
         server.await.unwrap();

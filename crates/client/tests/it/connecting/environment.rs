@@ -1,6 +1,6 @@
 //! The proxies that the environment names. It is set for a process of its own each time.
 
-use std::{net::SocketAddr, process::Command};
+use std::net::SocketAddr;
 
 use alula_client::Client;
 
@@ -14,13 +14,13 @@ const IS_CHILD: &str = "ALULA_TEST_MAKES_ONE_CALL";
 /// Returns true if a process with these variables is answered, through whom it may be.
 async fn is_answered(variables: Vec<(&'static str, String)>) -> bool {
     let child = move || {
-        let mut child = Command::new(std::env::current_exe().unwrap());
+        let mut child = alula_testkit::again(THIS);
         for name in
             ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY", "REQUEST_METHOD"]
         {
             child.env_remove(name);
         }
-        child.args(["--exact", THIS]).env(IS_CHILD, "1").envs(variables).output()
+        child.env(IS_CHILD, "1").envs(variables).output()
     };
     tokio::task::spawn_blocking(child).await.unwrap().unwrap().status.success()
 }

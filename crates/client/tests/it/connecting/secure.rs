@@ -289,8 +289,8 @@ async fn secrets_are_logged_where_the_environment_says_if_asked_for() {
     let folder = std::env::temp_dir().join(format!("alula-key-log-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let log = folder.join("keys");
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", THIS]).env(IS_CHILD, "1").env("SSLKEYLOGFILE", &log);
+    let mut child = alula_testkit::again(THIS);
+    child.env(IS_CHILD, "1").env("SSLKEYLOGFILE", &log);
     let test = tokio::task::spawn_blocking(move || child.output()).await.unwrap().unwrap();
     assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stdout));
     let lines = std::fs::read_to_string(&log).unwrap();

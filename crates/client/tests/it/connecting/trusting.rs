@@ -153,8 +153,8 @@ async fn roots_of_the_platform_are_trusted_unless_they_are_left_out() {
         return trust_the_platform().await;
     }
     let file = std::env::temp_dir().join(format!("alula-roots-{}.pem", std::process::id()));
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", THIS]).env(SITE, "1").env("SSL_CERT_FILE", &file).env_remove("SSL_CERT_DIR");
+    let mut child = alula_testkit::again(THIS);
+    child.env(SITE, "1").env("SSL_CERT_FILE", &file).env_remove("SSL_CERT_DIR");
     let test = tokio::task::spawn_blocking(move || child.output()).await.unwrap().unwrap();
     assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stdout));
 }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use crate::support::fjall::{BUCKET, Put, Removal, check_entries, far, get, write_terms};
@@ -81,9 +81,8 @@ fn small_options() -> FjallOptions {
 }
 
 fn start(folder: &Path) -> Child {
-    let mut command = Command::new(std::env::current_exe().expect("this test"));
-    command.args(["--exact", "fjall::kill::writes_until_it_is_killed", "--nocapture"]);
-    command.env(FOLDER, folder).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut command = alula_testkit::again("fjall::kill::writes_until_it_is_killed");
+    command.arg("--nocapture").env(FOLDER, folder).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().expect("this test again")
 }
 

@@ -8,7 +8,7 @@ mod opening;
 mod server;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::support::fjall::{check_entries, far, get};
 use alula_power::{Disk, Entry, Fail, Flushes, Loss, Notes, Recorded, Recording};
@@ -52,11 +52,8 @@ async fn serves_while_its_disk_fails() {
 
 /// Starts this test as a store and records it to its end.
 fn record(folder: &Path, failure: &str) -> Recording {
-    let mut command = Command::new(std::env::current_exe().expect("this test"));
-    command
-        .args(["--exact", "fjall::failures::serves_while_its_disk_fails", "--nocapture"])
-        .stdout(Stdio::null());
-    command.env(FOLDER, folder).env(FAILURE, failure);
+    let mut command = alula_testkit::again("fjall::failures::serves_while_its_disk_fails");
+    command.arg("--nocapture").stdout(Stdio::null()).env(FOLDER, folder).env(FAILURE, failure);
     let recorded = Recorded::new(&mut command, folder, "recording").expect("a recorder");
     let output = command.stderr(Stdio::piped()).output().expect("this test again");
     assert!(output.status.success(), "{failure}: {}", String::from_utf8_lossy(&output.stderr));

@@ -2,7 +2,7 @@
 //! bytes that journals become full.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use alula_power::{Disk, Flushes, Loss, Recorded, Recording, variables};
 use alula_testkit::Rng;
@@ -91,11 +91,8 @@ async fn leave_one(last: &Taken, seed: u64, folders: &[&Path]) -> History {
 
 /// Starts this test as a writer and records it to its end.
 fn record(folder: &Path, seed: u64) -> Recording {
-    let mut command = Command::new(std::env::current_exe().expect("this test"));
-    command
-        .args(["--exact", "fjall::power::writes_and_is_recorded"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::inherit());
+    let mut command = alula_testkit::again("fjall::power::writes_and_is_recorded");
+    command.stdout(Stdio::null()).stderr(Stdio::inherit());
     let (writes, large) = if writer::is_large(seed) { (900, 130_000) } else { (120, 0) };
     command.env(writer::FOLDER, folder).env(writer::SEED, seed.to_string());
     command.env(writer::WRITES, writes.to_string()).env(writer::LARGE, large.to_string());
