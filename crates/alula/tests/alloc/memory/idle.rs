@@ -3,7 +3,8 @@
 //! server's is used again.
 //!
 //! The server has a thread of its own, so that what the allocator counts there is the server's. It is asked
-//! for its figures by a task on that thread, which runs after the connections' tasks have come to rest.
+//! for its figures by a task on that thread, which runs after the connections' tasks have come to rest. Its
+//! clock stands still unless it is told to go on.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -31,8 +32,11 @@ const CONNECTIONS: usize = 192;
 /// The allocations of rustls for a record that comes and one that goes.
 const TLS_ALLOCATIONS: u64 = 2;
 
-/// The looks in turn that find nothing changed, 100 ms apart: a server's connection looks once a second.
+/// The looks in turn that find nothing changed: a server's connection looks once a second.
 const LOOKS: usize = 25;
+
+/// The time between two looks on the server's clock.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// Connections that keep what a request needs, at most.
 const FEW: usize = 64;
@@ -219,14 +223,21 @@ impl Kind {
 struct Background {
     address: SocketAddr,
     certificate: String,
-    ask: channel::UnboundedSender<oneshot::Sender<Figures>>,
+    ask: channel::UnboundedSender<Question>,
 }
+
+/// How far the server's clock is to go on first, and who is told the figures then.
+type Question = (Duration, oneshot::Sender<Figures>);
 
 impl Background {
     fn start(side: Side) -> Self {
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {
             on_a_thread(side, async move {
+                tokio::time::pause();
+                // A paused clock goes on by itself whenever all tasks wait, unless a blocking task runs.
+                let (_running, ends) = mpsc::channel::<()>();
+                tokio::task::spawn_blocking(move || ends.recv());
                 let identity = Identity::self_signed(["localhost"]).unwrap();
                 let certificate = identity.certificate_pem().unwrap().to_owned();
                 let server = Server::builder().identity(identity).bind("127.0.0.1:0").await.unwrap();
@@ -313,8 +324,12 @@ impl Background {
     }
 
     async fn figures(&self) -> Figures {
+        self.figures_after(Duration::ZERO).await
+    }
+
+    async fn figures_after(&self, time: Duration) -> Figures {
         let (tell, told) = oneshot::channel();
-        self.ask.send(tell).unwrap();
+        self.ask.send((time, tell)).unwrap();
         told.await.unwrap()
     }
 }
@@ -324,10 +339,9 @@ impl Background {
 async fn rested(servers: &[Background]) {
     let (mut held, mut looks) = (0, 0);
     while looks < LOOKS {
-        tokio::time::sleep(Duration::from_millis(100)).await;
         let mut now = 0;
         for server in servers {
-            now += server.figures().await.1;
+            now += server.figures_after(BETWEEN_LOOKS).await.1;
         }
         looks = if now == held { looks + 1 } else { 0 };
         held = now;
@@ -344,12 +358,9 @@ async fn ask(client: Client, url: String) {
     assert_eq!(response.body().copy_to(&mut tokio::io::sink()).await.unwrap(), 13);
 }
 
-async fn answer_questions(
-    side: Side,
-    ledger: Arc<Ledger>,
-    mut asked: channel::UnboundedReceiver<oneshot::Sender<Figures>>,
-) {
-    while let Some(tell) = asked.recv().await {
+async fn answer_questions(side: Side, ledger: Arc<Ledger>, mut asked: channel::UnboundedReceiver<Question>) {
+    while let Some((time, tell)) = asked.recv().await {
+        tokio::time::advance(time).await;
         // Whoever was ready to run before this task runs first.
         tokio::task::yield_now().await;
         let counts = alula_tally::side(side);
