@@ -2,20 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::alula::h2::ErrorCode;
 
+use super::Attacks;
 use super::answer::Answer;
+use super::received::{PATIENCE, PATIENCE_LOST, Patient, Received, State};
 use crate::frames::{self, Frame, PREFACE, flag, kind};
-
-/// The time that an answer may take after the attack was played.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How long nothing may come, for it to be taken for nothing.
-const PATIENCE_LOST: Duration = Duration::from_millis(1500);
 
 /// What the last PING of an attack carries.
 const STILL_THERE: [u8; 8] = *b"are you?";
@@ -23,7 +18,7 @@ const STILL_THERE: [u8; 8] = *b"are you?";
 /// A hostile client, or server, with one connection.
 pub struct Attacker {
     socket: TcpStream,
-    got: Arc<Got>,
+    got: Arc<Received<Notes>>,
     next_stream: u32,
     gone: bool,
     /// Its other connections.
@@ -32,22 +27,10 @@ pub struct Attacker {
 }
 
 impl Attacker {
-    /// Connects and gets through the preface, with windows as the protocol has them at first.
-    ///
-    /// # Panics
-    /// When the server does not accept.
-    #[must_use]
-    pub fn connect(port: u16) -> Self {
-        let mut attacker = Self::silent(port);
-        attacker.send(&[PREFACE, &frames::settings(&[])].concat());
-        attacker.send(&frames::settings_ack());
-        attacker
-    }
-
     /// Connects and says nothing.
     ///
     /// # Panics
-    /// As [`connect`](Self::connect).
+    /// When the server does not accept.
     #[must_use]
     pub fn silent(port: u16) -> Self {
         Self::over(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server accepts"))
@@ -72,23 +55,14 @@ impl Attacker {
     fn over(socket: TcpStream) -> Self {
         socket.set_nodelay(true).expect("a socket takes its options");
         socket.set_write_timeout(Some(PATIENCE)).expect("a socket takes its options");
-        let got = Arc::new(Got::default());
-        thread::spawn({
-            let (got, socket) = (Arc::clone(&got), socket.try_clone().expect("a descriptor can be had"));
-            move || got.read(socket)
-        });
+        let got = Received::by(&socket, read);
         Self { socket, got, next_stream: 1, gone: false, others: Vec::new(), patience: PATIENCE }
-    }
-
-    /// Expects nothing any more: [`wait`](Self::wait) waits no longer than for what would have come by now.
-    pub(super) fn lose_patience(&mut self) {
-        self.patience = PATIENCE_LOST;
     }
 
     /// So many more connections to the same server, gone through as the attack itself.
     ///
     /// # Panics
-    /// As [`connect`](Self::connect).
+    /// As [`silent`](Self::silent).
     pub fn with_others(&mut self, count: usize, mut play: impl FnMut(&mut Self)) {
         let port = self.socket.peer_addr().expect("a connected socket has a peer").port();
         for _ in 0..count {
@@ -101,7 +75,7 @@ impl Attacker {
     /// Lets this connection go, and becomes one that says nothing.
     ///
     /// # Panics
-    /// As [`connect`](Self::connect).
+    /// As [`silent`](Self::silent).
     pub fn fall_silent(&mut self) {
         let port = self.socket.peer_addr().expect("a connected socket has a peer").port();
         let patience = self.patience;
@@ -112,7 +86,7 @@ impl Attacker {
     /// So many more connections that say nothing.
     ///
     /// # Panics
-    /// As [`connect`](Self::connect).
+    /// As [`silent`](Self::silent).
     pub fn with_silent_others(&mut self, count: usize) {
         let port = self.socket.peer_addr().expect("a connected socket has a peer").port();
         self.others.extend((0..count).map(|_| Self::silent(port)));
@@ -138,6 +112,13 @@ impl Attacker {
         self.next_stream - 2
     }
 
+    /// Sends a request without content on a new stream, by its field block; returns the stream.
+    pub fn ask(&mut self, block: &[u8]) -> u32 {
+        let stream = self.stream();
+        self.send(&frames::headers(stream, block, true));
+        stream
+    }
+
     /// Sends bytes; false once the connection is gone, as is the point of most attacks.
     pub fn send(&mut self, bytes: &[u8]) -> bool {
         self.gone = self.gone || self.socket.write_all(bytes).is_err();
@@ -148,7 +129,7 @@ impl Attacker {
     pub fn flood(&mut self, times: usize, mut make: impl FnMut(&mut Self) -> Vec<u8>) {
         for _ in 0..times {
             let bytes = make(self);
-            if !self.send(&bytes) || self.got.has_ended() {
+            if !self.send(&bytes) || self.got.state().has_ended {
                 return;
             }
         }
@@ -166,7 +147,8 @@ impl Attacker {
     pub fn dribble(&mut self, every: Duration, make: impl Fn() -> Vec<u8>) {
         let times = self.patience.as_nanos() / every.as_nanos();
         for _ in 0..times {
-            let is_over = |state: &State| state.has_ended || matches!(state.first, Some(Answer::Reset(_)));
+            let is_over =
+                |state: &State<Notes>| state.has_ended || matches!(state.first, Some(Answer::Reset(_)));
             if !self.send(&make()) || is_over(&self.got.wait_for(every, is_over)) {
                 return;
             }
@@ -175,104 +157,29 @@ impl Attacker {
 
     /// Stops reading, so that what the server sends stays with it.
     pub fn stop_reading(&mut self) {
-        self.got.stop();
+        self.got.stop(true);
+    }
+}
+
+impl Attacks for Attacker {
+    const THROUGH: Option<Answer> = None;
+
+    /// Connects and gets through the preface, with windows as the protocol has them at first.
+    fn connect(port: u16) -> Self {
+        let mut attacker = Self::silent(port);
+        attacker.send(&[PREFACE, &frames::settings(&[])].concat());
+        attacker.send(&frames::settings_ack());
+        attacker
     }
 
-    /// Reads on.
-    pub fn read_on(&mut self) {
-        self.got.go_on();
+    fn lose_patience(&mut self) {
+        self.patience = PATIENCE_LOST;
     }
 
-    /// What came of it. The attack is over: what was not read is read now.
-    pub fn answer(&mut self) -> Answer {
-        self.read_on();
+    fn answer(&mut self) -> Answer {
+        self.got.stop(false);
         self.send(&frames::frame(kind::PING, flag::NONE, 0, &STILL_THERE));
-        self.got.answer()
-    }
-}
-
-impl Drop for Attacker {
-    fn drop(&mut self) {
-        self.read_on();
-        let _ = self.socket.shutdown(Shutdown::Both);
-    }
-}
-
-/// What came so far; written by the reading thread.
-#[derive(Default)]
-struct Got {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    is_stopped: bool,
-    is_asked: bool,
-    first: Option<Answer>,
-    /// Heads that have come.
-    answers: usize,
-    goaway: Option<ErrorCode>,
-    is_served: bool,
-    has_ended: bool,
-}
-
-impl Got {
-    fn read(&self, mut socket: TcpStream) {
-        while let Ok(Some(frame)) = frames::read(&mut Patient { got: self, socket: &mut socket }) {
-            self.take(&frame);
-        }
-        self.change(|state| state.has_ended = true);
-    }
-
-    fn take(&self, frame: &Frame) {
-        self.change(|state| match frame.kind {
-            kind::GOAWAY => {
-                let code = frame.payload.get(4..8).and_then(|code| code.try_into().ok());
-                state.goaway = state.goaway.or(code.map(|code| ErrorCode(u32::from_be_bytes(code))));
-            }
-            kind::RST_STREAM => {
-                let code = frame.payload.first_chunk().map(|code| ErrorCode(u32::from_be_bytes(*code)));
-                // An answer that was begun, and broken off.
-                state.first =
-                    state.first.filter(|first| *first != Answer::Status(200)).or(code.map(Answer::Reset));
-            }
-            kind::HEADERS => {
-                state.is_asked = true;
-                state.answers += 1;
-                state.first = state.first.or(status(&frame.payload).map(Answer::Status));
-            }
-            kind::PING => state.is_served |= frame.flags & flag::ACK != 0 && frame.payload == STILL_THERE,
-            _ => {}
-        });
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state.lock().expect("nobody panics here"));
-        self.changed.notify_all();
-    }
-
-    fn stop(&self) {
-        self.change(|state| state.is_stopped = true);
-    }
-
-    fn go_on(&self) {
-        self.change(|state| state.is_stopped = false);
-    }
-
-    fn has_ended(&self) -> bool {
-        self.state.lock().expect("nobody panics here").has_ended
-    }
-
-    /// Waits until this is so, or long enough.
-    fn wait_for(&self, patience: Duration, what: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
-        let state = self.state.lock().expect("nobody panics here");
-        let waited = self.changed.wait_timeout_while(state, patience, |state| !what(state));
-        waited.expect("nobody panics here").0
-    }
-
-    fn answer(&self) -> Answer {
-        let state = self.wait_for(PATIENCE, |state| state.has_ended || state.is_served);
+        let state = self.got.wait_for(PATIENCE, |state| state.has_ended || state.is_served);
         match (state.goaway, state.has_ended, state.is_served) {
             (Some(code), ..) => Answer::GoAway(code),
             (None, true, _) => Answer::Closed,
@@ -282,17 +189,51 @@ impl Got {
     }
 }
 
-/// The socket, read only while nobody has said to stop.
-struct Patient<'a> {
-    got: &'a Got,
-    socket: &'a mut TcpStream,
+impl Drop for Attacker {
+    fn drop(&mut self) {
+        self.got.stop(false);
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
 }
 
-impl Read for Patient<'_> {
-    fn read(&mut self, space: &mut [u8]) -> std::io::Result<usize> {
-        let state = self.got.state.lock().expect("nobody panics here");
-        drop(self.got.changed.wait_while(state, |state| state.is_stopped).expect("nobody panics here"));
-        self.socket.read(space)
+/// What came so far.
+#[derive(Default)]
+struct Notes {
+    is_asked: bool,
+    first: Option<Answer>,
+    /// Heads that have come.
+    answers: usize,
+    goaway: Option<ErrorCode>,
+    is_served: bool,
+}
+
+fn read(got: &Received<Notes>, mut socket: Patient<'_, Notes>) {
+    while let Ok(Some(frame)) = frames::read(&mut socket) {
+        got.change(|notes| notes.take(&frame));
+    }
+}
+
+impl Notes {
+    fn take(&mut self, frame: &Frame) {
+        match frame.kind {
+            kind::GOAWAY => {
+                let code = frame.payload.get(4..8).and_then(|code| code.try_into().ok());
+                self.goaway = self.goaway.or(code.map(|code| ErrorCode(u32::from_be_bytes(code))));
+            }
+            kind::RST_STREAM => {
+                let code = frame.payload.first_chunk().map(|code| ErrorCode(u32::from_be_bytes(*code)));
+                // An answer that was begun, and broken off.
+                self.first =
+                    self.first.filter(|first| *first != Answer::Status(200)).or(code.map(Answer::Reset));
+            }
+            kind::HEADERS => {
+                self.is_asked = true;
+                self.answers += 1;
+                self.first = self.first.or(status(&frame.payload).map(Answer::Status));
+            }
+            kind::PING => self.is_served |= frame.flags & flag::ACK != 0 && frame.payload == STILL_THERE,
+            _ => {}
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Attacks by a server on a client that asked it for something.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use ::alula::{Client, Error, Ledger, Limits};
 use alula_tally::{Side, set_side};
 
+use super::Attacks as _;
 use super::answer::Answer;
 use super::attacker::Attacker;
 use super::one_at_a_time;
@@ -19,6 +21,9 @@ use super::watch::Watch;
 
 /// The time that a request may take; an attack that lasts as long has succeeded.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long nothing may come over HTTP/1.1, for the connection to be taken for one that goes on.
+const HTTP1_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How long the requests to the other server are apart.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -28,14 +33,23 @@ pub struct AttackOnClient {
     pub row: &'static str,
     /// Takes the limit away that answers the attack; `None` where it is a rule of the protocol that does.
     pub lift: Option<fn(&mut Limits)>,
-    /// What the server sends once it has read a request on stream 1.
-    pub play: fn(&mut Attacker),
+    /// The server's part once it has read a request.
+    pub play: Play,
     /// What the server gets.
     pub answer: Answer,
     /// What the caller is told, among other things; nothing when the request succeeds.
     pub error: Option<&'static str>,
     /// The bytes the client may hold for it, at any time.
     pub memory_max: i64,
+}
+
+/// A hostile server.
+pub enum Play {
+    /// Over HTTP/2, where the request is on stream 1.
+    Http2(fn(&mut Attacker)),
+    /// Over HTTP/1.1: bytes, and true if the server closes its side after that. Without its limit such an
+    /// attack succeeds.
+    Http1(Vec<u8>, bool),
 }
 
 impl AttackOnClient {
@@ -58,7 +72,10 @@ impl AttackOnClient {
         }
         if let Some(lift) = self.lift {
             lift(&mut limits);
-            self.play(limits).0.check_lifted(self.row, self.answer);
+            let (report, outcome, _) = self.play(limits);
+            let through = matches!(self.play, Play::Http1(..)).then_some(Answer::Served);
+            assert!(through.is_none() || outcome.is_ok(), "{}: without its limit {outcome:?}", self.row);
+            report.check_lifted(self.row, self.answer, through);
         }
     }
 
@@ -70,22 +87,52 @@ impl AttackOnClient {
         let is_over = Arc::new(AtomicBool::new(false));
         let asking = thread::spawn({
             let (well, is_over) = (well.port(), is_over.clone());
-            move || ask(limits, true, hostile, well, &is_over)
+            let is_http2 = matches!(self.play, Play::Http2(_));
+            move || ask(limits, is_http2, hostile, well, &is_over)
         });
-        let mut attacker = Attacker::accept(listener);
-        (self.play)(&mut attacker);
-        let answer = attacker.answer();
-        let memory_peak = watch.peak();
+        let (answer, memory_peak) = match &self.play {
+            Play::Http2(play) => {
+                let mut attacker = Attacker::accept(listener);
+                play(&mut attacker);
+                (attacker.answer(), watch.peak())
+            }
+            Play::Http1(bytes, closes) => {
+                let (socket, _) = listener.accept().expect("a client comes");
+                let has_ended = answer_http1(socket, bytes, *closes).expect("a client asks");
+                (if has_ended { Answer::Closed } else { Answer::Served }, watch.peak())
+            }
+        };
         is_over.store(true, Ordering::Release);
-        drop(attacker);
         let (outcome, bystander, ledger) = asking.join().expect("it only asks and counts");
         (Report { answer, memory_peak, bystander }, outcome, ledger)
     }
 }
 
+/// Reads a request and answers it with these bytes; returns true if the client has closed the connection
+/// then.
+fn answer_http1(mut socket: TcpStream, bytes: &[u8], closes: bool) -> io::Result<bool> {
+    socket.set_read_timeout(Some(HTTP1_PATIENCE))?;
+    socket.set_write_timeout(Some(HTTP1_PATIENCE))?;
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        socket.read_exact(&mut byte)?;
+        request.push(byte[0]);
+    }
+    // The client may be gone at any point of it.
+    let _ = socket.write_all(bytes);
+    if closes {
+        let _ = socket.shutdown(Shutdown::Write);
+    }
+    Ok(match socket.read(&mut [0]) {
+        Ok(bytes) => bytes == 0,
+        Err(error) => !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut),
+    })
+}
+
 /// Over HTTP/2, or HTTP/1.1: one request to the hostile server, others to the one that is well, by one client
 /// on one thread, which lives until the attack is over: a client that goes away closes its connections.
-pub(super) fn ask(
+fn ask(
     limits: Limits,
     is_http2: bool,
     hostile: u16,

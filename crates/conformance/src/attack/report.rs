@@ -44,9 +44,10 @@ impl Report {
         assert!(self.bystander.served > 0 && self.bystander.failed == 0, "{row}: {self:?}");
     }
 
-    /// Without the limit the attack must not end as with it.
-    pub(super) fn check_lifted(&self, row: &str, answer: Answer) {
+    /// Without the limit the attack must not end as with it, and must end in this way if one is known.
+    pub(super) fn check_lifted(&self, row: &str, answer: Answer, through: Option<Answer>) {
         assert_ne!(self.answer, answer, "{row}: it is not this limit that answers");
+        assert_eq!(self.answer, through.unwrap_or(self.answer), "{row}: without its limit");
     }
 
     /// The line of the table: row, answer, peak memory, the bystander's p99.

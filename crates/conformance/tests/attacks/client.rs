@@ -6,11 +6,9 @@
 
 use alula::Limits;
 use alula::h2::ErrorCode;
-use alula_conformance::attack::{Answer, AttackOnClient, Attacker};
+use alula_conformance::attack::{Answer, AttackOnClient, Attacker, MEMORY_MAX, Play as Part};
 use alula_conformance::frames::{self, flag, kind};
 
-/// What a connection under attack may hold, buffers included: a quarter of what `Limits` allows.
-const MEMORY_MAX: i64 = 512 * 1024;
 /// More than any limit lets pass, and few enough to be quick.
 const MANY: usize = 5000;
 
@@ -23,7 +21,7 @@ fn check(
     error: Option<&'static str>,
     play: Play,
 ) {
-    AttackOnClient { row, lift, play, answer, error, memory_max: MEMORY_MAX }.check();
+    AttackOnClient { row, lift, play: Part::Http2(play), answer, error, memory_max: MEMORY_MAX }.check();
 }
 
 /// A flood of one thing, answered with ENHANCE_YOUR_CALM by the bucket of glitches.

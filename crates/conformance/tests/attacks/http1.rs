@@ -6,14 +6,8 @@
 use std::time::Duration;
 
 use alula::Limits;
-use alula_conformance::attack::{Answer, AttackOverHttp1, Http1Attacker};
+use alula_conformance::attack::{Answer, Attack, Attacks as _, Http1Attacker, MEMORY_MAX, NEVER, SOON};
 
-/// What a connection under attack may hold, buffers included: a quarter of what `Limits` allows.
-const MEMORY_MAX: i64 = 512 * 1024;
-/// Long enough to be no limit.
-const NEVER: Duration = Duration::from_secs(3600);
-/// Short enough to be waited for.
-const SOON: Duration = Duration::from_millis(500);
 /// How often a slow peer sends something.
 const NOW_AND_THEN: Duration = Duration::from_millis(50);
 /// What a malformed request is answered.
@@ -28,18 +22,14 @@ const UPLOAD: &str = "POST /read HTTP/1.1\r\nHost: a\r\n";
 /// A request whose content is not looked at; likewise.
 const UNREAD: &str = "POST /small HTTP/1.1\r\nHost: a\r\n";
 
-/// As the server is by default.
-fn as_is(_: &mut Limits) {}
-
 /// What a rule of the protocol answers, whatever the limits are.
 fn rule(row: &'static str, answer: Answer, play: fn(&mut Http1Attacker)) {
-    AttackOverHttp1 { row, scene: as_is, lifted: None, play, answer, memory_max: MEMORY_MAX }.check();
+    Attack::over_http1(row, answer).check(play);
 }
 
 /// What a limit answers, and without which the attack goes through.
 fn limit(row: &'static str, answer: Answer, lift: fn(&mut Limits), play: fn(&mut Http1Attacker)) {
-    let lifted = Some((lift, Answer::Served));
-    AttackOverHttp1 { row, scene: as_is, lifted, play, answer, memory_max: MEMORY_MAX }.check();
+    Attack::over_http1(row, answer).lift(lift).check(play);
 }
 
 /// A request with these fields, and another one where its content may be taken to be.
@@ -249,17 +239,12 @@ fn heads_too_large() {
         |limits| limits.head_bytes = 64 * 1024,
         |attacker| ask_with(attacker, format!("{}: b\r\n", "a".repeat(17_000)).as_bytes()),
     );
-    AttackOverHttp1 {
-        row: "HTTP/1.1: a target that is too long",
-        scene: as_is,
-        lifted: Some((|limits| limits.target_bytes = 16 * 1024, Answer::Status(404))),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: a target that is too long", Answer::Last(414))
+        .lift(|limits| limits.target_bytes = 16 * 1024)
+        .through(Answer::Status(404))
+        .check(|attacker| {
             attacker.send(format!("GET /small?{} HTTP/1.1\r\nHost: a\r\n\r\n", "q".repeat(8200)));
-        },
-        answer: Answer::Last(414),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
     limit(
         "HTTP/1.1: too many fields",
         TOO_LARGE,
@@ -304,19 +289,14 @@ fn unread_content() {
         attacker.wait_for_answer();
         attacker.send([hidden, hidden].concat());
     });
-    AttackOverHttp1 {
-        row: "HTTP/1.1: content that nobody reads, and that stays away",
-        scene: |limits| limits.idle_timeout = SOON,
-        lifted: Some((|limits| limits.idle_timeout = NEVER, Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: content that nobody reads, and that stays away", Answer::Last(200))
+        .scene(|limits| limits.idle_timeout = SOON)
+        .lift(|limits| limits.idle_timeout = NEVER)
+        .check(|attacker| {
             attacker.send([UNREAD, "Content-Length: 1000\r\n\r\n"].concat());
             attacker.wait_for_the_end();
             attacker.send([b'x'; 1000]);
-        },
-        answer: Answer::Last(200),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
@@ -331,64 +311,45 @@ fn premature_tunnel() {
 
 #[test]
 fn silence() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: a connection that says nothing",
-        scene: |limits| limits.handshake_timeout = SOON,
-        lifted: Some((|limits| limits.handshake_timeout = NEVER, Answer::Served)),
-        play: |attacker| attacker.wait_for_the_end(),
-        answer: Answer::Closed,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    AttackOverHttp1 {
-        row: "HTTP/1.1: a connection that says less than a version",
-        scene: |limits| limits.handshake_timeout = SOON,
-        lifted: Some((|limits| limits.handshake_timeout = NEVER, Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: a connection that says nothing", Answer::Closed)
+        .scene(|limits| limits.handshake_timeout = SOON)
+        .lift(|limits| limits.handshake_timeout = NEVER)
+        .check(|attacker| attacker.wait_for_the_end());
+    Attack::over_http1("HTTP/1.1: a connection that says less than a version", Answer::Closed)
+        .scene(|limits| limits.handshake_timeout = SOON)
+        .lift(|limits| limits.handshake_timeout = NEVER)
+        .check(|attacker| {
             attacker.send("PRI");
             attacker.wait_for_the_end();
-        },
-        answer: Answer::Closed,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    AttackOverHttp1 {
-        row: "HTTP/1.1: many connections that begin a head",
-        scene: |limits| limits.handshakes = Some(32),
-        lifted: Some((|limits| limits.handshakes = Some(u32::MAX), Answer::Served)),
-        play: |attacker| {
+        });
+    Attack::over_http1("HTTP/1.1: many connections that begin a head", Answer::Closed)
+        .scene(|limits| limits.handshakes = Some(32))
+        .lift(|limits| limits.handshakes = Some(u32::MAX))
+        .memory_max(40 * MEMORY_MAX)
+        .check(|attacker| {
             attacker.send("GET /small HTTP/1.1\r\n");
             attacker.with_others(40, |other| {
                 other.send("GET /small HTTP/1.1\r\n");
             });
             attacker.wait_for_the_end();
             attacker.send("Host: a\r\n\r\n");
-        },
-        answer: Answer::Closed,
-        memory_max: 40 * MEMORY_MAX,
-    }
-    .check();
-    AttackOverHttp1 {
-        row: "HTTP/1.1: a connection that stays idle",
-        scene: |limits| limits.idle_timeout = SOON,
-        lifted: Some((|limits| limits.idle_timeout = NEVER, Answer::Served)),
-        play: |attacker| {
+        });
+    Attack::over_http1("HTTP/1.1: a connection that stays idle", Answer::Last(200))
+        .scene(|limits| limits.idle_timeout = SOON)
+        .lift(|limits| limits.idle_timeout = NEVER)
+        .check(|attacker| {
             ask_with(attacker, b"");
             attacker.wait_for_the_end();
-        },
-        answer: Answer::Last(200),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn idle_connections_at_the_bound() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: idle connections at the bound",
-        scene: |limits| limits.connections_max = Some(8),
-        lifted: Some((|limits| limits.connections_max = Some(u32::MAX), Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: idle connections at the bound", Answer::Last(200))
+        .scene(|limits| limits.connections_max = Some(8))
+        .lift(|limits| limits.connections_max = Some(u32::MAX))
+        .memory_max(8 * MEMORY_MAX)
+        .check(|attacker| {
             ask_with(attacker, b"");
             attacker.wait_for_answer();
             // More than four whose first heads were not read yet would make room among themselves.
@@ -397,41 +358,27 @@ fn idle_connections_at_the_bound() {
                 other.wait_for_answer();
             });
             attacker.wait_for_the_end();
-        },
-        answer: Answer::Last(200),
-        memory_max: 8 * MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn slow_heads() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: slowloris, a head that does not end",
-        scene: |limits| limits.head_timeout = SOON,
-        lifted: Some((|limits| limits.head_timeout = NEVER, Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: slowloris, a head that does not end", Answer::Last(408))
+        .scene(|limits| limits.head_timeout = SOON)
+        .lift(|limits| limits.head_timeout = NEVER)
+        .check(|attacker| {
             attacker.send("GET /small HTTP/1.1\r\nHos");
             attacker.wait_for_the_end();
             attacker.send("t: a\r\n\r\n");
-        },
-        answer: Answer::Last(408),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    AttackOverHttp1 {
-        row: "HTTP/1.1: trailers that do not end",
-        scene: |limits| limits.head_timeout = SOON,
-        lifted: Some((|limits| limits.head_timeout = NEVER, Answer::Served)),
-        play: |attacker| {
+        });
+    Attack::over_http1("HTTP/1.1: trailers that do not end", Answer::Last(408))
+        .scene(|limits| limits.head_timeout = SOON)
+        .lift(|limits| limits.head_timeout = NEVER)
+        .check(|attacker| {
             upload_in(attacker, b"0\r\na: ");
             attacker.wait_for_the_end();
             attacker.send("b\r\n\r\n");
-        },
-        answer: Answer::Last(408),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 /// Content of stated length that stays away.
@@ -443,40 +390,24 @@ fn slow_post(attacker: &mut Http1Attacker, path: &str) {
 
 #[test]
 fn slow_content() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: slow POST, content that dribbles in",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lifted: Some((|limits| limits.body_rate_min = 0, Answer::Served)),
-        play: |attacker| slow_post(attacker, "/echo"),
-        answer: Answer::Closed,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    AttackOverHttp1 {
-        row: "HTTP/1.1: a chunk that stays away",
-        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
-        lifted: Some((|limits| limits.stall_timeout = NEVER, Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: slow POST, content that dribbles in", Answer::Closed)
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+        .lift(|limits| limits.body_rate_min = 0)
+        .check(|attacker| slow_post(attacker, "/echo"));
+    Attack::over_http1("HTTP/1.1: a chunk that stays away", Answer::Closed)
+        .scene(|limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON))
+        .lift(|limits| limits.stall_timeout = NEVER)
+        .check(|attacker| {
             attacker.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nx");
             attacker.wait_for_the_end();
             attacker.send("xxxx\r\n0\r\n\r\n");
-        },
-        answer: Answer::Closed,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    AttackOverHttp1 {
-        row: "HTTP/1.1: content that dribbles in, where that is allowed",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, SOON),
-        lifted: None,
-        play: |attacker| {
+        });
+    Attack::over_http1("HTTP/1.1: content that dribbles in, where that is allowed", Answer::Served)
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, SOON))
+        .check(|attacker| {
             attacker.lose_patience();
             slow_post(attacker, "/patient");
-        },
-        answer: Answer::Served,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 /// Content without a stated length that stays away in one way or another, before the answer has begun; with
@@ -487,15 +418,10 @@ fn silent_content(row: &'static str, play: fn(&mut Http1Attacker)) {
 
 /// Likewise, with the answer that is given when it is waited for no longer.
 fn silent_content_ends(row: &'static str, answer: Answer, play: fn(&mut Http1Attacker)) {
-    AttackOverHttp1 {
-        row,
-        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
-        lifted: Some((|limits| limits.stall_timeout = NEVER, Answer::Served)),
-        play,
-        answer,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+    Attack::over_http1(row, answer)
+        .scene(|limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON))
+        .lift(|limits| limits.stall_timeout = NEVER)
+        .check(play);
 }
 
 /// A request for this path, whose content comes in chunks.
@@ -554,66 +480,47 @@ fn framing_in_place_of_content() {
 
 #[test]
 fn chunks_that_dribble_in() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: chunks that dribble in",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lifted: Some((|limits| limits.body_rate_min = 0, Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: chunks that dribble in", LATE)
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+        .lift(|limits| limits.body_rate_min = 0)
+        .check(|attacker| {
             chunks_to(attacker, "/read", "");
             attacker.dribble(NOW_AND_THEN, "1;a\r\nx\r\n");
             attacker.send("0\r\n\r\n");
-        },
-        answer: LATE,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn unread_content_that_is_slow() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: content that nobody reads, and that stalls",
-        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
-        lifted: Some((|limits| limits.stall_timeout = NEVER, Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: content that nobody reads, and that stalls", Answer::Last(200))
+        .scene(|limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON))
+        .lift(|limits| limits.stall_timeout = NEVER)
+        .check(|attacker| {
             attacker.send([UNREAD, "Content-Length: 10\r\n\r\nhello"].concat());
             attacker.wait_for_the_end();
             attacker.send("world");
-        },
-        answer: Answer::Last(200),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    AttackOverHttp1 {
-        row: "HTTP/1.1: content that nobody reads, and that dribbles in",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lifted: Some((|limits| limits.body_rate_min = 0, Answer::Served)),
-        play: |attacker| {
+        });
+    Attack::over_http1("HTTP/1.1: content that nobody reads, and that dribbles in", Answer::Last(200))
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+        .lift(|limits| limits.body_rate_min = 0)
+        .check(|attacker| {
             attacker.send([UNREAD, "Content-Length: 1000\r\n\r\n"].concat());
             let sent = attacker.dribble(NOW_AND_THEN, "x");
             attacker.send(vec![b'x'; 1000 - sent]);
-        },
-        answer: Answer::Last(200),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn slow_read() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: a socket that is not read",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lifted: Some((|limits| limits.body_rate_min = 0, Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: a socket that is not read", Answer::Closed)
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+        .lift(|limits| limits.body_rate_min = 0)
+        .memory_max(2 * MEMORY_MAX)
+        .check(|attacker| {
             attacker.stop_reading();
             attacker.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
             attacker.wait_for_the_end();
-        },
-        answer: Answer::Closed,
-        memory_max: 2 * MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
@@ -621,19 +528,15 @@ fn pipelining() {
     rule("HTTP/1.1: pipelining behind a request that takes long", Answer::Silence, |attacker| {
         attacker.flood(2000, "GET /never HTTP/1.1\r\nHost: a\r\n\r\n".repeat(1000));
     });
-    AttackOverHttp1 {
-        row: "HTTP/1.1: pipelining without reading the answers",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lifted: Some((|limits| limits.body_rate_min = 0, Answer::Served)),
-        play: |attacker| {
+    Attack::over_http1("HTTP/1.1: pipelining without reading the answers", Answer::Closed)
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+        .lift(|limits| limits.body_rate_min = 0)
+        .memory_max(2 * MEMORY_MAX)
+        .check(|attacker| {
             attacker.stop_reading();
             attacker.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3));
             attacker.wait_for_the_end();
-        },
-        answer: Answer::Closed,
-        memory_max: 2 * MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 /// A request that is held for long, with a head as large as it may be.
@@ -644,20 +547,17 @@ fn hold(attacker: &mut Http1Attacker) {
 
 #[test]
 fn memory_of_all_connections() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: many connections that hold what they may",
+    Attack::over_http1("HTTP/1.1: many connections that hold what they may", Answer::Closed)
         // New requests are to be taken up to the bound itself.
-        scene: |limits| {
+        .scene(|limits| {
             (limits.process_memory_bytes, limits.process_memory_soft_percent) = (4 * 1024 * 1024, 100);
-        },
-        lifted: Some((|limits| limits.process_memory_bytes = u64::MAX, Answer::Silence)),
-        play: |attacker| {
+        })
+        .lift(|limits| limits.process_memory_bytes = u64::MAX)
+        .through(Answer::Silence)
+        .memory_max(8 * 1024 * 1024)
+        .check(|attacker| {
             attacker.with_others(300, hold);
             hold(attacker);
             attacker.wait_for_the_end();
-        },
-        answer: Answer::Closed,
-        memory_max: 8 * 1024 * 1024,
-    }
-    .check();
+        });
 }

@@ -2,7 +2,7 @@
 //! same rows.
 
 use alula::Limits;
-use alula_conformance::attack::AttackOnClientOverHttp1;
+use alula_conformance::attack::{Answer, AttackOnClient, Play};
 
 /// The memory that a client under attack may hold, buffers included: twice the largest head, as a buffer that
 /// grows may, and what else there is.
@@ -10,24 +10,31 @@ const MEMORY_MAX: i64 = 768 * 1024;
 const HEAD: &str = "HTTP/1.1 200 OK\r\n";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
+/// The client must close the connection.
+fn check(
+    row: &'static str,
+    error: Option<&'static str>,
+    lift: Option<fn(&mut Limits)>,
+    bytes: String,
+    closes: bool,
+) {
+    let play = Play::Http1(bytes.into_bytes(), closes);
+    AttackOnClient { row, lift, play, answer: Answer::Closed, error, memory_max: MEMORY_MAX }.check();
+}
+
 /// An answer that breaks a rule.
 fn rule(row: &'static str, error: &'static str, parts: [&str; 2]) {
-    let bytes = parts.concat().into_bytes();
-    let (lift, error) = (None, Some(error));
-    AttackOnClientOverHttp1 { row, lift, bytes, closes: false, error, memory_max: MEMORY_MAX }.check();
+    check(row, Some(error), None, parts.concat(), false);
 }
 
 /// An answer that goes beyond a limit.
 fn limit(row: &'static str, error: &'static str, lift: fn(&mut Limits), bytes: String) {
-    let (lift, bytes, error) = (Some(lift), bytes.into_bytes(), Some(error));
-    AttackOnClientOverHttp1 { row, lift, bytes, closes: false, error, memory_max: MEMORY_MAX }.check();
+    check(row, Some(error), Some(lift), bytes, false);
 }
 
 /// An answer that is cut short by the end of the connection.
 fn cut(row: &'static str, error: &'static str, parts: [&str; 2]) {
-    let bytes = parts.concat().into_bytes();
-    let (lift, error) = (None, Some(error));
-    AttackOnClientOverHttp1 { row, lift, bytes, closes: true, error, memory_max: MEMORY_MAX }.check();
+    check(row, Some(error), None, parts.concat(), true);
 }
 
 #[test]
@@ -125,15 +132,6 @@ fn content_cut_short() {
 
 #[test]
 fn unsolicited_bytes() {
-    AttackOnClientOverHttp1 {
-        row: "client, HTTP/1.1: an answer that nobody asked for",
-        lift: None,
-        bytes: [HEAD, "Content-Length: 0\r\n\r\n", HEAD, "Content-Length: 5\r\n\r\nwrong"]
-            .concat()
-            .into_bytes(),
-        closes: false,
-        error: None,
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+    let answers = [HEAD, "Content-Length: 0\r\n\r\n", HEAD, "Content-Length: 5\r\n\r\nwrong"];
+    check("client, HTTP/1.1: an answer that nobody asked for", None, None, answers.concat(), false);
 }

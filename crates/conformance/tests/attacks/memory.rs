@@ -7,7 +7,7 @@ use std::{cell::Cell, time::Duration};
 
 use alula::Limits;
 use alula::h2::ErrorCode;
-use alula_conformance::attack::{Answer, Attack, AttackOverHttp1, Attacker, Http1Attacker};
+use alula_conformance::attack::{Answer, Attack, Attacker, Attacks as _, Http1Attacker};
 use alula_conformance::frames;
 
 const MIB: u32 = 1 << 20;
@@ -54,85 +54,74 @@ fn hold_by_others(attacker: &mut Attacker) {
 
 #[test]
 fn first_heads() {
-    Attack {
-        row: "a large head of a stranger while memory is in use",
-        scene: large_heads,
-        lift: Some(|limits| limits.first_head_bytes = u32::MAX),
-        play: |attacker| {
+    Attack::over_http2("a large head of a stranger while memory is in use", Answer::Status(431))
+        .scene(large_heads)
+        .lift(|limits| limits.first_head_bytes = u32::MAX)
+        .memory_max(5 << 20)
+        .check(|attacker| {
             hold_by_others(attacker);
             let stream = attacker.stream();
             // More than 64 KiB, and not so much that it would have to be paid for.
             attacker.send(&repeating(stream, "/small", 20, true));
             attacker.wait_for_answers(1);
-        },
-        answer: Answer::Status(431),
-        memory_max: 5 << 20,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn first_heads_of_http1() {
-    AttackOverHttp1 {
-        row: "HTTP/1.1: a large head of a stranger while memory is in use",
+    Attack::over_http1("HTTP/1.1: a large head of a stranger while memory is in use", Answer::Last(431))
         // The head itself is what fills the memory, and has room for all of it.
-        scene: |limits| {
+        .scene(|limits| {
             large_heads(limits);
             (limits.process_memory_bytes, limits.process_memory_soft_percent) = (1 << 20, 100);
-        },
-        lifted: Some((|limits| limits.first_head_bytes = u32::MAX, Answer::Served)),
-        play: |attacker| {
+        })
+        .lift(|limits| limits.first_head_bytes = u32::MAX)
+        .memory_max(1 << 20)
+        .check(|attacker| {
             ask(attacker, "/small", 300 << 10);
             attacker.wait_for_answer();
-        },
-        answer: Answer::Last(431),
-        memory_max: 1 << 20,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn unpaid_heads() {
-    Attack {
-        row: "HPACK repeats: heads that few bytes stand for, while memory is in use",
-        scene: |limits| limits.process_memory_bytes = PROCESS,
-        lift: Some(|limits| limits.unpaid_head_bytes = u32::MAX),
-        play: |attacker| {
-            hold_by_others(attacker);
-            let mut is_first = true;
-            attacker.flood(60, |attacker| {
-                repeating(attacker.stream(), "/never", 3, std::mem::take(&mut is_first))
-            });
-        },
-        answer: Answer::Reset(ErrorCode::REFUSED_STREAM),
-        memory_max: 5 << 20,
-    }
-    .check();
+    Attack::over_http2(
+        "HPACK repeats: heads that few bytes stand for, while memory is in use",
+        Answer::Reset(ErrorCode::REFUSED_STREAM),
+    )
+    .scene(|limits| limits.process_memory_bytes = PROCESS)
+    .lift(|limits| limits.unpaid_head_bytes = u32::MAX)
+    .memory_max(5 << 20)
+    .check(|attacker| {
+        hold_by_others(attacker);
+        let mut is_first = true;
+        attacker
+            .flood(60, |attacker| repeating(attacker.stream(), "/never", 3, std::mem::take(&mut is_first)));
+    });
 }
 
 #[test]
 fn those_who_hold_the_memory() {
-    Attack {
-        row: "requests that never end, while memory is scarce",
-        scene: |limits| limits.process_memory_bytes = PROCESS,
-        lift: Some(|limits| limits.process_memory_soft_percent = 100),
-        play: |attacker| {
-            attacker.with_others(6, |other| hold(other, 40));
-            // It holds the most, and is the first to go. Each request has the server look at it, and is
-            // small.
-            hold(attacker, 70);
-            let first = attacker.stream();
-            let next = Cell::new(first);
-            attacker.dribble(NOW_AND_THEN, || {
-                let field = frames::field("a", &"v".repeat(SMALL));
-                let block = [frames::path_block("GET", "/never"), field].concat();
-                frames::headers(next.replace(next.get() + 2), &block, true)
-            });
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: 8 << 20,
-    }
-    .check();
+    Attack::over_http2(
+        "requests that never end, while memory is scarce",
+        Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
+    )
+    .scene(|limits| limits.process_memory_bytes = PROCESS)
+    .lift(|limits| limits.process_memory_soft_percent = 100)
+    .memory_max(8 << 20)
+    .check(|attacker| {
+        attacker.with_others(6, |other| hold(other, 40));
+        // It holds the most, and is the first to go. Each request has the server look at it, and is
+        // small.
+        hold(attacker, 70);
+        let first = attacker.stream();
+        let next = Cell::new(first);
+        attacker.dribble(NOW_AND_THEN, || {
+            let field = frames::field("a", &"v".repeat(SMALL));
+            let block = [frames::path_block("GET", "/never"), field].concat();
+            frames::headers(next.replace(next.get() + 2), &block, true)
+        });
+    });
 }
 
 /// A request of HTTP/1.1 with a field of so many bytes.

@@ -4,20 +4,13 @@
 //! memory the server held for it, and what 99 of 100 requests of a well-behaved client beside it were faster
 //! than.
 
-use std::time::Duration;
-
 use alula::Limits;
 use alula::h2::ErrorCode;
-use alula_conformance::attack::{Answer, Attack, Attacker};
+use alula_conformance::attack::{Answer, Attack, Attacker, Attacks as _, MEMORY_MAX, NEVER, SOON};
 use alula_conformance::frames::{self, flag, kind};
 
-/// What a connection under attack may hold, buffers included: a quarter of what `Limits` allows.
-const MEMORY_MAX: i64 = 512 * 1024;
 /// More than any limit lets pass, and few enough to be quick.
 const MANY: usize = 5000;
-
-/// As the server is by default.
-fn as_is(_: &mut Limits) {}
 
 fn no_glitches(limits: &mut Limits) {
     limits.glitch_burst = u32::MAX;
@@ -34,8 +27,11 @@ fn request(stream: u32, path: &str) -> Vec<u8> {
     frames::headers(stream, &frames::path_block("GET", path), true)
 }
 
-fn upload(stream: u32) -> Vec<u8> {
-    frames::headers(stream, &frames::path_block("POST", "/never"), false)
+/// Begins a request whose content may follow, and returns its stream.
+fn upload(attacker: &mut Attacker) -> u32 {
+    let stream = attacker.stream();
+    attacker.send(&frames::headers(stream, &frames::path_block("POST", "/never"), false));
+    stream
 }
 
 fn word(kind: u8, stream: u32, value: u32) -> Vec<u8> {
@@ -44,27 +40,17 @@ fn word(kind: u8, stream: u32, value: u32) -> Vec<u8> {
 
 /// A flood of one thing, answered with ENHANCE_YOUR_CALM by the bucket of glitches.
 fn glitches(row: &'static str, play: fn(&mut Attacker)) {
-    let (scene, lift) = (as_is, Some(no_glitches as fn(&mut Limits)));
-    Attack {
-        row,
-        scene,
-        lift,
-        play,
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+    Attack::over_http2(row, Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM)).lift(no_glitches).check(play);
 }
 
 /// A flood of requests that are reset, answered with ENHANCE_YOUR_CALM by their bucket.
 fn resets(row: &'static str, play: fn(&mut Attacker)) {
-    let (answer, lift) = (Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM), Some(no_resets as fn(&mut Limits)));
-    Attack { row, scene: as_is, lift, play, answer, memory_max: MEMORY_MAX }.check();
+    Attack::over_http2(row, Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM)).lift(no_resets).check(play);
 }
 
 /// What a rule of the protocol answers, whatever the limits are.
 fn rule(row: &'static str, answer: Answer, play: fn(&mut Attacker)) {
-    Attack { row, scene: as_is, lift: None, play, answer, memory_max: MEMORY_MAX }.check();
+    Attack::over_http2(row, answer).check(play);
 }
 
 #[test]
@@ -138,39 +124,27 @@ fn malformed_request_flood() {
 
 #[test]
 fn stream_flood() {
-    Attack {
-        row: "more streams than allowed",
-        scene: as_is,
-        lift: Some(|limits| limits.streams = 1000),
-        play: |attacker| {
+    Attack::over_http2("more streams than allowed", Answer::Reset(ErrorCode::REFUSED_STREAM))
+        .lift(|limits| limits.streams = 1000)
+        .check(|attacker| {
             for _ in 0..101 {
                 let stream = attacker.stream();
                 attacker.send(&request(stream, "/never"));
             }
-        },
-        answer: Answer::Reset(ErrorCode::REFUSED_STREAM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn continuation_flood() {
-    Attack {
-        row: "CONTINUATION flood",
-        scene: as_is,
-        lift: Some(|limits| limits.continuation_frames = u32::MAX),
-        play: |attacker| {
+    Attack::over_http2("CONTINUATION flood", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM))
+        .lift(|limits| limits.continuation_frames = u32::MAX)
+        .check(|attacker| {
             let stream = attacker.stream();
             let start = frames::path_block("GET", "/small");
             attacker.send(&frames::frame(kind::HEADERS, flag::END_STREAM, stream, &start));
             attacker.flood(20, |_| frames::frame(kind::CONTINUATION, 0, stream, &frames::field("a", "b")));
             attacker.send(&frames::frame(kind::CONTINUATION, flag::END_HEADERS, stream, &[]));
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
@@ -193,86 +167,57 @@ fn bomb(references: usize) -> Vec<u8> {
 
 #[test]
 fn hpack_bomb() {
-    Attack {
-        row: "HPACK bomb: a large value, named often",
-        scene: as_is,
-        lift: Some(|limits| limits.field_section_bytes = 1024 * 1024),
-        play: |attacker| {
-            let stream = attacker.stream();
-            attacker.send(&frames::headers(stream, &bomb(5), true));
-        },
-        answer: Answer::Status(431),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    Attack {
-        row: "HPACK bomb: four times the limit",
-        scene: as_is,
-        lift: Some(|limits| {
+    Attack::over_http2("HPACK bomb: a large value, named often", Answer::Status(431))
+        .lift(|limits| limits.field_section_bytes = 1024 * 1024)
+        .check(|attacker| {
+            attacker.ask(&bomb(5));
+        });
+    Attack::over_http2("HPACK bomb: four times the limit", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM))
+        .lift(|limits| {
             limits.field_section_bytes = 8 * 1024 * 1024;
             limits.field_section_expansion = u32::MAX;
-        }),
-        play: |attacker| {
-            let stream = attacker.stream();
-            attacker.send(&frames::headers(stream, &bomb(1000), true));
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        })
+        .check(|attacker| {
+            attacker.ask(&bomb(1000));
+        });
 }
 
 #[test]
 fn tiny_fields() {
-    Attack {
-        row: "many tiny fields",
-        scene: as_is,
-        lift: Some(|limits| limits.fields = 10_000),
-        play: |attacker| {
+    Attack::over_http2("many tiny fields", Answer::Status(431)).lift(|limits| limits.fields = 10_000).check(
+        |attacker| {
             let stream = attacker.stream();
             let block = [frames::path_block("GET", "/small"), frames::field("a", "").repeat(150)].concat();
             attacker.send(&frames::headers(stream, &block, true));
         },
-        answer: Answer::Status(431),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+    );
 }
 
 #[test]
 fn cookie_crumbs() {
-    Attack {
-        row: "many cookie crumbs",
-        scene: as_is,
-        lift: Some(|limits| limits.cookie_crumbs = 10_000),
-        play: |attacker| {
+    Attack::over_http2("many cookie crumbs", Answer::Status(431))
+        .lift(|limits| limits.cookie_crumbs = 10_000)
+        .check(|attacker| {
             let stream = attacker.stream();
             let block =
                 [frames::path_block("GET", "/small"), frames::field("cookie", "a").repeat(151)].concat();
             attacker.send(&frames::headers(stream, &block, true));
-        },
-        answer: Answer::Status(431),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn hpack_integers_and_huffman_code() {
     rule("an HPACK integer without end", Answer::GoAway(ErrorCode::COMPRESSION_ERROR), |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&frames::headers(stream, &[&[0xff][..], &[0x80; 20]].concat(), true));
+        attacker.ask(&[&[0xff][..], &[0x80; 20]].concat());
     });
     rule("an index beyond the table", Answer::GoAway(ErrorCode::COMPRESSION_ERROR), |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&frames::headers(stream, &[0xfe], true));
+        attacker.ask(&[0xfe]);
     });
     rule(
         "Huffman padding of more than seven bits",
         Answer::GoAway(ErrorCode::COMPRESSION_ERROR),
         |attacker| {
-            let stream = attacker.stream();
-            attacker.send(&frames::headers(stream, &[0x44, 0x82, 0xff, 0xff], true));
+            attacker.ask(&[0x44, 0x82, 0xff, 0xff]);
         },
     );
 }
@@ -285,12 +230,7 @@ fn table_size_updates() {
         attacker.send(&frames::headers(stream, &block, true));
     });
     rule("a table size update behind a field", Answer::GoAway(ErrorCode::COMPRESSION_ERROR), |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&frames::headers(
-            stream,
-            &[&frames::path_block("GET", "/small")[..], &[0x20]].concat(),
-            true,
-        ));
+        attacker.ask(&[&frames::path_block("GET", "/small")[..], &[0x20]].concat());
     });
 }
 
@@ -303,20 +243,14 @@ fn ping_flood() {
 
 #[test]
 fn unread_acknowledgements() {
-    Attack {
-        row: "PING without reading the answers",
-        scene: |limits| limits.glitch_burst = u32::MAX,
-        lift: Some(|limits| limits.queued_acks = u32::MAX),
-        play: |attacker| {
-            let stream = attacker.stream();
-            attacker.send(&upload(stream));
+    Attack::over_http2("PING without reading the answers", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM))
+        .scene(|limits| limits.glitch_burst = u32::MAX)
+        .lift(|limits| limits.queued_acks = u32::MAX)
+        .check(|attacker| {
+            upload(attacker);
             attacker.stop_reading();
             attacker.flood(200, |_| frames::frame(kind::PING, 0, 0, &[0; 8]).repeat(1000));
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
@@ -324,43 +258,29 @@ fn settings_flood() {
     glitches("SETTINGS flood", |attacker| {
         attacker.flood(MANY, |_| frames::settings(&[(3, 100)]));
     });
-    Attack {
-        row: "SETTINGS with many entries",
-        scene: as_is,
-        lift: Some(|limits| limits.settings_entries = 1000),
-        play: |attacker| {
+    Attack::over_http2("SETTINGS with many entries", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM))
+        .lift(|limits| limits.settings_entries = 1000)
+        .check(|attacker| {
             attacker.send(&frames::settings(&[(0x99, 1); 33]));
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn empty_frames() {
     glitches("empty DATA flood", |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&upload(stream));
+        let stream = upload(attacker);
         attacker.flood(MANY, |_| frames::data(stream, b"", false));
     });
 }
 
 #[test]
 fn tiny_data() {
-    Attack {
-        row: "tiny DATA flood",
-        scene: as_is,
-        lift: Some(|limits| limits.frame_cost_bytes = 0),
-        play: |attacker| {
-            let stream = attacker.stream();
-            attacker.send(&upload(stream));
+    Attack::over_http2("tiny DATA flood", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM))
+        .lift(|limits| limits.frame_cost_bytes = 0)
+        .check(|attacker| {
+            let stream = upload(attacker);
             attacker.flood(MANY / 10, |_| frames::data(stream, b"x", false).repeat(100));
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
@@ -383,8 +303,7 @@ fn priority_churn() {
 #[test]
 fn priority_updates() {
     glitches("PRIORITY_UPDATE churn", |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&upload(stream));
+        let stream = upload(attacker);
         let update = [&stream.to_be_bytes()[..], b"u=1"].concat();
         attacker.flood(MANY, |_| frames::frame(kind::PRIORITY_UPDATE, 0, 0, &update));
     });
@@ -401,8 +320,7 @@ fn priority_updates() {
 #[test]
 fn window_updates() {
     glitches("WINDOW_UPDATE flood", |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&upload(stream));
+        upload(attacker);
         attacker.flood(MANY, |_| word(kind::WINDOW_UPDATE, 0, 1));
     });
     rule(
@@ -413,8 +331,7 @@ fn window_updates() {
         },
     );
     rule("WINDOW_UPDATE overflow of a stream", Answer::Reset(ErrorCode::FLOW_CONTROL_ERROR), |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&upload(stream));
+        let stream = upload(attacker);
         attacker.send(&word(kind::WINDOW_UPDATE, stream, 0x7fff_ffff));
     });
 }
@@ -482,118 +399,82 @@ fn smuggling() {
         with(attacker, &frames::field("host", "elsewhere"))
     });
     malformed("smuggling: LF in the path", |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&frames::headers(stream, &frames::path_block("GET", "/a\nb"), true));
+        attacker.ask(&frames::path_block("GET", "/a\nb"));
     });
     malformed("smuggling: a space in the path", |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&frames::headers(stream, &frames::path_block("GET", "/a HTTP/1.1"), true));
+        attacker.ask(&frames::path_block("GET", "/a HTTP/1.1"));
     });
     malformed("smuggling: a method that is no token", |attacker| {
-        let stream = attacker.stream();
-        attacker.send(&frames::headers(stream, &frames::path_block("GET /", "/small"), true));
+        attacker.ask(&frames::path_block("GET /", "/small"));
     });
 }
 
-/// Long enough to be no limit.
-const NEVER: Duration = Duration::from_secs(3600);
-/// Short enough to be waited for.
-const SOON: Duration = Duration::from_millis(500);
-
 #[test]
 fn half_open_preface() {
-    Attack {
-        row: "a preface that does not end",
-        scene: |limits| limits.handshake_timeout = SOON,
-        lift: Some(|limits| limits.handshake_timeout = NEVER),
-        play: |attacker| {
+    Attack::over_http2("a preface that does not end", Answer::GoAway(ErrorCode::NO_ERROR))
+        .scene(|limits| limits.handshake_timeout = SOON)
+        .lift(|limits| limits.handshake_timeout = NEVER)
+        .check(|attacker| {
             attacker.fall_silent();
             attacker.send(b"PRI ");
             attacker.wait();
-        },
-        answer: Answer::GoAway(ErrorCode::NO_ERROR),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn handshake_flood() {
-    Attack {
-        row: "handshake flood",
-        scene: |limits| limits.handshakes = Some(32),
-        lift: Some(|limits| limits.handshakes = Some(u32::MAX)),
-        play: |attacker| {
+    Attack::over_http2("handshake flood", Answer::Closed)
+        .scene(|limits| limits.handshakes = Some(32))
+        .lift(|limits| limits.handshakes = Some(u32::MAX))
+        .memory_max(40 * MEMORY_MAX)
+        .check(|attacker| {
             attacker.fall_silent();
             // What says nothing may be HTTP/1.1 as well.
             attacker.send(b"PRI ");
             attacker.with_silent_others(40);
             attacker.wait();
-        },
-        answer: Answer::Closed,
-        memory_max: 40 * MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn idle_connections() {
-    Attack {
-        row: "a connection without streams",
-        scene: |limits| limits.idle_timeout = SOON,
-        lift: Some(|limits| limits.idle_timeout = NEVER),
-        play: |attacker| {
+    Attack::over_http2("a connection without streams", Answer::GoAway(ErrorCode::NO_ERROR))
+        .scene(|limits| limits.idle_timeout = SOON)
+        .lift(|limits| limits.idle_timeout = NEVER)
+        .check(|attacker| {
             attacker.send(&[word(kind::WINDOW_UPDATE, 0, 1), frames::settings(&[])].concat());
             attacker.wait();
-        },
-        answer: Answer::GoAway(ErrorCode::NO_ERROR),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    Attack {
-        row: "idle connections at the bound",
-        scene: |limits| limits.connections_max = Some(8),
-        lift: Some(|limits| limits.connections_max = Some(u32::MAX)),
-        play: |attacker| {
+        });
+    Attack::over_http2("idle connections at the bound", Answer::GoAway(ErrorCode::NO_ERROR))
+        .scene(|limits| limits.connections_max = Some(8))
+        .lift(|limits| limits.connections_max = Some(u32::MAX))
+        .memory_max(8 * MEMORY_MAX)
+        .check(|attacker| {
             attacker.with_others(8, |_| ());
             attacker.wait();
-        },
-        answer: Answer::GoAway(ErrorCode::NO_ERROR),
-        memory_max: 8 * MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn slow_head() {
-    Attack {
-        row: "a head that does not end",
-        scene: |limits| limits.head_timeout = SOON,
-        lift: Some(|limits| limits.head_timeout = NEVER),
-        play: |attacker| {
+    Attack::over_http2("a head that does not end", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM))
+        .scene(|limits| limits.head_timeout = SOON)
+        .lift(|limits| limits.head_timeout = NEVER)
+        .check(|attacker| {
             let stream = attacker.stream();
             attacker.send(&frames::frame(kind::HEADERS, 0, stream, &frames::path_block("GET", "/small")));
             attacker.wait();
             attacker.send(&frames::frame(kind::CONTINUATION, flag::END_HEADERS, stream, &[]));
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    Attack {
-        row: "a frame that does not end",
-        scene: |limits| limits.head_timeout = SOON,
-        lift: Some(|limits| limits.head_timeout = NEVER),
-        play: |attacker| {
+        });
+    Attack::over_http2("a frame that does not end", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM))
+        .scene(|limits| limits.head_timeout = SOON)
+        .lift(|limits| limits.head_timeout = NEVER)
+        .check(|attacker| {
             let ping = frames::frame(kind::PING, 0, 0, &[0; 8]);
             attacker.send(&ping[..12]);
             attacker.wait();
             attacker.send(&ping[12..]);
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 /// A request with a field section as large as it may be, to be held for long.
@@ -609,37 +490,32 @@ fn hold_streams(attacker: &mut Attacker) {
 
 #[test]
 fn memory_of_a_connection() {
-    Attack {
-        row: "HTTP/2 bomb: many streams that hold what they may",
-        scene: |limits| limits.streams = 1000,
-        lift: Some(|limits| limits.connection_memory_bytes = u64::MAX),
-        play: hold_streams,
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: 5 * 1024 * 1024,
-    }
-    .check();
+    Attack::over_http2(
+        "HTTP/2 bomb: many streams that hold what they may",
+        Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
+    )
+    .scene(|limits| limits.streams = 1000)
+    .lift(|limits| limits.connection_memory_bytes = u64::MAX)
+    .memory_max(5 * 1024 * 1024)
+    .check(hold_streams);
 }
 
 #[test]
 fn memory_of_all_connections() {
-    Attack {
-        row: "HTTP/2 bomb: many connections that do",
+    Attack::over_http2("HTTP/2 bomb: many connections that do", Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM))
         // New requests are to be taken up to the bound itself.
-        scene: |limits| {
+        .scene(|limits| {
             (limits.streams, limits.process_memory_bytes) = (1000, 8 * 1024 * 1024);
             limits.process_memory_soft_percent = 100;
-        },
-        lift: Some(|limits| limits.process_memory_bytes = u64::MAX),
-        play: |attacker| {
+        })
+        .lift(|limits| limits.process_memory_bytes = u64::MAX)
+        .memory_max(9 * 1024 * 1024)
+        .check(|attacker| {
             attacker.with_others(3, |other| {
                 other.flood(100, |other| large_request(other.stream()));
                 assert_eq!(other.answer(), Answer::Served);
             });
             // Fewer than one connection may hold.
             attacker.flood(200, |attacker| large_request(attacker.stream()));
-        },
-        answer: Answer::GoAway(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: 9 * 1024 * 1024,
-    }
-    .check();
+        });
 }

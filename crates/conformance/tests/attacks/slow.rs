@@ -4,15 +4,9 @@
 use std::time::Duration;
 
 use alula::h2::ErrorCode;
-use alula_conformance::attack::{Answer, Attack, Attacker};
+use alula_conformance::attack::{Answer, Attack, Attacker, MEMORY_MAX, NEVER, SOON};
 use alula_conformance::frames::{self, flag, kind};
 
-/// The most that a connection under attack may hold, buffers included: a quarter of what `Limits` allows.
-const MEMORY_MAX: i64 = 512 * 1024;
-/// Long enough to be no limit.
-const NEVER: Duration = Duration::from_secs(3600);
-/// Short enough to be waited for.
-const SOON: Duration = Duration::from_millis(500);
 /// The time between two things that a slow peer sends.
 const NOW_AND_THEN: Duration = Duration::from_millis(50);
 
@@ -34,37 +28,22 @@ fn slow_post(attacker: &mut Attacker, path: &str) {
 
 #[test]
 fn data_dribble() {
-    Attack {
-        row: "content that dribbles in",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lift: Some(|limits| limits.body_rate_min = 0),
-        play: |attacker| slow_post(attacker, "/echo"),
-        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
-    Attack {
-        row: "content that stays away",
-        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
-        lift: Some(|limits| limits.stall_timeout = NEVER),
-        play: |attacker| slow_post(attacker, "/echo"),
-        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+    Attack::over_http2("content that dribbles in", Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM))
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+        .lift(|limits| limits.body_rate_min = 0)
+        .check(|attacker| slow_post(attacker, "/echo"));
+    Attack::over_http2("content that stays away", Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM))
+        .scene(|limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON))
+        .lift(|limits| limits.stall_timeout = NEVER)
+        .check(|attacker| slow_post(attacker, "/echo"));
 }
 
 /// Content without a stated length that stays away in one way or another.
 fn silent_content(row: &'static str, play: fn(&mut Attacker)) {
-    Attack {
-        row,
-        scene: |limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON),
-        lift: Some(|limits| limits.stall_timeout = NEVER),
-        play,
-        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+    Attack::over_http2(row, Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM))
+        .scene(|limits| (limits.body_rate_min, limits.stall_timeout) = (0, SOON))
+        .lift(|limits| limits.stall_timeout = NEVER)
+        .check(play);
 }
 
 /// A request for this path, whose content has no stated length.
@@ -103,66 +82,49 @@ fn content_without_a_length() {
         let padding = [&[200][..], &[0; 200]].concat();
         attacker.dribble(NOW_AND_THEN, || frames::frame(kind::DATA, flag::PADDED, stream, &padding));
     });
-    Attack {
-        row: "content without a length that dribbles in",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lift: Some(|limits| limits.body_rate_min = 0),
-        play: |attacker| {
-            let stream = content_to(attacker, "/read");
-            attacker.dribble(NOW_AND_THEN, || frames::data(stream, b"x", false));
-        },
-        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+    Attack::over_http2(
+        "content without a length that dribbles in",
+        Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
+    )
+    .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+    .lift(|limits| limits.body_rate_min = 0)
+    .check(|attacker| {
+        let stream = content_to(attacker, "/read");
+        attacker.dribble(NOW_AND_THEN, || frames::data(stream, b"x", false));
+    });
 }
 
 #[test]
 fn a_route_may_be_patient() {
-    Attack {
-        row: "content that dribbles in, where that is allowed",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, SOON),
-        lift: None,
-        play: |attacker| slow_post(attacker, "/patient"),
-        answer: Answer::Status(200),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+    Attack::over_http2("content that dribbles in, where that is allowed", Answer::Status(200))
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, SOON))
+        .check(|attacker| slow_post(attacker, "/patient"));
 }
 
 #[test]
 fn window_stall() {
-    Attack {
-        row: "a window that stays shut",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lift: Some(|limits| limits.body_rate_min = 0),
-        play: |attacker| {
+    Attack::over_http2("a window that stays shut", Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM))
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+        .lift(|limits| limits.body_rate_min = 0)
+        .check(|attacker| {
             let stream = attacker.stream();
             attacker.send(&request(stream, "/large"));
             attacker.wait();
-        },
-        answer: Answer::Reset(ErrorCode::ENHANCE_YOUR_CALM),
-        memory_max: MEMORY_MAX,
-    }
-    .check();
+        });
 }
 
 #[test]
 fn slow_read() {
-    Attack {
-        row: "a socket that is not read",
-        scene: |limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER),
-        lift: Some(|limits| limits.body_rate_min = 0),
-        play: |attacker| {
+    Attack::over_http2("a socket that is not read", Answer::Closed)
+        .scene(|limits| (limits.body_rate_grace, limits.stall_timeout) = (SOON, NEVER))
+        .lift(|limits| limits.body_rate_min = 0)
+        .memory_max(2 * MEMORY_MAX)
+        .check(|attacker| {
             let stream = attacker.stream();
             attacker.stop_reading();
             attacker.send(&window_update(0, 0x7000_0000));
             attacker.send(&request(stream, "/large"));
             attacker.send(&window_update(stream, 0x7000_0000));
             attacker.wait();
-        },
-        answer: Answer::Closed,
-        memory_max: 2 * MEMORY_MAX,
-    }
-    .check();
+        });
 }

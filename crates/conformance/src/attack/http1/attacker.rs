@@ -1,18 +1,15 @@
 //! A client that writes bytes to a server of HTTP/1.1 and reads, or does not read, what it gets.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::answers;
+use crate::attack::Attacks;
 use crate::attack::answer::Answer;
+use crate::attack::received::{PATIENCE, PATIENCE_LOST, Patient, Received, State};
 
-/// The time that an answer may take after the attack was played.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long nothing may come, for it to be taken for nothing.
-const PATIENCE_LOST: Duration = Duration::from_millis(1500);
 /// The time that the server may take nothing before one stops sending.
 const WRITE_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -26,7 +23,7 @@ const SMUGGLED_STATUS: u16 = 204;
 pub struct Http1Attacker {
     port: u16,
     socket: TcpStream,
-    got: Arc<Got>,
+    got: Arc<Received<Statuses>>,
     gone: bool,
     others: Vec<Self>,
     patience: Duration,
@@ -36,38 +33,16 @@ impl Http1Attacker {
     /// A request to be hidden in another: nobody may answer it.
     pub const SMUGGLED: &str = "GET /read HTTP/1.1\r\nHost: a\r\n\r\n";
 
-    /// Connects and says nothing.
-    ///
-    /// # Panics
-    /// When the server does not accept.
-    #[must_use]
-    pub fn connect(port: u16) -> Self {
-        let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server accepts");
-        socket.set_nodelay(true).expect("a socket takes its options");
-        socket.set_write_timeout(Some(WRITE_PATIENCE)).expect("a socket takes its options");
-        let got = Arc::new(Got::default());
-        thread::spawn({
-            let (got, socket) = (Arc::clone(&got), socket.try_clone().expect("a descriptor can be had"));
-            move || got.read(socket)
-        });
-        Self { port, socket, got, gone: false, others: Vec::new(), patience: PATIENCE }
-    }
-
     /// So many more connections to the same server, gone through as the attack itself.
     ///
     /// # Panics
-    /// As [`connect`](Self::connect).
+    /// When the server does not accept.
     pub fn with_others(&mut self, count: usize, mut play: impl FnMut(&mut Self)) {
         for _ in 0..count {
             let mut other = Self::connect(self.port);
             play(&mut other);
             self.others.push(other);
         }
-    }
-
-    /// Expects nothing any more: waits no longer than for what would have come by now.
-    pub fn lose_patience(&mut self) {
-        self.patience = PATIENCE_LOST;
     }
 
     /// Sends bytes; false once the connection is gone or the server takes no more.
@@ -96,7 +71,7 @@ impl Http1Attacker {
 
     /// Waits until something was answered, or the connection has ended, or long enough.
     pub fn wait_for_answer(&self) {
-        drop(self.got.wait_for(self.patience, |state| state.has_ended || !state.statuses.is_empty()));
+        drop(self.got.wait_for(self.patience, |state| state.has_ended || !state.0.is_empty()));
     }
 
     /// Waits until the connection has ended, or long enough.
@@ -106,23 +81,33 @@ impl Http1Attacker {
 
     /// Stops reading, so that what the server sends stays with it.
     pub fn stop_reading(&mut self) {
-        self.got.change(|state| state.is_stopped = true);
+        self.got.stop(true);
+    }
+}
+
+impl Attacks for Http1Attacker {
+    const THROUGH: Option<Answer> = Some(Answer::Served);
+
+    /// Connects and says nothing.
+    fn connect(port: u16) -> Self {
+        let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the server accepts");
+        socket.set_nodelay(true).expect("a socket takes its options");
+        socket.set_write_timeout(Some(WRITE_PATIENCE)).expect("a socket takes its options");
+        let got = Received::by(&socket, read);
+        Self { port, socket, got, gone: false, others: Vec::new(), patience: PATIENCE }
     }
 
-    fn read_on(&mut self) {
-        self.got.change(|state| state.is_stopped = false);
+    fn lose_patience(&mut self) {
+        self.patience = PATIENCE_LOST;
     }
 
-    /// What came of it. The attack is over: what was not read is read now.
-    ///
-    /// # Panics
-    /// When a request was answered that was none, or another's content.
-    pub(super) fn answer(&mut self) -> Answer {
-        self.read_on();
+    /// Panics when a request was answered that was none, or another's content.
+    fn answer(&mut self) -> Answer {
+        self.got.stop(false);
         self.send(STILL_THERE);
-        let is_over = |state: &State| state.has_ended || state.statuses.contains(&STILL_THERE_STATUS);
+        let is_over = |state: &State<Statuses>| state.has_ended || state.0.contains(&STILL_THERE_STATUS);
         let state = self.got.wait_for(self.patience, is_over);
-        let (statuses, has_ended) = (state.statuses.clone(), state.has_ended);
+        let (statuses, has_ended) = (state.0.clone(), state.has_ended);
         drop(state);
         let is_smuggled = statuses.iter().skip(1).any(|status| *status == SMUGGLED_STATUS);
         assert!(!is_smuggled, "the smuggled request was answered: {statuses:?}");
@@ -140,61 +125,18 @@ impl Http1Attacker {
 
 impl Drop for Http1Attacker {
     fn drop(&mut self) {
-        self.read_on();
+        self.got.stop(false);
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 }
 
-/// What came so far; written by the reading thread.
+/// Statuses of the answers that are whole, in their order.
 #[derive(Default)]
-struct Got {
-    state: Mutex<State>,
-    changed: Condvar,
-}
+struct Statuses(Vec<u16>);
 
-#[derive(Default)]
-struct State {
-    is_stopped: bool,
-    /// Of the answers that are whole, in their order.
-    statuses: Vec<u16>,
-    has_ended: bool,
-}
-
-impl Got {
-    fn read(&self, socket: TcpStream) {
-        let mut from = BufReader::new(Patient { got: self, socket });
-        while let Ok(status) = answers::next(&mut from) {
-            self.change(|state| state.statuses.push(status));
-        }
-        self.change(|state| state.has_ended = true);
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nobody panics here")
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state());
-        self.changed.notify_all();
-    }
-
-    /// Waits until this is so, or long enough.
-    fn wait_for(&self, patience: Duration, what: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
-        let waited = self.changed.wait_timeout_while(self.state(), patience, |state| !what(state));
-        waited.expect("nobody panics here").0
-    }
-}
-
-/// The socket, read only while nobody has said to stop.
-struct Patient<'a> {
-    got: &'a Got,
-    socket: TcpStream,
-}
-
-impl Read for Patient<'_> {
-    fn read(&mut self, space: &mut [u8]) -> std::io::Result<usize> {
-        let stopped = self.got.changed.wait_while(self.got.state(), |state| state.is_stopped);
-        drop(stopped.expect("nobody panics here"));
-        self.socket.read(space)
+fn read(got: &Received<Statuses>, socket: Patient<'_, Statuses>) {
+    let mut from = BufReader::new(socket);
+    while let Ok(status) = answers::next(&mut from) {
+        got.change(|state| state.0.push(status));
     }
 }

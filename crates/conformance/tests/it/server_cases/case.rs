@@ -133,6 +133,16 @@ impl Case {
         self
     }
 
+    /// Expects 200 with this content and no other.
+    pub(crate) fn gives(self, content: &'static str) -> Self {
+        self.answers(200).content(content)
+    }
+
+    /// Expects an answer with this status, with which the server closes the connection.
+    pub(crate) fn refused(self, status: u16) -> Self {
+        self.answers(status).closes()
+    }
+
     /// Expects an answer to HEAD.
     pub(crate) fn answers_head(mut self, status: u16) -> Self {
         self.steps.push(Step::Expect(Expected { status, to_head: true, ..Expected::default() }));

@@ -26,7 +26,7 @@ pub(crate) fn cases() -> Vec<Case> {
             .has("content-length", "6")
             .lacks("transfer-encoding")
             .content("thrice"),
-        get("a stream of nothing is empty", "9112 §7.1", "/stream-of-nothing").answers(200).content(""),
+        get("a stream of nothing is empty", "9112 §7.1", "/stream-of-nothing").gives(""),
         get("trailers are announced", "9110 §6.6.2", "/stream-with-trailers")
             .answers(200)
             .has("trailer", "x-sum")
@@ -51,43 +51,36 @@ pub(crate) fn cases() -> Vec<Case> {
             .content("one,two,three")
             .closes(),
         raw("an answer to HTTP/1.0 is of HTTP/1.1", "9110 §6.2", "GET /text HTTP/1.0\r\n\r\n")
-            .answers(200)
-            .content("hello")
+            .gives("hello")
             .closes(),
         raw(
             "the answer after a stream begins behind its last chunk",
             "9112 §7.1",
             "GET /stream HTTP/1.1\r\nHost: a\r\n\r\nGET /text HTTP/1.1\r\nHost: a\r\n\r\n",
         )
-        .answers(200)
-        .content("one,two,three")
-        .answers(200)
-        .content("hello"),
+        .gives("one,two,three")
+        .gives("hello"),
         raw(
             "the answer after 204 begins right behind its head",
             "9112 §6.3",
             "GET /status/204 HTTP/1.1\r\nHost: a\r\n\r\nGET /text HTTP/1.1\r\nHost: a\r\n\r\n",
         )
         .answers(204)
-        .answers(200)
-        .content("hello"),
+        .gives("hello"),
         raw(
             "the answer after 304 begins right behind its head",
             "9112 §6.3",
             "GET /status/304 HTTP/1.1\r\nHost: a\r\n\r\nGET /text HTTP/1.1\r\nHost: a\r\n\r\n",
         )
         .answers(304)
-        .answers(200)
-        .content("hello"),
+        .gives("hello"),
         raw(
             "the answer after trailers begins behind them",
             "9112 §7.1.2",
             "GET /stream-with-trailers HTTP/1.1\r\nHost: a\r\nTE: trailers\r\n\r\n\
              GET /text HTTP/1.1\r\nHost: a\r\n\r\n",
         )
-        .answers(200)
-        .content("summed")
-        .answers(200)
-        .content("hello"),
+        .gives("summed")
+        .gives("hello"),
     ]
 }

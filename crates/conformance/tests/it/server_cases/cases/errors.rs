@@ -48,9 +48,7 @@ pub(crate) fn cases() -> Vec<Case> {
         get("a parameter that is malformed is answered 400", "9110 §15.5.1", "/number/ten")
             .answers(400)
             .within("number"),
-        get("a parameter that is well-formed is taken", "9110 §15.3.1", "/number/10")
-            .answers(200)
-            .content("number 10"),
+        get("a parameter that is well-formed is taken", "9110 §15.3.1", "/number/10").gives("number 10"),
         get("empty segments are refused", "9110 §15.5.1", "//text").answers(400).http1_only(),
         get("dot segments are refused", "9110 §15.5.1", "/segment/../text").answers(400).http1_only(),
         raw("a refused request is dated", "9110 §6.6.1", "GET /text HTTP/1.1\r\n\r\n")

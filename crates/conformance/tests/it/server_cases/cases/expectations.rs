@@ -14,23 +14,17 @@ pub(crate) fn cases() -> Vec<Case> {
         expecting("100 asks for content that is wanted", "9110 §10.1.1", "/echo", "100-continue")
             .answers(100)
             .sends("hello")
-            .answers(200)
-            .content("hello"),
+            .gives("hello"),
         expecting("the expectation is compared without case", "9110 §10.1.1", "/echo", "100-Continue")
             .answers(100)
             .sends("hello")
-            .answers(200)
-            .content("hello"),
+            .gives("hello"),
         expecting("no 100 for content that is not wanted", "9110 §10.1.1", "/unread", "100-continue")
-            .answers(200)
-            .content("not read")
+            .gives("not read")
             .closes(),
-        expecting("no 100 for a path that is unknown", "9110 §10.1.1", "/none", "100-continue")
-            .answers(404)
-            .closes(),
+        expecting("no 100 for a path that is unknown", "9110 §10.1.1", "/none", "100-continue").refused(404),
         expecting("no 100 for a method that is not allowed", "9110 §10.1.1", "/stream", "100-continue")
-            .answers(405)
-            .closes(),
+            .refused(405),
         raw(
             "100 asks for chunks",
             "9110 §10.1.1",
@@ -38,34 +32,29 @@ pub(crate) fn cases() -> Vec<Case> {
         )
         .answers(100)
         .sends("5\r\nhello\r\n0\r\n\r\n")
-        .answers(200)
-        .content("hello"),
+        .gives("hello"),
         raw(
             "no 100 when the content has come",
             "9110 §10.1.1",
             "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
         )
-        .answers(200)
-        .content("hello"),
+        .gives("hello"),
         raw(
             "no 100 without content",
             "9110 §10.1.1",
             "GET /text HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n",
         )
-        .answers(200)
-        .content("hello"),
+        .gives("hello"),
         raw(
             "no 100 for HTTP/1.0",
             "9110 §10.1.1",
             "POST /echo HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
         )
-        .answers(200)
-        .content("hello")
+        .gives("hello")
         .closes(),
         ask("an expectation through the client", "9110 §10.1.1", "POST", "/echo")
             .with("expect", "100-continue")
             .body("hello")
-            .answers(200)
-            .content("hello"),
+            .gives("hello"),
     ]
 }

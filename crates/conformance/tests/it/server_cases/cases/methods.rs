@@ -4,10 +4,8 @@ use crate::server_cases::case::{Case, ask, get, raw};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        get("GET sends the representation", "9110 §9.3.1", "/text").answers(200).content("hello"),
-        ask("POST is handled by its own handler", "9110 §9.3.3", "POST", "/text")
-            .answers(200)
-            .content("posted"),
+        get("GET sends the representation", "9110 §9.3.1", "/text").gives("hello"),
+        ask("POST is handled by its own handler", "9110 §9.3.3", "POST", "/text").gives("posted"),
         ask("PUT that makes something is answered 201", "9110 §9.3.4", "PUT", "/absent")
             .body("new")
             .answers(201)
@@ -29,16 +27,11 @@ pub(crate) fn cases() -> Vec<Case> {
         ask("a method that nobody knows on an unknown path is answered 501", "9110 §9.1", "BREW", "/none")
             .answers(501),
         ask("methods are compared with case", "9110 §9.1", "get", "/text").answers(501),
-        ask("a method of one's own has a handler", "9110 §9.1", "PURGE", "/purge")
-            .answers(200)
-            .content("purged"),
+        ask("a method of one's own has a handler", "9110 §9.1", "PURGE", "/purge").gives("purged"),
         ask("a method of one's own reaches a handler of all methods", "9110 §16.1", "X-1!#", "/asked")
             .answers(200)
             .within("X-1!# /asked"),
-        ask("content of GET is read over", "9110 §9.3.1", "GET", "/text")
-            .body("ignored")
-            .answers(200)
-            .content("hello"),
+        ask("content of GET is read over", "9110 §9.3.1", "GET", "/text").body("ignored").gives("hello"),
         ask("content of DELETE is read over", "9110 §9.3.5", "DELETE", "/doc").body("ignored").answers(204),
         ask("a safe method may be repeated on one connection", "9110 §9.2.1", "GET", "/text")
             .answers(200)
@@ -46,13 +39,10 @@ pub(crate) fn cases() -> Vec<Case> {
             .answers(200)
             .http1_only(),
         raw("a method that is no token is refused", "9112 §3.1", "G@T /text HTTP/1.1\r\nHost: a\r\n\r\n")
-            .answers(400)
-            .closes(),
+            .refused(400),
         raw("a request without a method is refused", "9112 §3", " /text HTTP/1.1\r\nHost: a\r\n\r\n")
-            .answers(400)
-            .closes(),
+            .refused(400),
         raw("a method in parentheses is refused", "9112 §3.1", "(GET) /text HTTP/1.1\r\nHost: a\r\n\r\n")
-            .answers(400)
-            .closes(),
+            .refused(400),
     ]
 }

@@ -45,16 +45,14 @@ fn head() -> Vec<Case> {
             "HEAD /text HTTP/1.1\r\nHost: a\r\n\r\nGET /text HTTP/1.1\r\nHost: a\r\n\r\n",
         )
         .answers_head(200)
-        .answers(200)
-        .content("hello"),
+        .gives("hello"),
         raw(
             "the answer after one to HEAD of a stream begins right behind its head",
             "9112 §6.3",
             "HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\nGET /text HTTP/1.1\r\nHost: a\r\n\r\n",
         )
         .answers_head(200)
-        .answers(200)
-        .content("hello"),
+        .gives("hello"),
     ]
 }
 
@@ -77,8 +75,7 @@ fn others() -> Vec<Case> {
         )
         .answers(404),
         raw("an asterisk with another method is refused", "9112 §3.2.4", "GET * HTTP/1.1\r\nHost: a\r\n\r\n")
-            .answers(400)
-            .closes(),
+            .refused(400),
         ask("TRACE without a handler is answered 405", "9110 §9.3.8", "TRACE", "/text")
             .with("cookie", "secret=1")
             .answers(405)
@@ -88,20 +85,16 @@ fn others() -> Vec<Case> {
             "9110 §9.3.6",
             "CONNECT b:443 HTTP/1.1\r\nHost: b:443\r\n\r\n",
         )
-        .answers(404)
-        .closes(),
+        .refused(404),
         raw("CONNECT without a port is refused", "9110 §9.3.6", "CONNECT b HTTP/1.1\r\nHost: b\r\n\r\n")
-            .answers(400)
-            .closes(),
+            .refused(400),
         raw("CONNECT to a path is refused", "9112 §3.2.3", "CONNECT /text HTTP/1.1\r\nHost: a\r\n\r\n")
-            .answers(400)
-            .closes(),
+            .refused(400),
         raw(
             "CONNECT with content is refused",
             "9110 §9.3.6",
             "CONNECT b:443 HTTP/1.1\r\nHost: b:443\r\nContent-Length: 1\r\n\r\nx",
         )
-        .answers(400)
-        .closes(),
+        .refused(400),
     ]
 }

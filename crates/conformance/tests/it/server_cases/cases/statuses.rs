@@ -27,8 +27,7 @@ fn success() -> Vec<Case> {
         get("103 comes before the answer", "9110 §15.2", "/hints")
             .answers(103)
             .has("link", "</a.css>; rel=preload")
-            .answers(200)
-            .content("after hints"),
+            .gives("after hints"),
     ]
 }
 
