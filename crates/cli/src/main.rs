@@ -1,4 +1,4 @@
-//! The `alula` command: what a newcomer runs first, and the first user of the library.
+//! The `alula` command: the first thing that a newcomer runs, and the first user of the library.
 //!
 //! Arguments are described once, in `args`; exit codes once, in `exit.rs`. Each subcommand has a file or a
 //! folder of its own and answers with an [`Outcome`], which becomes the exit code and at most one sentence on
@@ -27,7 +27,7 @@ use args::{Command, FetchArgs, HpackCommand};
 use failure::exit::{Exit, Outcome};
 use fetch::Plan;
 
-/// Counts what the demo shows.
+/// Counts the allocations that the demo shows.
 #[global_allocator]
 static TALLY: alula_tally::Tally = alula_tally::Tally::system();
 

@@ -1,4 +1,4 @@
-//! Numbers that nobody can foretell well enough to spoil a test; not for secrets.
+//! Random numbers that are good enough for tests; not for secrets.
 
 use std::{
     collections::hash_map::RandomState,
@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Returns another number each time: a hash with a key of the system's.
+/// Returns another number each time: a hash with a random key of the system.
 pub(crate) fn number() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     RandomState::new().hash_one(COUNT.fetch_add(1, Ordering::Relaxed))
@@ -17,7 +17,7 @@ pub(crate) fn fraction() -> f64 {
     (number() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// A random UUID (RFC 9562 §5.4).
+/// Returns a random UUID (RFC 9562 §5.4).
 pub(crate) fn uuid() -> String {
     let (high, low) = (number() & !0xf000 | 0x4000, number() >> 2 | 1 << 63);
     let (a, b, c) = (high >> 32, high >> 16 & 0xffff, high & 0xffff);

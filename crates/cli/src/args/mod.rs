@@ -57,8 +57,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Those of this process, one after the other where --next stands between them; what is wrong with them
-    /// ends it.
+    /// Parses the command line into one `Args` for each `--next` section; ends the program on an error.
     pub(crate) fn of_process() -> Vec<Self> {
         let mut lines = Vec::new();
         let named = parse::words::named(env::args_os().collect());
@@ -77,8 +76,8 @@ impl Args {
         all
     }
 
-    /// Those of each run. A run without a URL ends nothing: its flags are those of the next one, as with
-    /// curl.
+    /// Parses the arguments of each run. A run without a URL ends nothing: its flags are those of the next
+    /// one, as with curl.
     fn of_runs(runs: Vec<Vec<OsString>>) -> Result<Vec<Self>, Error> {
         let (mut all, mut before) = (Vec::new(), Vec::new());
         let last = runs.len().saturating_sub(1);
@@ -97,7 +96,7 @@ impl Args {
         Ok(all)
     }
 
-    /// Those of a line, without the program's name.
+    /// Parses a command line without the program's name.
     #[cfg(test)]
     pub(crate) fn tried(words: &[&str]) -> Result<Self, Error> {
         Self::of(["alula"].iter().chain(words).map(OsString::from).collect())
@@ -116,7 +115,7 @@ impl Args {
     }
 }
 
-/// With the arguments that stand in files.
+/// Inserts the arguments from files.
 fn expanded(given: Vec<OsString>, lines: &mut Vec<parse::config::Line>) -> Result<Vec<OsString>, Failure> {
     match given.get(1).is_some_and(|command| command == "store") {
         true => store::store_config::expanded(given, &mut Args::command(), lines),
@@ -125,8 +124,7 @@ fn expanded(given: Vec<OsString>, lines: &mut Vec<parse::config::Line>) -> Resul
     }
 }
 
-/// The error with the place in a file that it comes from, if there is a line that leads to the same one
-/// alone.
+/// Adds to an error the place in a file that it comes from, if one line alone leads to the same error.
 fn located(error: Error, command: &[OsString], lines: &[parse::config::Line]) -> Error {
     let argument = error.get(ContextKind::InvalidArg);
     let url = [OsString::from("localhost")];
@@ -156,8 +154,7 @@ fn located(error: Error, command: &[OsString], lines: &[parse::config::Line]) ->
     }
 }
 
-/// The arguments of each run: what --next or -: parts, with the program's name and the command before each
-/// part.
+/// Splits the arguments at `--next` or `-:` into runs, each with the program's name and the command.
 fn runs(given: Vec<OsString>) -> Vec<Vec<OsString>> {
     let command: Vec<OsString> = given.iter().take(2).cloned().collect();
     let mut runs = given.split(|arg| arg == "--next" || arg == "-:").map(<[OsString]>::to_vec);
@@ -165,7 +162,7 @@ fn runs(given: Vec<OsString>) -> Vec<Vec<OsString>> {
     std::iter::once(first).chain(runs.map(|run| [&command[..], &run].concat())).collect()
 }
 
-/// With help that is wrapped at words: as wide as the terminal, or as COLUMNS says, or 80 columns.
+/// Wraps help at words, to the width of the terminal, of COLUMNS, or of 80 columns.
 fn wrapped(program: Program) -> Program {
     match stdout().is_terminal() || env::var_os("COLUMNS").is_some() {
         true => program,
@@ -173,18 +170,18 @@ fn wrapped(program: Program) -> Program {
     }
 }
 
-/// Nothing but bold, which stands out from any background as text does.
+/// The styles of help: only bold, which is readable on any background.
 const STYLES: Styles = {
     let bold = TextStyle::new().bold();
     Styles::plain().header(bold).usage(bold).literal(bold).error(bold).valid(bold).invalid(bold)
 };
 
-/// The text below the commands.
+/// Returns the text below the commands.
 fn after_help() -> String {
     format!("{}\n\n{}", examples(EXAMPLES), examples(&topic_list::list()))
 }
 
-/// Commands with a word about each, beside it or, where there are few columns, below.
+/// Returns example commands with a word about each, beside it or, if there are few columns, below.
 fn examples(text: &str) -> String {
     if columns_of_help() < COLUMNS { stacked(text) } else { text.to_owned() }
 }
@@ -242,7 +239,7 @@ Examples:
   alula completions zsh > ~/.zfunc/_alula
   alula completions fish > ~/.config/fish/completions/alula.fish";
 
-/// The URL may also come from --url or -K, which is nothing to tell a newcomer.
+/// Returns the usage line without the alternatives to a URL, --url and -K, which tell a newcomer nothing.
 fn usage(command: &str) -> String {
     format!("alula {command} [OPTIONS] <URL> [ITEM]...")
 }
@@ -253,7 +250,7 @@ Items: name==value (query), Name:value (field), name=value and name:=json (JSON,
 or a form with --form), name@FILE, @FILE, further URLs.
 All flags and exit codes: --help";
 
-/// What stands below the flags of every request.
+/// Returns the text below the flags of every request.
 fn closing() -> String {
     format!("{}\n{}", exit::table(), topic_list::ENVIRONMENT)
 }
@@ -355,7 +352,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The options of a request.
+    /// Returns the options of a request.
     pub(crate) fn options_mut(&mut self) -> Option<&mut Options> {
         match self {
             Self::Get(args)

@@ -1,4 +1,4 @@
-//! What the codec, the demo, completions and the manual take.
+//! The arguments of the codec, the demo, completions and the manual.
 
 use std::path::PathBuf;
 

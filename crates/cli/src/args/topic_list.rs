@@ -1,4 +1,4 @@
-//! The pages of `alula help TOPIC`, and the text that the help and one of them share.
+//! The list of the pages of `alula help TOPIC`, which the help and one of the pages share.
 
 /// The names of the pages, and a line about each.
 pub(crate) const TOPICS: [(&str, &str); 4] = [
@@ -8,7 +8,7 @@ pub(crate) const TOPICS: [(&str, &str); 4] = [
     ("environment", "the variables that the program reads"),
 ];
 
-/// A line for each page.
+/// Returns a line for each page.
 pub(crate) fn list() -> String {
     let lines = TOPICS.map(|(name, about)| format!("  {name:<12} {about}\n"));
     format!("Topics, by `alula help TOPIC`:\n{}", lines.concat())

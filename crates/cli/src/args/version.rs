@@ -1,6 +1,6 @@
-//! `alula --version`: the version, and what this build speaks.
+//! `alula --version`: the version, and the features of this build.
 
-/// The version, a line for each thing that may differ between builds; `-V` has the first line alone.
+/// The version, with a line for each feature that may differ between builds; `-V` has the first line alone.
 pub(super) const LONG: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nprotocols: HTTP/1.1, HTTP/2 (http, https)",

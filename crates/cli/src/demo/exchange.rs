@@ -5,16 +5,16 @@ use alula::{FieldError, FieldSection};
 /// The path of the request.
 pub(super) const PATH: &str = "/static/app";
 
-/// The prefix of the paths that are answered once a given number of their requests are there.
+/// The prefix of paths that are answered once a given number of requests for them have come.
 const AWAITING: &str = "/all-of/";
 
-/// The path of a request that is answered once so many of its kind are there.
+/// Returns the path of a request that is answered once so many of them have come.
 pub(super) fn awaiting(all: usize) -> String {
     format!("{AWAITING}{all}")
 }
 
-/// The number of requests that are to be there before one for this path is answered; nothing when it is
-/// answered at once.
+/// Returns the number of requests that have to come before this path is answered; nothing if it is answered
+/// at once.
 pub(super) fn awaited(path: &str) -> Option<usize> {
     path.strip_prefix(AWAITING)?.parse().ok()
 }
@@ -46,20 +46,20 @@ const RESPONSE: [(&str, &str); 9] = [
     ("x-request-id", "3f1c8a6e9b0d4725"),
 ];
 
-/// The fields of the response, ready to be copied into each.
+/// Returns the fields of the response, ready to be copied.
 pub(super) fn response_fields() -> Result<FieldSection, FieldError> {
     let mut fields = FieldSection::new();
     fields.extend_pairs(RESPONSE)?;
     Ok(fields)
 }
 
-/// Bytes of names and values of one request, control data included.
+/// Returns the bytes of names and values of one request, control data included.
 pub(super) fn request_bytes(scheme: &str, authority: &str) -> usize {
     let control = [(":method", "GET"), (":scheme", scheme), (":authority", authority), (":path", PATH)];
     bytes(&control) + bytes(&REQUEST)
 }
 
-/// Bytes of names and values of one response, control data included.
+/// Returns the bytes of names and values of one response, control data included.
 pub(super) fn response_bytes() -> usize {
     bytes(&[(":status", "200"), ("content-length", "0")]) + bytes(&RESPONSE)
 }

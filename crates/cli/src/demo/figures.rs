@@ -1,10 +1,10 @@
-//! The figures of one run, all per request, and their JSON.
+//! The figures of one run, per request, and their JSON.
 
 use serde_json::{Value, json};
 
 use super::runs::{Run, Transport};
 
-/// The cost of a request, measured while warm.
+/// The cost of a request after the warm-up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
     pub(super) requests_per_second: f64,
@@ -17,7 +17,7 @@ pub(super) struct Figures {
     pub(super) wire: Wire,
 }
 
-/// Bytes per request and response: on the wire, and of the names and values they stand for.
+/// Bytes of request and response: on the wire, and of the names and values in them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     pub(super) sent: f64,
@@ -52,7 +52,7 @@ fn json_of(Run { figures, .. }: &Run) -> Value {
     })
 }
 
-/// Rounded to so many digits; a whole number without a point.
+/// Rounds to so many digits; a whole number has no point.
 fn number(value: f64, digits: i32) -> Value {
     let unit = 10_f64.powi(digits);
     let rounded = (value * unit).round() / unit;

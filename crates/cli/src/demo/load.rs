@@ -1,5 +1,4 @@
-//! The demo's client: so many requests in flight on one connection, each sent again as soon as it is
-//! answered.
+//! The demo's client: keeps a number of requests in flight on one connection.
 
 use std::{
     sync::Arc,
@@ -20,15 +19,15 @@ use super::{
 };
 use crate::failure::exit::{Exit, Failure};
 
-/// Requests after which buffers have met their largest loads.
+/// The requests after which all buffers have reached their sizes.
 const WARM_REQUESTS: u64 = 2_000;
-/// The number of times that all requests are under way at once before that.
+/// The times that all requests are in flight at once during the warm-up.
 const LARGEST_LOADS: usize = 32;
-/// Figures are never taken from less than this.
+/// The shortest time that figures are taken from.
 const WINDOW_MIN: Duration = Duration::from_millis(100);
-/// The part of a run after which figures are taken, if all is warm.
+/// The part of a run after which figures are taken, if the warm-up is over.
 const WARM_PART: f64 = 0.35;
-/// A server that has not answered the warming requests by then has a problem.
+/// The time after which the warm-up has failed.
 const WARM_MAX: Duration = Duration::from_secs(30);
 /// Requests for counting the bytes on the wire.
 const WIRE_REQUESTS: usize = 1_000;
@@ -41,14 +40,14 @@ pub(super) struct Load {
     pub(super) share: Duration,
 }
 
-/// A client with its request, to be shared by those who send it.
+/// A client with its request, shared by the tasks that send it.
 struct Sender {
     client: Client,
     request: Prepared,
 }
 
 impl Load {
-    /// Runs on the calling thread, which is the client's from then on.
+    /// Runs on the calling thread, which belongs to the client from then on.
     pub(super) fn run(&self, meter: &Arc<Meter>) -> Result<Figures, Failure> {
         alula_tally::set_side(Side::CLIENT);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -87,7 +86,7 @@ impl Load {
         figures.ok_or_else(|| Failure::new(Exit::Local, "no figures were taken"))
     }
 
-    /// A client of its own, and the request, checked and planned.
+    /// Creates a client, and the prepared request.
     fn sender(&self, authority: &str) -> Result<Arc<Sender>, Error> {
         let mut builder = Client::builder().http2_prior_knowledge(true);
         builder = match self.transport {
@@ -104,7 +103,7 @@ impl Load {
         Ok(Arc::new(Sender { request: request.build()?, client }))
     }
 
-    /// Sends some requests through a relay that counts.
+    /// Sends some requests through the counting relay.
     async fn count_wire(&self) -> Result<Wire, Failure> {
         let relay = Relay::start(self.server.address).await;
         let relay = relay.map_err(|error| Failure::local("listening on loopback", &error))?;
@@ -124,8 +123,8 @@ impl Load {
         })
     }
 
-    /// Has requests under way at once, and answered at once, time and again: what comes later needs no more
-    /// room. They are twice as many as in the run if the server takes so many, since an answer may be there
+    /// Puts all requests in flight and has them answered at once, several times: later requests need no more
+    /// memory. They are twice as many as in the run if the server takes so many, since an answer may be there
     /// before all of its request is put away.
     async fn meet_largest_load(&self, sender: &Arc<Sender>) -> Result<(), Failure> {
         let all = self.in_flight.max(Limits::default().streams as usize).min(2 * self.in_flight);
@@ -133,7 +132,7 @@ impl Load {
     }
 }
 
-/// Sends requests of so many senders, each of which sends so many, one after the other.
+/// Sends requests from so many tasks, each one after the other.
 async fn send_each(
     sender: &Arc<Sender>,
     senders: usize,
@@ -158,7 +157,7 @@ async fn send_each(
 }
 
 impl Sender {
-    /// Sends a request, to `path` if one is given, and reads its response to the end.
+    /// Sends a request, to `path` if one is given, and reads the whole response.
     async fn send(&self, path: Option<&str>) -> Result<(), Error> {
         let call = self.client.call(&self.request);
         let call = if let Some(path) = path { call.path(path) } else { call };

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 
 use super::figures::{Figures, Wire};
 
-/// The largest latency that is recorded, in nanoseconds; no request takes as long.
+/// The largest latency that is recorded, in nanoseconds; no request takes so long.
 const LATENCY_NANOS_MAX: u64 = 60_000_000_000;
 const LATENCY_DIGITS: u8 = 3;
 
@@ -49,7 +49,7 @@ impl Meter {
         Self { requests: AtomicU64::new(0), stopped: AtomicBool::new(false), window: Mutex::new(window) }
     }
 
-    /// Counts a request that was answered whole, and records its latency.
+    /// Counts a completely answered request, and records its latency.
     pub(super) fn record(&self, latency: Duration) {
         self.requests.fetch_add(1, Relaxed);
         self.window().latencies.saturating_record(latency.as_nanos() as u64);
@@ -59,7 +59,7 @@ impl Meter {
         self.requests.load(Relaxed)
     }
 
-    /// Begins to take figures, now that everything is warm.
+    /// Begins to take figures, after the warm-up.
     pub(super) fn begin(&self, wire: Wire) {
         let mut window = self.window();
         window.latencies.reset();
@@ -67,7 +67,7 @@ impl Meter {
         window.began = Some(self.mark());
     }
 
-    /// The figures since [`Self::begin`]; nothing before that.
+    /// Returns the figures since [`Self::begin`]; nothing before that.
     pub(super) fn so_far(&self) -> Option<Figures> {
         let window = self.window();
         let (began, wire) = (window.began?, window.wire?);

@@ -1,4 +1,4 @@
-//! `alula demo`: a server and a client in one process, and what a request costs them.
+//! `alula demo`: a server and a client in one process, and the cost of a request between them.
 //!
 //! The server has one thread for the whole demo, the client a new one per run, and the main thread shows
 //! how they do. The display allocates nothing while figures are taken, so that the count of the whole
@@ -26,7 +26,7 @@ use show::Show;
 /// The time between two redraws of the display.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// Runs all six and shows them.
+/// Runs all six measurements and shows them.
 pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let share = Duration::from_secs_f64(args.seconds / (IN_FLIGHT.len() * Transport::ALL.len()) as f64);
     let server = DemoServer::start()?;

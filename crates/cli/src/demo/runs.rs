@@ -1,11 +1,11 @@
-//! The runs of the demo: over which transport, with how many requests in flight, and the figures of each.
+//! The runs of the demo: the transport, the number of requests in flight, and the figures of each.
 
 use super::figures::Figures;
 
-/// Requests in flight, one run each.
+/// The numbers of requests in flight.
 pub(super) const IN_FLIGHT: [usize; 3] = [1, 10, 100];
 
-/// Clear text, or TLS with a certificate made for the demo.
+/// The transport: clear text, or TLS with a certificate made for the demo.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Transport {
     Clear,

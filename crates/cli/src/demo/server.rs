@@ -21,7 +21,7 @@ use crate::failure::exit::{Exit, Failure};
 #[derive(Clone)]
 pub(super) struct DemoServer {
     pub(super) address: SocketAddr,
-    /// The certificate it shows, as PEM.
+    /// The server's certificate, as PEM.
     pub(super) certificate: String,
     stop: Stop,
 }
@@ -68,7 +68,7 @@ async fn listen() -> Result<(Server, DemoServer), Failure> {
     Ok((server, about))
 }
 
-/// Holds requests until so many are there, so that a run has met its largest load before figures are taken.
+/// Holds requests until so many have come, so that all buffers reach their sizes before figures are taken.
 #[derive(Default)]
 struct Gate {
     arrived: AtomicUsize,

@@ -1,5 +1,5 @@
-//! The display of the demo: a table that fills row by row. On a terminal, the row that is being measured is
-//! redrawn again and again.
+//! The display of the demo: a table that is filled row by row. On a terminal, the row that is being measured
+//! is redrawn again and again.
 //!
 //! Rule: [`Show::draw`] allocates nothing, since the process it is part of is being counted.
 
@@ -25,13 +25,13 @@ const ROW_BYTES: usize = 512;
 pub(super) struct Show {
     json: bool,
     is_live: bool,
-    /// The columns of a terminal that has fewer than the table takes: each row is cut in two tables.
+    /// The columns of a terminal that is narrower than the table: each row is split over two tables.
     narrow: Option<usize>,
     line: String,
 }
 
 impl Show {
-    /// Says what is about to happen.
+    /// Announces the measurement.
     pub(super) fn new(json: bool) -> Result<Self, Failure> {
         let is_live = !json && io::stdout().is_terminal();
         let narrow = terminal::columns().filter(|columns| is_live && *columns < COLUMNS);
@@ -46,7 +46,7 @@ impl Show {
         Ok(show)
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(super) fn begin(&mut self, transport: Transport, in_flight: usize) -> Outcome {
         if transport == Transport::Tls && in_flight == IN_FLIGHT[0] && !self.json {
             self.print("\n")?;
@@ -55,7 +55,7 @@ impl Show {
         Ok(())
     }
 
-    /// Draws the row of a run that goes on, on a terminal. One that has gone away is noticed when the row is
+    /// Draws the row of a run in progress, on a terminal. One that has gone away is noticed when the row is
     /// whole.
     pub(super) fn draw(&mut self, transport: Transport, in_flight: usize, figures: &Option<Figures>) {
         if self.is_live {
@@ -67,7 +67,7 @@ impl Show {
         }
     }
 
-    /// A run has ended: its row stays.
+    /// Prints the final row of a run.
     pub(super) fn finish(&mut self, transport: Transport, in_flight: usize, figures: &Figures) -> Outcome {
         if self.json {
             return Ok(());
@@ -93,12 +93,12 @@ impl Show {
         self.print_styled(&next_commands())
     }
 
-    /// The text as it fits.
+    /// Wraps text to the terminal.
     fn fitted(&self, text: &str) -> String {
         wrapped(text, self.narrow.unwrap_or(COLUMNS), "")
     }
 
-    /// Prints text with styles in it, which are dropped where they mean nothing.
+    /// Prints text with styles, which are dropped where they have no meaning.
     fn print_styled(&self, text: &str) -> Outcome {
         let mut stdout = anstream::stdout().lock();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
@@ -128,7 +128,7 @@ const HEADINGS: &str = concat!(
     "\x1b[0m",
 );
 
-/// The headings of a table for fewer columns, and those of a second one for what has no room there.
+/// The headings of the narrow table, and of the second one for the other columns.
 const NARROW_HEADINGS: &str = concat!(
     "\x1b[1m",
     "                          latency, µs\n",
@@ -142,8 +142,7 @@ const ALLOCATIONS_HEADINGS: &str = concat!(
     "\x1b[0m",
 );
 
-/// Writes one row; without figures it says that they are to come. Allocates nothing while the string has
-/// room.
+/// Writes one row; without figures, with placeholders. Allocates nothing while the string has room.
 fn write_row(
     line: &mut String,
     transport: Transport,
@@ -169,7 +168,7 @@ fn write_begin(line: &mut String, transport: Transport, in_flight: usize) {
     let _ = write!(line, "{:<10}{in_flight:>4}", transport.in_words());
 }
 
-/// A latency in microseconds or, where these would touch the column before, in milliseconds with the unit.
+/// Writes a latency in microseconds or, if the number is too long, in milliseconds with the unit.
 fn write_latency(line: &mut String, micros: f64) {
     let _ = match micros {
         ..99_999.5 => write!(line, "{micros:>6.0}"),
@@ -183,7 +182,7 @@ fn write_all_allocations(line: &mut String, figures: &Figures) {
     write_allocations(line, figures.process_allocations, 8);
 }
 
-/// The table of the figures for which a narrow row has no room.
+/// Writes the second table, for a narrow terminal.
 fn allocations(runs: &[Run]) -> String {
     let mut table = ALLOCATIONS_HEADINGS.to_owned();
     for Run { transport, in_flight, figures } in runs {
@@ -198,7 +197,7 @@ fn allocations(runs: &[Run]) -> String {
     table
 }
 
-/// A zero is written only for none at all.
+/// Writes a number of allocations; 0 only if there was none at all.
 fn write_allocations(line: &mut String, allocations: f64, width: usize) {
     let _ = match allocations {
         0.0 => write!(line, "{:>width$}", 0),
@@ -207,7 +206,7 @@ fn write_allocations(line: &mut String, allocations: f64, width: usize) {
     };
 }
 
-/// A number with a thin gap between thousands.
+/// Writes a number with gaps between thousands.
 fn write_grouped(line: &mut String, number: u64, width: usize) {
     let digits = number.checked_ilog10().unwrap_or(0) as usize + 1;
     for _ in digits + (digits - 1) / 3..width {

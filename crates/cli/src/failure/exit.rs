@@ -59,15 +59,14 @@ const TABLE: [(Exit, &str, u8); 12] = [
     (Exit::TooLarge, "with --max-filesize: the content is larger", 63),
 ];
 
-/// The table as the help shows it.
+/// Returns the table as the help shows it.
 pub(crate) fn table() -> String {
     let columns = columns();
     let rows = TABLE.map(|(exit, meaning, _)| row(exit as u8, meaning, columns));
     format!("Exit codes:\n{}", rows.concat())
 }
 
-/// The same with the code of curl beside each; curl has several for most, as its failures are divided
-/// further.
+/// Returns the table with curl's codes beside ours; several of curl's map to one of ours.
 pub(crate) fn table_beside_curl() -> String {
     let columns = columns();
     let rows = TABLE.map(|(exit, meaning, curl)| {
@@ -76,7 +75,7 @@ pub(crate) fn table_beside_curl() -> String {
     format!("Exit codes:\n{}\n--exit-codes=curl ends the program with those of curl.\n", rows.concat())
 }
 
-/// The codes of curl for a code of ours, as far as a request can end with them.
+/// Returns curl's codes for one of ours, as far as a request can end with them.
 fn curls(exit: Exit, usual: u8) -> String {
     match exit {
         Exit::Local => "23, 26, 58, 77".to_owned(),
@@ -93,7 +92,7 @@ fn columns() -> usize {
     columns_of_help().min(COLUMNS)
 }
 
-/// A code and its meaning, on as many lines as that takes.
+/// Formats a code and its meaning, on as many lines as necessary.
 fn row(code: u8, meaning: &str, columns: usize) -> String {
     wrapped(&format!("  {code:>2}  {meaning}\n"), columns, "      ")
 }
@@ -104,20 +103,20 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A failure: its exit code, and the sentence for stderr unless it is to be quiet.
+/// A failure: its exit code, and a sentence for stderr unless it is quiet.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
-    /// The code of curl.
+    /// The exit code of curl.
     curl: u8,
-    /// The code of HTTPie.
+    /// The exit code of HTTPie.
     httpie: u8,
     whose: ExitCodes,
     /// OpenSSL's number for the fault of the server's certificate.
     verify_result: u16,
-    /// Another try may succeed.
+    /// The advice on trying again.
     retry: Retry,
-    /// The proxy failed, or the way to it.
+    /// The failure is that of the proxy, or of the connection to it.
     is_of_proxy: bool,
     sentence: Option<String>,
 }
@@ -142,7 +141,7 @@ impl Failure {
         }
     }
 
-    /// A failure to read or write `what`. A reader of ours that has gone is not worth a word.
+    /// Creates the failure to read or write `what`. A reader of ours that has gone is not worth a word.
     pub(crate) fn local(what: impl fmt::Display, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::new(Exit::Local, "").quiet();
@@ -155,38 +154,38 @@ impl Failure {
         Self::new(Exit::Local, Error::io(Phase::Build, error).about(what.to_string()))
     }
 
-    /// The same with this code of curl.
+    /// Sets the exit code of curl.
     pub(crate) fn curl(self, curl: u8) -> Self {
         Self { curl, ..self }
     }
 
-    /// The failure that a status of 300 or above is.
+    /// Creates the failure of a status of 300 or above.
     pub(crate) fn of_status(status: u16, sentence: impl fmt::Display) -> Self {
         let httpie = u8::try_from(status / 100).unwrap_or(1);
         Self { httpie, ..Self::new(Exit::Status, sentence) }
     }
 
-    /// A failure to read `what` is to be sent; curl has a code for that.
+    /// Creates the failure to read `what` for sending, for which curl has a code.
     pub(crate) fn unread(what: impl fmt::Display, error: &io::Error) -> Self {
         Self::local(what, error).curl(26)
     }
 
-    /// The same with these exit codes.
+    /// Sets both other exit codes.
     pub(crate) fn with(self, whose: ExitCodes) -> Self {
         Self { whose, ..self }
     }
 
-    /// The same without a word.
+    /// Removes the sentence.
     pub(crate) fn quiet(self) -> Self {
         Self { sentence: None, ..self }
     }
 
-    /// The same for who wants no errors of transfers shown (-s): a mistake in the arguments is said still.
+    /// Removes the sentence for -s; errors in the arguments keep theirs.
     pub(crate) fn hushed(self) -> Self {
         if self.exit == Exit::Usage { self } else { self.quiet() }
     }
 
-    /// Says the sentence now.
+    /// Prints the sentence now.
     pub(crate) fn said(self) -> Self {
         if let Some(sentence) = &self.sentence {
             terminal::tell(anstyle::Style::new(), format!("alula: {sentence}").as_bytes());
@@ -194,7 +193,7 @@ impl Failure {
         self.quiet()
     }
 
-    /// Says the sentence and gives the code.
+    /// Prints the sentence and returns the code.
     pub(crate) fn report(self) -> ExitCode {
         self.said().code().into()
     }
@@ -211,23 +210,23 @@ impl Failure {
         self.exit
     }
 
-    /// Returns whether another try may go well.
+    /// Returns the advice on trying again.
     pub(crate) fn retry(&self) -> Retry {
         self.retry
     }
 
-    /// Returns true if it is the proxy, or the way to it, that failed.
+    /// Returns true if the proxy failed, or the connection to it.
     pub(crate) fn is_of_proxy(&self) -> bool {
         self.is_of_proxy
     }
 
-    /// The number of OpenSSL for what is wrong with the server's certificate; 0 when it is nothing, or
-    /// nothing that has one.
+    /// Returns OpenSSL's number for the fault of the server's certificate; 0 if there is none, or none with a
+    /// number.
     pub(crate) fn verify_result(&self) -> u16 {
         self.verify_result
     }
 
-    /// Returns the sentence to print; empty if there is nothing to say.
+    /// Returns the sentence to print; empty if there is none.
     pub(crate) fn sentence(&self) -> &str {
         self.sentence.as_deref().unwrap_or_default()
     }
@@ -250,7 +249,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// A hint for the user of a command.
+/// Returns a hint for the user of a command.
 fn advice(error: &Error) -> &'static str {
     if is_without_roots(error) {
         return " (use --cacert FILE to trust a CA)";
@@ -277,19 +276,17 @@ fn advice(error: &Error) -> &'static str {
     }
 }
 
-/// Returns true if there is no certificate that a server's could lead to; the library has no cause of its own
-/// for that.
+/// Returns true if there is no trusted root at all, for which the library has no cause of its own.
 fn is_without_roots(error: &Error) -> bool {
     matches!(error.cause(), Cause::Usage(rule) if rule.contains("no root to trust"))
 }
 
-/// Returns true if it matters whether the request was carried out: whoever asks with GET sends it again
-/// without a second thought.
+/// Returns true if the user has to know whether the request was carried out: a GET can simply be sent again.
 fn is_doubtful(error: &Error) -> bool {
     error.asked().is_some_and(|asked| matches!(asked.method(), "POST" | "PATCH" | "CONNECT"))
 }
 
-/// The flag that has a request go on, or the thing to look after.
+/// Returns the flag that avoids the failure, or the thing to check.
 fn next_step(error: &Error) -> Option<&'static str> {
     match (error.phase(), error.cause()) {
         // A socket of Unix has neither a port nor addresses that are tried.
@@ -322,8 +319,8 @@ fn asks_for_certificate(error: &Error) -> bool {
     matches!(**error, rustls::Error::AlertReceived(AlertDescription::CertificateRequired))
 }
 
-/// The result of verification as OpenSSL numbers it (`X509_V_ERR_…`). That the name is another one it does
-/// not count.
+/// Returns the result of verification by OpenSSL's number (`X509_V_ERR_…`). That the name is another one it
+/// does not count.
 fn verify_result(error: &Error) -> u16 {
     let error = match error.cause() {
         Cause::Tls(error) => error,
@@ -344,8 +341,8 @@ fn verify_result(error: &Error) -> u16 {
     }
 }
 
-/// Returns true if the server has no protocol in common with us and says so by an alert (RFC 7301 §3.2): the
-/// same thing as a server that chooses none, which ends as [`Cause::Protocol`].
+/// Returns true if the server refuses all offered protocols by an alert (RFC 7301 §3.2): a server that
+/// chooses none ends as [`Cause::Protocol`].
 fn is_refused_by_alpn(error: &Error) -> bool {
     let Cause::Tls(error) = error.cause() else { return false };
     matches!(**error, rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol))
@@ -367,7 +364,7 @@ fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// The code of curl where it tells failures apart that end with one of ours.
+/// Returns curl's code where curl distinguishes failures that share one of our codes.
 fn finer(error: &Error) -> Option<u8> {
     match (error.phase(), error.cause()) {
         (_, Cause::Timeout) => None,
@@ -393,7 +390,7 @@ fn finer(error: &Error) -> Option<u8> {
     }
 }
 
-/// The code of curl when a proxy did not lead on.
+/// Returns curl's code for a proxy that refused.
 fn of_proxy(cause: &Cause) -> u8 {
     match cause {
         // Only the few bytes of SOCKS are waited for by their number.
@@ -406,7 +403,7 @@ fn of_proxy(cause: &Cause) -> u8 {
     }
 }
 
-/// The code of curl for some rules of HTTP/1.1.
+/// Returns curl's code for some rules of HTTP/1.1.
 fn of_http1(violation: h1::Violation) -> Option<u8> {
     match violation {
         // To curl it is HTTP/0.9, which is not taken.

@@ -1,13 +1,12 @@
-//! The library's sentence about a failure in the words of the command: flags in the place of the names of a
-//! Rust type.
+//! The library's error messages in the words of the command: flags replace the names of Rust fields.
 
 use alula::Error;
 
-/// The limits of [`alula::Limits`] that `--max-header-size` moves.
+/// The limits of [`alula::Limits`] that `--max-header-size` changes.
 const OF_HEADS: [&str; 5] =
     ["head_bytes", "field_section_bytes", "fields", "string_bytes", "continuation_frames"];
 
-/// Returns the sentence of an error without the fields of `Limits` that it names.
+/// Returns the message of an error without the fields of `Limits` in it.
 pub(crate) fn of(error: &Error) -> String {
     let sentence = error.to_string();
     match error.exceeded() {
@@ -21,7 +20,7 @@ pub(crate) fn of(error: &Error) -> String {
     }
 }
 
-/// Returns the sentence without what stands in brackets about a field of `Limits`, which no flag sets.
+/// Removes a remark in brackets about a field of `Limits` that no flag sets.
 fn without_path(mut sentence: String) -> String {
     if let Some(start) = sentence.find(" (Limits::")
         && let Some(len) = sentence[start..].find(')')

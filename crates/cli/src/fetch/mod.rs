@@ -1,4 +1,4 @@
-//! `alula get` and its sisters: a request, its response written as it comes.
+//! `alula get` and the other request commands: send a request, and write its response as it comes.
 //!
 //! The plan is worked out first (`plan`), so that a slip in the arguments costs no connection. Content goes
 //! out and comes in at the same time, so a peer that answers while it still reads stalls nothing. Memory
@@ -65,7 +65,7 @@ fn run_plan(plan: &Plan, options: &Options, is_quiet: bool) -> Outcome {
     outcome
 }
 
-/// Lets the connections' tasks read and answer what has come, and write that they end. No time passes: what
+/// Lets the connections' tasks read and answer received frames, and write their endings. No time passes: what
 /// servers have to say to that is not waited for.
 async fn let_tasks_run() {
     for _ in 0..2 {
@@ -73,7 +73,7 @@ async fn let_tasks_run() {
     }
 }
 
-/// Fetches all targets, one after the other or some at once. The first failure decides the exit code, but
+/// Fetches all targets, one after the other or several at once. The first failure decides the exit code, but
 /// does not keep the others from being tried.
 ///
 /// With --fail-early it does: none is begun after it.
@@ -96,7 +96,7 @@ async fn all(session: &Session<'_>, options: &Options, is_quiet: bool) -> Outcom
     outcome
 }
 
-/// `--stderr`: what the program has to say goes to a file, or to stdout.
+/// Applies `--stderr`: messages go to a file, or to stdout.
 #[cfg(unix)]
 fn redirect_stderr(path: &Path) -> Outcome {
     terminal::redirect_stderr(path).map_err(|error| Failure::local(path.display(), &error))

@@ -1,4 +1,4 @@
-//! `--access-log`: where it goes, and that it is opened again when a signal asks for it.
+//! `--access-log`: the output of the log, which is reopened after a signal.
 
 use std::{
     io,
@@ -16,12 +16,12 @@ use tokio::time::MissedTickBehavior;
 
 use crate::{args::LineFormat, failure::exit::Failure, listening::signals::ReopenSignals, terminal};
 
-/// The least time between two words about lost lines.
+/// The least time between two messages about lost lines.
 const LOST_LINES_EVERY: Duration = Duration::from_secs(10);
-/// The time that the last lines may take.
+/// The time limit for writing the last lines.
 const LAST_LINES_MAX: Duration = Duration::from_secs(2);
 
-/// The access log of the program; when it is dropped, the lines that are left have been written.
+/// The access log of the program; dropping it waits for the last lines.
 pub(crate) struct OpenLog(Arc<Shared>);
 
 struct Shared {
@@ -29,12 +29,12 @@ struct Shared {
     /// The path, for messages about the log.
     name: String,
     is_file: bool,
-    /// Lost lines that were told of.
+    /// The number of lost lines that were reported.
     told: AtomicU64,
 }
 
 impl OpenLog {
-    /// Opens a log on stderr, on stdout by `-`, or in a file.
+    /// Opens a log on stderr, on stdout for `-`, or in a file.
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -50,13 +50,12 @@ impl OpenLog {
         Ok(Self(Arc::new(Shared { log, name, is_file, told: AtomicU64::new(0) })))
     }
 
-    /// The hook that writes the lines.
+    /// Returns the hook that writes the lines.
     pub(super) fn hook(&self) -> AccessLog {
         self.0.log.clone()
     }
 
-    /// Sees to the log from now on, in a task: opens a file again after a signal, and tells of lines that
-    /// were lost.
+    /// Starts a task that reopens the file after a signal, and reports lost lines.
     ///
     /// # Errors
     /// The signals cannot be awaited.

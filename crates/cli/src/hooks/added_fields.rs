@@ -1,4 +1,4 @@
-//! `--header`: fields in answers that succeed or redirect, or with `--header-always` in every one.
+//! `--header`: fields for answers that succeed or redirect, or for all with `--header-always`.
 
 use alula::{FieldSection, Hook, KnownName, Status};
 
@@ -7,12 +7,12 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// Puts fields into answers, in the place of those of the same names. `vary` is added to what there is: an
-/// answer that depends on less than it does would be taken for another.
+/// Sets fields of answers, replacing those of the same names. `vary` is added to what there is: an answer
+/// that depends on less than it does would be taken for another.
 pub(super) struct AddedFields {
     replacing: FieldSection,
     joining: FieldSection,
-    /// Errors have them, too.
+    /// Errors get them, too.
     is_always: bool,
 }
 

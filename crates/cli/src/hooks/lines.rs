@@ -18,12 +18,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Bytes that wait for being written.
+/// The most bytes that wait to be written.
 const WAITING_BYTES_MAX: usize = 1024 * 1024;
-/// The time that the last lines may take.
+/// The time limit for writing the last lines.
 const LAST_LINES_MAX: Duration = Duration::from_secs(2);
 
-/// Lines on their way to a thread that writes them; clones share it.
+/// Lines on their way to the writing thread; clones share it.
 #[derive(Clone)]
 pub(crate) struct Lines(Arc<Shared>);
 
@@ -40,15 +40,15 @@ struct State {
     is_closed: bool,
 }
 
-/// Writes the lines; when it is dropped, those that are left.
+/// The writing thread; dropping it waits for the last lines.
 pub(crate) struct LineWriter {
     shared: Arc<Shared>,
-    /// Disconnected when the last line is written.
+    /// The receiver that is disconnected once the last line is written.
     ended: Receiver<()>,
 }
 
 impl Lines {
-    /// Lines to stderr, and what writes them.
+    /// Creates lines to stderr, and their writing thread.
     pub(crate) fn to_stderr() -> (Self, LineWriter) {
         Self::to(io::stderr())
     }
@@ -64,7 +64,7 @@ impl Lines {
         (Self(Arc::clone(&shared)), LineWriter { shared, ended })
     }
 
-    /// Adds what `write` writes: whole lines, which stay together or are left out together.
+    /// Appends the lines that `write` writes, which stay together or are dropped together.
     pub(crate) fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.0.state();
         let before = state.waiting.len();
@@ -80,7 +80,7 @@ impl Lines {
 }
 
 impl Shared {
-    /// Writes what comes until it is closed. When it cannot be written there is nobody to tell.
+    /// Writes lines until the queue is closed. When it cannot be written there is nobody to tell.
     fn write_all(&self, out: &mut impl Write) {
         let mut lines = Vec::new();
         loop {
@@ -97,7 +97,7 @@ impl Shared {
         }
     }
 
-    /// Waits for lines, or the end of them.
+    /// Waits for lines, or for the end.
     fn take(&self, lines: &mut Vec<u8>) -> (u64, bool) {
         let state = self.state();
         let waits = |state: &mut State| state.waiting.is_empty() && !state.is_closed;
@@ -120,7 +120,7 @@ impl Drop for LineWriter {
     }
 }
 
-/// `21/Nov/2026:15:14:35 +0000`.
+/// A time like `21/Nov/2026:15:14:35 +0000`.
 pub(super) struct ClfTime(pub(super) SystemTime);
 
 impl fmt::Display for ClfTime {
@@ -133,7 +133,7 @@ impl fmt::Display for ClfTime {
     }
 }
 
-/// Bytes that can end neither quotes nor a line: what is not visible ASCII is shown as `\xHH`.
+/// Bytes that end neither quotes nor a line: all but visible ASCII is shown as `\xHH`.
 pub(super) struct Escaped<'a>(pub(super) &'a [u8]);
 
 impl fmt::Display for Escaped<'_> {

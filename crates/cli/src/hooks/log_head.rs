@@ -1,4 +1,4 @@
-//! `alula echo --log`: the head of each request, as it came.
+//! `alula echo --log`: the head of each request as it came.
 
 use std::{io::Write as _, time::SystemTime};
 
@@ -6,8 +6,8 @@ use alula::{Answer, Begun, Hook, Request, Version, masked_target};
 
 use super::lines::{ClfTime, Escaped, Lines};
 
-/// Writes the head of each request when it has arrived: peer, time, method, target and version on a line,
-/// then each field on a line of its own after two spaces, then an empty line.
+/// Writes the head of each request on arrival: peer, time, method, target and version on a line, then each
+/// field on an indented line, then an empty line.
 ///
 /// Credentials and values of queries are hidden as everywhere.
 pub(crate) struct LogHead(pub(crate) Lines);

@@ -1,4 +1,4 @@
-//! `--log`: one line per request, in the manner of the common log format, with the seconds it took.
+//! `--log`: one line for each request, like the common log format with a duration.
 
 use std::{io::Write as _, time::SystemTime};
 
@@ -6,8 +6,7 @@ use alula::{Ended, FailureCause, Hook, Phase, RequestFailure, Status};
 
 use super::lines::{ClfTime, Escaped, Lines};
 
-/// Writes the line of each request when it has ended: peer, time of arrival, request, status, bytes of
-/// content, seconds.
+/// Writes a line for each ended request: peer, time of arrival, request, status, bytes of content, seconds.
 pub(crate) struct LogLine(pub(crate) Lines);
 
 impl Hook for LogLine {
@@ -18,7 +17,7 @@ impl Hook for LogLine {
     }
 }
 
-/// Writes the line of a request that got to no handler, and how many had none before it.
+/// Writes a line for a request that reached no handler, and the number of earlier ones without a line.
 pub(super) fn refused(lines: &Lines, failure: &RequestFailure<'_>) {
     let FailureCause::Refused(error) = failure.cause() else { return };
     lines.push(|line| {

@@ -1,4 +1,4 @@
-//! Hooks of the servers among the commands: what they note of their requests and say in all of their answers.
+//! Hooks of the serving commands: notes of requests, and fields of answers.
 
 mod access_log;
 mod added_fields;
@@ -19,11 +19,10 @@ use crate::{
     failure::exit::{Exit, Failure, Outcome},
 };
 
-/// Fields of requests beside the safelisted that a page may send, and of answers that it may read: all of
-/// them.
+/// All fields of requests that pages may send, and of answers that they may read.
 const ALL: [&str; 1] = ["*"];
 
-/// Returns a router with the hooks that were asked for, and what they note requests in.
+/// Returns a router with the requested hooks, and their notes of requests.
 ///
 /// # Errors
 /// The log cannot be opened, or metrics and health are at the same path.
@@ -35,7 +34,7 @@ pub(crate) fn router(args: &WatchArgs) -> Result<(Router, Watching), Failure> {
     Ok((router, watching))
 }
 
-/// Refuses two flags with one path, of these flags and their paths.
+/// Refuses two flags with the same path.
 ///
 /// # Errors
 /// There are two.
@@ -51,8 +50,7 @@ pub(crate) fn check_paths(paths: &[(&str, &Option<String>)]) -> Outcome {
     Ok(())
 }
 
-/// Returns a router with the hooks and routes that were asked for, and the text of other metrics behind those
-/// of the requests.
+/// Returns a router with the requested hooks and routes; other metrics follow those of the requests.
 ///
 /// # Errors
 /// None that is known: the fields of answers were checked when they were read.
@@ -84,7 +82,7 @@ pub(crate) fn watched<S: Send + Sync + 'static>(
     Ok(router)
 }
 
-/// Returns the routes of a router with one handler for all paths that have none, and for all methods.
+/// Returns the routes of a router with one handler for all other paths and methods.
 ///
 /// # Errors
 /// Metrics and health are at the same path.
@@ -95,7 +93,7 @@ pub(crate) fn handled(router: Router, handler: impl Handler + Clone) -> Result<R
     routes.map_err(|error| Failure::new(Exit::Usage, error))
 }
 
-/// Lets pages of these origins read what can be read without credentials.
+/// Lets pages of these origins read answers without credentials.
 fn cors(origins: &[String]) -> Cors {
     let is_any = origins.iter().any(|origin| origin == ANY);
     let cors = if is_any { Cors::any_origin() } else { Cors::origins(origins) };

@@ -1,4 +1,4 @@
-//! `alula store --slow-log`: one line for each request that took long.
+//! `alula store --slow-log`: one line for each slow request.
 
 use std::{fmt, io::Write as _, time::Duration};
 
@@ -6,9 +6,9 @@ use alula::{Ended, Hook, Status};
 
 use super::lines::{Escaped, Lines};
 
-/// Writes a line for each request that took this long or longer: what was asked for, by whom, the time it
-/// took and the status, such as `alula: slow: GET /buckets/b/keys/k from 127.0.0.1 took 1.204 s (200)`. Less
-/// than a second is in milliseconds.
+/// Writes a line for each request that took at least this long: its target, its user, its duration and the
+/// status, such as `alula: slow: GET /buckets/b/keys/k from 127.0.0.1 took 1.204 s (200)`. Less than a second
+/// is in milliseconds.
 pub(crate) struct SlowLog {
     lines: Lines,
     at_least: Duration,
@@ -39,7 +39,7 @@ fn write(line: &mut Vec<u8>, ended: &Ended<'_>) {
     };
 }
 
-/// A time with its unit, of which three digits behind the point are shown: no request takes none.
+/// A time with its unit and three digits after the point.
 struct Took(Duration);
 
 impl fmt::Display for Took {

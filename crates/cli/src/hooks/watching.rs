@@ -1,5 +1,4 @@
-//! The log and the metrics of a server among the commands, which also hear of requests that got to no
-//! handler.
+//! The log and the metrics of a serving command, which also count requests that reached no handler.
 
 use std::io;
 
@@ -8,7 +7,7 @@ use alula::{AccessLog, Metrics, RequestFailure};
 use super::{OpenLog, lines::Lines, log_line};
 use crate::{args::WatchArgs, failure::exit::Failure};
 
-/// The notes that a command takes of its requests. Dropped at the end, when the last lines have been written.
+/// The log and the metrics of a command. Dropped at the end, when the last lines have been written.
 pub(crate) struct Watching {
     log: Option<OpenLog>,
     metrics: Option<Metrics>,
@@ -16,7 +15,7 @@ pub(crate) struct Watching {
 }
 
 impl Watching {
-    /// Opens the access log and makes the metrics that were asked for.
+    /// Opens the access log and creates the metrics, as the flags ask.
     ///
     /// # Errors
     /// The log cannot be opened.
@@ -26,12 +25,12 @@ impl Watching {
         Ok(Self { log, metrics: args.metrics.as_ref().map(|_| Metrics::new()), lines: None })
     }
 
-    /// Has refused requests told of in these lines as well.
+    /// Also writes refused requests to these lines.
     pub(crate) fn tell_in(&mut self, lines: &Lines) {
         self.lines = Some(lines.clone());
     }
 
-    /// Sees to the access log from now on, in a task.
+    /// Starts the task that reopens the access log.
     ///
     /// # Errors
     /// The signals cannot be awaited.
@@ -48,7 +47,7 @@ impl Watching {
         self.metrics.clone()
     }
 
-    /// Returns a function that notes requests that got to no handler.
+    /// Returns a function that records requests that reached no handler.
     pub(crate) fn on_refused(&self) -> impl Fn(&RequestFailure<'_>) + Send + Sync + use<> {
         let (log, metrics, lines) = (self.log(), self.metrics(), self.lines.clone());
         move |failure| {

@@ -1,4 +1,4 @@
-//! The encoder and the decoder of a connection's two directions.
+//! The encoder and the decoder of one connection.
 
 use alula::{
     hpack::{
@@ -8,12 +8,12 @@ use alula::{
     machine::OutBuf,
 };
 
-/// Names and values, any bytes.
+/// Names and values, which may be any bytes.
 pub(super) type Headers = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// The largest table the encoder makes use of, whatever the peer allows.
+/// The largest table of the encoder, whatever the peer allows.
 const ENCODER_TABLE_BYTES_MAX: u32 = 1024 * 1024;
-/// The longest string the decoder takes: what is decoded here came from the user.
+/// The longest string that the decoder accepts: the input comes from the user.
 const STRING_BYTES_MAX: u32 = 64 * 1024 * 1024;
 /// The size of a table before any setting (RFC 9113 §6.5.2).
 const TABLE_BYTES_INITIAL: u32 = 4096;
@@ -40,14 +40,14 @@ impl Codec {
         }
     }
 
-    /// The setting SETTINGS_HEADER_TABLE_SIZE is acknowledged, in both directions.
+    /// Applies SETTINGS_HEADER_TABLE_SIZE, acknowledged, in both directions.
     pub(super) fn limit(&mut self, table_bytes: u32) {
         self.table_bytes = table_bytes;
         self.encoder.set_peer_table_limit(table_bytes);
         self.decoder.set_table_limit(table_bytes);
     }
 
-    /// Encodes differently from now on.
+    /// Changes the policy of the encoder.
     pub(super) fn configure(&mut self, policy: Option<Policy>, huffman: Option<Huffman>) {
         if let Some(policy) = policy {
             self.encoder.set_policy(policy);
@@ -59,7 +59,8 @@ impl Codec {
         }
     }
 
-    /// The block of these headers; `indexing` says for each, by its place and name, what may be done with it.
+    /// Encodes these headers as a block; `indexing` says for each, by its place and name, what may be done
+    /// with it.
     pub(super) fn encode(&mut self, headers: &Headers, indexing: impl Fn(usize, &[u8]) -> Indexing) -> &[u8] {
         self.out.clear();
         let fields = headers.iter().enumerate();
@@ -68,7 +69,7 @@ impl Codec {
         self.out.unsent()
     }
 
-    /// The headers of this block. After an error the decoder is as new: a connection would have ended.
+    /// Decodes this block. After an error the decoder is as new: a connection would have ended.
     pub(super) fn decode(&mut self, block: &[u8]) -> Result<Headers, DecodeError> {
         let mut headers = Headers::new();
         let mut visit = |field: Decoded<'_>| headers.push((field.name.to_vec(), field.value.to_vec()));

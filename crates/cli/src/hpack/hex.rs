@@ -1,12 +1,12 @@
 //! Bytes as hexadecimal digits.
 
-/// Two lower-case digits per byte.
+/// Returns two lower-case digits for each byte.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// The bytes; nothing when there is another character, or an odd number of them.
+/// Returns the bytes; nothing if there is another character, or an odd number of digits.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text.chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect();
     let (pairs, []) = digits.as_deref()?.as_chunks::<2>() else { return None };

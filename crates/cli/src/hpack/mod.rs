@@ -1,4 +1,4 @@
-//! `alula hpack …`: the codec of field sections (RFC 7541) for test suites and for the curious.
+//! `alula hpack …`: the codec of field sections (RFC 7541), for test suites and curious users.
 
 mod codec;
 mod hex;

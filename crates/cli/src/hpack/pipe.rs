@@ -1,4 +1,4 @@
-//! `alula hpack pipe`: one codec, driven by JSON lines.
+//! `alula hpack pipe`: one codec that is driven by JSON lines.
 
 use std::io::{self, BufRead as _, Write as _};
 
@@ -153,7 +153,7 @@ fn huffman(value: Option<&Value>) -> Result<Option<Huffman>, String> {
     }
 }
 
-/// Reads the encoder's policy from now on, if it changes, and the treatment of this list.
+/// Reads the encoder's policy, if it changes, and the treatment of this list.
 fn policy(value: Option<&Value>) -> Result<(Option<Policy>, Indexing), String> {
     let name = match value {
         None | Some(Value::Null) => return Ok((None, Indexing::Auto)),

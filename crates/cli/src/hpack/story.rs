@@ -41,7 +41,7 @@ pub(crate) fn encode(files: &[PathBuf]) -> Outcome {
     each_story(files, encode_case)
 }
 
-/// Prints each story with `headers` filled, or says where those given differ.
+/// Prints each story with `headers` filled, or reports differences from the given ones.
 pub(crate) fn decode(files: &[PathBuf]) -> Outcome {
     each_story(files, decode_case)
 }

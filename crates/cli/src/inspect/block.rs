@@ -13,14 +13,14 @@ use super::{
 };
 use crate::args::ShowArgs;
 
-/// The largest table that is followed: the peer's SETTINGS, which bound it, may not be recorded.
+/// The largest table that is followed: the SETTINGS of the peer that bound it may not be recorded.
 const TABLE_BYTES_MAX: u32 = 16 * 1024 * 1024;
-/// The longest string: it is in memory already.
+/// The longest string, which is in memory already.
 const STRING_BYTES_MAX: u32 = 64 * 1024 * 1024;
-/// Bytes of a representation that are shown.
+/// The bytes of a representation that are shown.
 const BYTES_SHOWN: usize = 24;
 
-/// A decoder whose work is shown.
+/// A decoder whose steps are explained.
 pub(super) struct Blocks {
     decoder: Decoder,
     show: ShowArgs,
@@ -34,7 +34,7 @@ impl Blocks {
         Self { decoder, show }
     }
 
-    /// Empties the table, whose entries are unknown after a block was lost: what can still be read is shown.
+    /// Empties the table, whose entries are unknown after a lost block.
     pub(super) fn forget(&mut self) {
         self.decoder.reset();
         self.decoder.set_table_limit(TABLE_BYTES_MAX);
@@ -79,7 +79,7 @@ impl Blocks {
         self.decoder.decode(rest, true, &mut |_: Decoded<'_>| ())
     }
 
-    /// A field as a part of a line, and whether something of it is hidden.
+    /// Returns a field for a line, and true if a part of it is masked.
     fn field(&self, name: &[u8], value: &[u8]) -> (String, bool) {
         let masked = match self.show.show_secrets {
             true => Cow::Borrowed(value),
@@ -89,7 +89,7 @@ impl Blocks {
     }
 }
 
-/// The bytes of a representation, without those that would say what is hidden.
+/// Returns the bytes of a representation, without those that would reveal a masked value.
 fn digits(bytes: &[u8], is_masked: bool, representation: &Representation) -> String {
     let visible = match representation {
         Representation::Literal { value_at, .. } if is_masked => *value_at,

@@ -13,23 +13,23 @@ use crate::args::ShowArgs;
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The length of a frame's header.
 const HEADER: usize = 9;
-/// Bytes of debug data that are shown.
+/// The bytes of debug data that are shown.
 const DEBUG_MAX: usize = 256;
 
 const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// Returns true for bytes that begin as a client does.
+/// Returns true for bytes that begin with the client's preface.
 pub(super) fn is_of_client(bytes: &[u8]) -> bool {
     bytes.starts_with(PREFACE)
 }
 
-/// The bytes of one direction that have come, and the header block that is not whole.
+/// The received bytes of one direction, and the unfinished header block.
 pub(super) struct Direction {
     way: Way,
     buffer: Vec<u8>,
-    /// The place of the buffer among all bytes of this direction.
+    /// The place of the buffer in this direction.
     at: usize,
     is_begun: bool,
     block: Option<(u32, Vec<u8>)>,
@@ -41,7 +41,7 @@ impl Direction {
         Self { way, buffer: Vec::new(), at: 0, is_begun: false, block: None, blocks: Blocks::new(show) }
     }
 
-    /// Takes more bytes, and appends lines for all frames that are whole.
+    /// Takes more bytes, and appends lines for all complete frames.
     pub(super) fn receive(&mut self, bytes: &[u8], lines: &mut Lines) {
         self.buffer.extend_from_slice(bytes);
         let buffer = std::mem::take(&mut self.buffer);
@@ -54,7 +54,7 @@ impl Direction {
         self.buffer = rest.to_vec();
     }
 
-    /// Ends the recording: appends a line if a frame or a block is not whole.
+    /// Ends the recording; appends a line if a frame or a block is incomplete.
     pub(super) fn finish(&mut self, lines: &mut Lines) {
         if let Some(summary) = FrameSummary::read(true, &self.buffer) {
             let (there, length) = (self.buffer.len() - HEADER, summary.length);
@@ -67,7 +67,7 @@ impl Direction {
         }
     }
 
-    /// Passes over the preface, if there is one.
+    /// Skips the preface, if there is one.
     fn begin<'o>(&mut self, bytes: &'o [u8], lines: &mut Lines) -> &'o [u8] {
         if self.is_begun {
             return bytes;
@@ -149,7 +149,7 @@ impl Direction {
         }
     }
 
-    /// Takes a fragment of a header block, and explains the block when it is whole.
+    /// Takes a fragment of a header block, and explains the block once it is complete.
     fn fragment(&mut self, summary: FrameSummary, fragment: &[u8], lines: &mut Lines) -> Result<(), String> {
         let (_, block) = self.block.get_or_insert_with(|| (summary.stream, Vec::new()));
         block.extend_from_slice(fragment);
@@ -196,13 +196,13 @@ fn is_of_block(kind: FrameKind) -> bool {
     [FrameKind::HEADERS, FrameKind::PUSH_PROMISE, FrameKind::CONTINUATION].contains(&kind)
 }
 
-/// The first frame with its header, if it is whole, and what is behind it.
+/// Splits off the first frame with its header, if it is complete.
 fn first_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let summary = FrameSummary::read(true, bytes)?;
     bytes.split_at_checked(HEADER + summary.length as usize)
 }
 
-/// A payload without its padding (RFC 9113 §6.1).
+/// Returns a payload without its padding (RFC 9113 §6.1).
 fn unpadded(summary: FrameSummary, payload: &[u8]) -> Result<&[u8], String> {
     if summary.flags & PADDED == 0 {
         return Ok(payload);
@@ -212,14 +212,14 @@ fn unpadded(summary: FrameSummary, payload: &[u8]) -> Result<&[u8], String> {
     Ok(&rest[..length.ok_or("its padding is longer than it is (RFC 9113 §6.1)")?])
 }
 
-/// The priority of RFC 7540, which RFC 9113 §5.3.2 deprecates.
+/// Returns the priority of RFC 7540, which RFC 9113 §5.3.2 deprecates.
 fn dependency([a, b, c, d, weight]: [u8; 5]) -> String {
     let on = u32::from_be_bytes([a, b, c, d]);
     let exclusive = if on >> 31 == 1 { " exclusive" } else { "" };
     format!("depends-on={} weight={}{exclusive}", on & !(1 << 31), u16::from(weight) + 1)
 }
 
-/// The name of a setting (RFC 9113 §6.5.2, RFC 8441 §3, RFC 9218 §2.1).
+/// Returns the name of a setting (RFC 9113 §6.5.2, RFC 8441 §3, RFC 9218 §2.1).
 fn setting(number: u16) -> Option<&'static str> {
     Some(match number {
         1 => "HEADER_TABLE_SIZE",

@@ -1,4 +1,4 @@
-//! The forms in which bytes are recorded: as they are, and as text in hexadecimal digits.
+//! The formats of recordings: raw bytes, and text in hexadecimal digits.
 //!
 //! Text is what `curl --trace`, `xxd`, `xxd -p` and `hexdump -C` write. Lines that begin with `=>` or `<=`
 //! say that what follows was sent by the client or by the server; lines that begin with `==` are passed over.
@@ -13,7 +13,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// The first character of its lines.
+    /// Returns the first character of its lines.
     pub(super) const fn mark(self) -> char {
         match self {
             Self::FromClient => '>',
@@ -31,14 +31,14 @@ impl fmt::Display for Way {
     }
 }
 
-/// Bytes that follow each other in one direction, which may not be said.
+/// Successive bytes of one direction, which may be unknown.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Section {
     pub(super) way: Option<Way>,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Bytes of a line of `xxd`, `hexdump -C` and curl; what is behind them is the same as text.
+/// The bytes on a line of `xxd`, `hexdump -C` and curl; their text follows them.
 const LINE_BYTES: usize = 16;
 
 /// Reads a recording.
@@ -98,7 +98,7 @@ fn of_text(text: &str) -> Result<Vec<Section>, String> {
     Ok(sections)
 }
 
-/// The bytes of a line, with an offset before them and their text behind them or without.
+/// Returns the bytes of a line, with or without an offset before and their text behind.
 fn of_line(line: &str) -> Option<Vec<u8>> {
     // `hexdump -C` has bars around the text, two spaces in the middle, and an offset alone at the end.
     if let Some((offset, rest)) = line.split_once("  ").filter(|_| line.ends_with('|')) {
@@ -114,7 +114,7 @@ fn of_line(line: &str) -> Option<Vec<u8>> {
     if is_end { Some(Vec::new()) } else { digits(line) }
 }
 
-/// The beginning of a line up to its last byte.
+/// Returns the beginning of a line up to its last byte.
 fn first_bytes(text: &str) -> &str {
     let mut digits = 0;
     let end = text.bytes().position(|byte| {
@@ -128,7 +128,7 @@ fn is_hex(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The bytes that digits stand for, with white space between them or without.
+/// Returns the bytes for digits, with or without white space between them.
 pub(super) fn digits(text: &str) -> Option<Vec<u8>> {
     let digits = text.chars().filter(|character| !character.is_ascii_whitespace());
     let digits: Option<Vec<u8>> = digits.map(|digit| Some(digit.to_digit(16)? as u8)).collect();

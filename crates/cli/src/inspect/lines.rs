@@ -1,10 +1,10 @@
-//! Lines of an explanation, in visible text.
+//! The lines of an explanation, in visible text.
 
 use std::mem;
 
 use crate::terminal;
 
-/// Lines that are not written yet, and the number of faults among all of them.
+/// The lines that are not written yet, and the number of faults so far.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     text: String,
@@ -12,7 +12,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Appends a line of text of the program, or of [`shown`].
+    /// Appends a line of the program's own text, or of [`shown`].
     pub(super) fn push(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
@@ -24,7 +24,7 @@ impl Lines {
         self.push(&format!("! {line}"));
     }
 
-    /// The lines since the last time.
+    /// Returns the lines since the last call.
     pub(super) fn take(&mut self) -> String {
         mem::take(&mut self.text)
     }
@@ -34,13 +34,13 @@ impl Lines {
     }
 }
 
-/// Bytes of anybody as a part of a line.
+/// Returns bytes from anywhere as visible text.
 pub(super) fn shown(bytes: &[u8]) -> String {
     let text = terminal::escaped(bytes);
     String::from_utf8_lossy(&text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// Bytes in hexadecimal digits.
+/// Returns bytes in hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     let pairs: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     pairs.join(" ")

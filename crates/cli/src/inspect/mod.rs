@@ -45,7 +45,7 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     told(&lines)
 }
 
-/// Explains header blocks that follow each other in one direction.
+/// Explains successive header blocks of one direction.
 pub(crate) fn explain_blocks(args: &ExplainArgs) -> Outcome {
     let mut blocks = Blocks::new(args.show);
     let mut lines = Lines::default();
@@ -99,7 +99,7 @@ fn write(text: String) -> Outcome {
     io::stdout().lock().write_all(text.as_bytes()).map_err(|error| Failure::local("stdout", &error))
 }
 
-/// A failure if there were faults.
+/// Returns a failure if there were faults.
 fn told(lines: &Lines) -> Outcome {
     match lines.faults() {
         0 => Ok(()),

@@ -1,9 +1,8 @@
-//! The representations of a header block (RFC 7541 §6), read for their form alone: the decoder says whether
-//! they are right.
+//! The representations of a header block (RFC 7541 §6), parsed for their form only: the decoder checks them.
 
 use std::fmt;
 
-/// Entries of the static table (RFC 7541 Appendix A).
+/// The entries of the static table (RFC 7541 Appendix A).
 const STATIC_MAX: u64 = 61;
 
 /// A field representation (RFC 7541 §6) or a change of the table's size.
@@ -11,9 +10,9 @@ const STATIC_MAX: u64 = 61;
 pub(super) enum Representation {
     /// A field by its index (RFC 7541 §6.1).
     Indexed(u64),
-    /// A field with a value of its own (RFC 7541 §6.2); the value's text begins at so many bytes.
+    /// A field with its own value (RFC 7541 §6.2), whose text begins at so many bytes.
     Literal { indexing: Indexing, name: Name, value: Text, value_at: usize },
-    /// Another size of the dynamic table (RFC 7541 §6.3).
+    /// A new size of the dynamic table (RFC 7541 §6.3).
     SizeUpdate(u64),
 }
 
@@ -40,8 +39,8 @@ pub(super) struct Text {
 }
 
 impl Representation {
-    /// Reads the first representation, and says how many bytes it takes; nothing when it is cut or has a
-    /// number that none may be.
+    /// Parses the first representation, and returns its length; nothing if it is cut off or has an impossible
+    /// number.
     pub(super) fn read(block: &[u8]) -> Option<(Self, usize)> {
         let first = *block.first()?;
         let (indexing, bits) = match first {
@@ -61,7 +60,7 @@ impl Representation {
 }
 
 impl Text {
-    /// Reads a string, and says where its bytes begin and end.
+    /// Parses a string, and returns where its bytes begin and end.
     fn read(block: &[u8], at: usize) -> Option<(Self, usize, usize)> {
         let rest = block.get(at..)?;
         let is_huffman = rest.first()? & 0x80 != 0;
@@ -72,7 +71,7 @@ impl Text {
     }
 }
 
-/// An integer whose first byte has so many bits for it (RFC 7541 §5.1), and the bytes it takes.
+/// Parses an integer with so many bits in its first byte (RFC 7541 §5.1), and returns its length.
 fn integer(bytes: &[u8], bits: u32) -> Option<(u64, usize)> {
     let mask = (1 << bits) - 1;
     let mut value = u64::from(*bytes.first()?) & mask;

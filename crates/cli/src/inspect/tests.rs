@@ -1,4 +1,4 @@
-//! Recordings, whole and cut and of no sense.
+//! Recordings: complete, cut off, and random.
 
 use super::*;
 

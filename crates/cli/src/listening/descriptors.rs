@@ -1,4 +1,4 @@
-//! The number of descriptors that the process may have open.
+//! The number of descriptors that the process may open.
 
 /// Raises the soft limit to the hard one. Shells keep the soft limit small for the sake of programs that use
 /// `select`; a server's connections are bounded by it. Where the system refuses, the limit stays as it is.

@@ -25,33 +25,33 @@ use crate::{
     terminal,
 };
 
-/// Threads for work that blocks, such as reading files: more than disks carry out at a time, and few enough
-/// that no peer can make the program hold many stacks. Work that finds none free waits.
+/// The threads for blocking work, such as reading files: more than disks work on at once, and few enough that
+/// no peer can make the program hold many stacks. Work that finds none free waits.
 const BLOCKING_THREADS_MAX: usize = 32;
 
-/// The time that requests under way have after a signal.
+/// The time that open requests have after a signal.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// A stop that takes no longer needs no word.
+/// The time within which a stop is not reported.
 const SOON: Duration = Duration::from_millis(500);
 
-/// A start that takes no longer needs none either.
+/// The time within which a start is not reported.
 const USUAL_START: Duration = Duration::from_secs(5);
 
-/// The terms on which a command serves.
+/// The options of a serving command.
 pub(crate) struct ListenOptions<'a> {
     pub(crate) limits: Limits,
     pub(crate) watching: &'a Watching,
-    /// True if clients of HTTP/1.1 that have closed their side are answered all the same.
+    /// True if clients of HTTP/1.1 that have closed their side still get an answer.
     pub(crate) half_close: bool,
-    /// The authorities of the certificates for which clients are asked, in PEM; none asks for none.
+    /// The authorities of client certificates, in PEM; `None` asks for no certificate.
     pub(crate) client_ca: Option<&'a Path>,
-    /// The time for which tasks and threads that are at work are waited for when the server has ended.
+    /// The time to wait for tasks and threads after the server has ended.
     pub(crate) end_max: Duration,
 }
 
 impl<'a> ListenOptions<'a> {
-    /// The terms of a command that has none of its own.
+    /// Returns the options of a command without special ones.
     pub(crate) fn usual(watching: &'a Watching) -> Self {
         Self {
             limits: Limits::default(),
@@ -63,10 +63,10 @@ impl<'a> ListenOptions<'a> {
     }
 }
 
-/// The server for which routes are made.
+/// The server for which routes are built.
 #[derive(Clone)]
 pub(crate) struct Bound {
-    /// Counts its memory.
+    /// The ledger of its memory.
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) address: SocketAddr,
 }
@@ -74,26 +74,25 @@ pub(crate) struct Bound {
 /// The routes, and the lines that are printed at the start.
 pub(crate) struct Service {
     pub(crate) routes: Routes,
-    /// Whole lines that are printed after those of the addresses.
+    /// The lines to print after those of the addresses.
     pub(crate) hint: String,
 }
 
-/// The answers of a server whose service is still being made.
+/// The answers of a server while its service is being prepared.
 pub(crate) struct Starting {
     pub(crate) routes: Routes,
-    /// The sentence for stderr if it takes long, without its end: the address follows.
+    /// The beginning of the sentence for stderr if it takes long; the address follows.
     pub(crate) sentence: String,
 }
 
-/// The end of a server that did not fail.
+/// The end of a server without a failure.
 enum Served {
     Whole,
-    /// It was told to stop while its service was made: a thread may still be at work on that, for as long as
-    /// it takes.
+    /// The server was stopped while its service was being prepared: a thread may still work on that.
     BeforeReady,
 }
 
-/// Serves on a runtime of its own, on these terms, until it is told to stop. The service is made once its
+/// Serves with these options on a runtime of its own, until it is stopped. The service is made once its
 /// address is known, and before anybody is told of it.
 pub(crate) fn run(
     args: &ListenArgs,
@@ -103,8 +102,8 @@ pub(crate) fn run(
     run_starting(args, terms, |_| Ok(None), service)
 }
 
-/// The same for a service that takes time to make: requests are answered by the other routes meanwhile, and a
-/// stop does not wait for it.
+/// Serves a service that takes time to prepare: other routes answer meanwhile, and a stop does not wait for
+/// it.
 pub(crate) fn run_starting(
     args: &ListenArgs,
     terms: ListenOptions<'_>,
@@ -143,7 +142,7 @@ fn identity(args: &ListenArgs) -> Result<Option<Identity>, Failure> {
     Ok(Some(Identity::self_signed(["localhost", "127.0.0.1", "::1", host(&args.listen)])?))
 }
 
-/// The certificate and the key in these files.
+/// Reads a certificate and a key from these files.
 fn identity_of(cert: &Path, key: &Path) -> Result<Identity, Failure> {
     let (certificates, private) = (read(cert)?, read(key)?);
     let has = |text: &[u8], what: &str| String::from_utf8_lossy(text).contains(what);
@@ -168,7 +167,7 @@ fn identity_of(cert: &Path, key: &Path) -> Result<Identity, Failure> {
     })
 }
 
-/// The host of `HOST:PORT`, an IPv6 address without its brackets.
+/// Returns the host of `HOST:PORT`, an IPv6 address without its brackets.
 fn host(listen: &str) -> &str {
     let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
     host.trim_start_matches('[').trim_end_matches(']')
@@ -226,7 +225,7 @@ async fn serve(
     Ok(Served::Whole)
 }
 
-/// Waits for this, and says a sentence on stderr unless it is there in time.
+/// Waits for a future, and prints a sentence on stderr if it takes long.
 async fn telling_if_late<T>(made: impl Future<Output = T>, sentence: String) -> T {
     let mut made = pin!(made);
     tokio::select! {
@@ -237,7 +236,7 @@ async fn telling_if_late<T>(made: impl Future<Output = T>, sentence: String) -> 
     made.await
 }
 
-/// Returns a function that hears of all failures.
+/// Returns a function that reports all failures.
 fn teller(watching: &Watching) -> impl Fn(&RequestFailure<'_>) + Send + Sync + use<> {
     let note = watching.on_refused();
     move |failure| {
@@ -246,7 +245,7 @@ fn teller(watching: &Watching) -> impl Fn(&RequestFailure<'_>) + Send + Sync + u
     }
 }
 
-/// Prints a line for a request that this program fails to answer; not for peers that are slow or go away.
+/// Prints a line for a request that this program failed to answer, but not for slow or absent peers.
 fn tell(failure: &RequestFailure<'_>) {
     if failure.fault() == Fault::Caller {
         // Nobody may read it.
@@ -277,7 +276,7 @@ fn announce(address: SocketAddr, has_tls: bool, hint: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// The first signal lets open requests end, the second ends the program.
+/// Handles signals: the first lets open requests end, the second ends the program.
 async fn stop_when_told(stop: Stop, mut signals: StopSignals) {
     signals.next().await;
     stop.stop();
@@ -288,7 +287,7 @@ async fn stop_when_told(stop: Stop, mut signals: StopSignals) {
     std::process::exit(Exit::Local as i32);
 }
 
-/// Says what a stop waits for, unless it is over soon.
+/// Prints what a stop waits for, unless it is over soon.
 async fn tell_waiting(stop: &Stop) {
     sleep(SOON).await;
     let requests = match stop.requests_left() {

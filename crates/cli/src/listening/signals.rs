@@ -1,4 +1,4 @@
-//! The signals that servers take: which of them stop one, and which have it open its files again.
+//! The signals of servers: those that stop one, and those that make one reopen its files.
 //!
 //! Rule: from the moment on at which [`StopSignals`] are made no signal of these ends the program by itself:
 //! neither the rotation of logs of a server that has none, nor an upgrade that it does not know.
@@ -9,17 +9,17 @@ mod platform {
 
     use tokio::signal::unix::{Signal, SignalKind, signal};
 
-    /// The signals that ask a server to stop.
+    /// The signals that stop a server.
     pub(crate) struct StopSignals {
         interrupted: Signal,
         terminated: Signal,
         hung_up: Signal,
-        /// The server was started at a terminal: a hang-up says that it is gone.
+        /// The server was started on a terminal: a hang-up means that the terminal is gone.
         is_at_terminal: bool,
     }
 
     impl StopSignals {
-        /// Takes these signals from now on.
+        /// Receives these signals from now on.
         ///
         /// # Errors
         /// The system refuses.
@@ -34,7 +34,7 @@ mod platform {
             })
         }
 
-        /// Waits for a signal that asks to stop: SIGINT, SIGTERM, and SIGHUP of a server at a terminal.
+        /// Waits for a signal to stop: SIGINT, SIGTERM, and SIGHUP of a server at a terminal.
         pub(crate) async fn next(&mut self) {
             tokio::select! {
                 _ = self.interrupted.recv() => {}
@@ -44,8 +44,7 @@ mod platform {
             }
         }
 
-        /// Waits for a signal that asks for an end at once: a terminal that goes away may send several
-        /// hang-ups.
+        /// Waits for a signal to end at once: a closing terminal may send several hang-ups.
         pub(crate) async fn next_urgent(&mut self) {
             tokio::select! {
                 _ = self.interrupted.recv() => {}
@@ -54,12 +53,11 @@ mod platform {
         }
     }
 
-    /// The signals that ask to open logs and to read users again: SIGHUP for most programs, SIGUSR1 for
-    /// nginx.
+    /// The signals to reopen logs and to read users again: SIGHUP for most programs, SIGUSR1 for nginx.
     pub(crate) struct ReopenSignals([Signal; 2]);
 
     impl ReopenSignals {
-        /// Takes these signals from now on.
+        /// Receives these signals from now on.
         ///
         /// # Errors
         /// The system refuses.
@@ -67,7 +65,7 @@ mod platform {
             Ok(Self([signal(SignalKind::hangup())?, signal(SignalKind::user_defined1())?]))
         }
 
-        /// Waits for the next one.
+        /// Waits for the next signal.
         pub(crate) async fn next(&mut self) {
             let [hang_up, user] = &mut self.0;
             tokio::select! {
@@ -82,11 +80,11 @@ mod platform {
 mod platform {
     use std::io;
 
-    /// The signals that ask a server to stop.
+    /// The signals that stop a server.
     pub(crate) struct StopSignals(tokio::signal::windows::CtrlC);
 
     impl StopSignals {
-        /// Takes these signals from now on.
+        /// Receives these signals from now on.
         ///
         /// # Errors
         /// The system refuses.
@@ -94,12 +92,12 @@ mod platform {
             tokio::signal::windows::ctrl_c().map(Self)
         }
 
-        /// Waits for the next one.
+        /// Waits for the next signal.
         pub(crate) async fn next(&mut self) {
             self.0.recv().await;
         }
 
-        /// Waits for a signal that asks for an end at once.
+        /// Waits for a signal to end at once.
         pub(crate) async fn next_urgent(&mut self) {
             self.next().await;
         }
@@ -109,7 +107,7 @@ mod platform {
     pub(crate) struct ReopenSignals;
 
     impl ReopenSignals {
-        /// Takes these signals from now on.
+        /// Receives these signals from now on.
         ///
         /// # Errors
         /// The system refuses.

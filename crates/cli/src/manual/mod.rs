@@ -1,4 +1,4 @@
-//! Completions and the manual, made from the one table of commands and flags.
+//! Completions and manual pages, generated from the table of commands and flags.
 
 pub(crate) mod topics;
 
@@ -43,7 +43,7 @@ pub(crate) fn man(args: &ManArgs) -> Outcome {
     print(&bytes)
 }
 
-/// A page for a command and for each below it.
+/// Writes a page for a command and for each of its subcommands.
 fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
     let mut below = command.get_subcommands().filter(|below| below.get_name() != "help");
     below.try_for_each(|below| write_pages(below, folder))?;

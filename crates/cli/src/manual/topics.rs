@@ -1,4 +1,4 @@
-//! `alula help TOPIC`: what holds for several flags, a page for each.
+//! `alula help TOPIC`: pages about several flags.
 
 use std::{env, io::Write as _, io::stdout};
 
@@ -9,7 +9,7 @@ use crate::{
     terminal::{columns_of_help, wrapping::wrapped},
 };
 
-/// Prints the page that this process is asked for, if it is asked for one.
+/// Prints the page that the command line asks for, if it does.
 pub(crate) fn is_printed() -> bool {
     let words: Vec<String> = env::args().skip(1).collect();
     let page = match &words[..] {
@@ -22,7 +22,7 @@ pub(crate) fn is_printed() -> bool {
     true
 }
 
-/// The page of this name, if there is one; that of `topics` is the list of them.
+/// Returns the page of this name, if there is one; `topics` is the list of pages.
 fn find(name: &str) -> Option<String> {
     if name == "topics" {
         return Some(list_of_topics());

@@ -1,4 +1,4 @@
-//! The engines of the command, and the folder of the one that has files.
+//! The engines of the command, and the folder of the engine with files.
 
 use std::{fmt, fs, num::NonZeroU64, path::Path};
 
@@ -18,7 +18,7 @@ pub(super) enum StoreLocation<'a> {
     Folder(&'a Path),
 }
 
-/// Returns where the arguments have objects kept.
+/// Returns the place in which the arguments keep objects.
 ///
 /// # Errors
 /// They name no folder, or one that would not be used.
@@ -40,7 +40,7 @@ pub(super) fn place(args: &StoreArgs) -> Result<StoreLocation<'_>, Failure> {
     }
 }
 
-/// Makes the folder unless it is there, and returns true if there is nothing in it.
+/// Creates the folder if necessary, and returns true if it is empty.
 ///
 /// # Errors
 /// It cannot be made or read, or is a file.
@@ -58,14 +58,14 @@ pub(super) fn make(folder: &Path) -> Result<bool, Failure> {
     made.map_err(|error| Failure::local(opening(folder), &error))
 }
 
-/// An engine in memory, within its bound. An operator hears on stderr when that is reached.
+/// Creates an engine in memory, with its bound. An operator hears on stderr when that is reached.
 pub(super) fn memory(args: &StoreArgs) -> Memory {
     let bound = args.engine_max.map_or_else(|| machine::memory_bytes() / 2, NonZeroU64::get);
     Memory::bounded(bound).on_event(|event| tell_event(event))
 }
 
-/// The engine that keeps its objects in a folder, with a queue for so many bytes at least. What it had to
-/// cut off there is told on stderr.
+/// Opens the engine in a folder, with a queue for at least so many bytes. What it had to cut off there is
+/// told on stderr.
 ///
 /// # Errors
 /// It cannot be opened.
@@ -85,7 +85,7 @@ pub(super) fn open(folder: &Path, bytes_waiting_max: usize) -> Result<Fjall, Fai
     Ok(engine)
 }
 
-/// Tells an operator once what strikes many requests.
+/// Reports an event of the engine to the operator.
 fn tell_event(event: &dyn fmt::Display) {
     terminal::tell(Style::new(), format!("alula: {event}").as_bytes());
 }
@@ -97,7 +97,7 @@ fn tell(cut: &CutTail) {
     terminal::tell(Style::new(), sentence.as_bytes());
 }
 
-/// The failure to open the store.
+/// Returns the failure to open the store.
 pub(super) fn not_opened(folder: Option<&Path>, error: &impl fmt::Display) -> Failure {
     Failure::new(Exit::Local, format_args!("{}: {error}", opening(folder.unwrap_or(Path::new("memory")))))
 }

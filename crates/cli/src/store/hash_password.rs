@@ -38,7 +38,7 @@ fn read() -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// The first line of stdin without its end, and of one that is too long not all.
+/// Returns the first line of stdin without its end; a line that is too long is cut off.
 fn first_line() -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     // More than the longest password is read, so that a longer one is refused and not cut.

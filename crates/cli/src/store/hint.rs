@@ -1,4 +1,4 @@
-//! Three commands to try on a store that is empty.
+//! Three commands to try on an empty store.
 
 use std::{
     env,
@@ -7,8 +7,8 @@ use std::{
 
 use crate::args::ListenArgs;
 
-/// Three commands for a shell, after a line that says what they are for. They store an object, read it and
-/// delete it.
+/// Returns three shell commands, after a line about their purpose. They store an object, read it and delete
+/// it.
 pub(super) fn hint(args: &ListenArgs, address: SocketAddr) -> String {
     let program = env::args().next().unwrap_or_else(|| "alula".to_owned());
     hint_for(&quoted(&program), args.http2_only, address)
@@ -25,7 +25,7 @@ fn hint_for(program: &str, is_http2: bool, address: SocketAddr) -> String {
     )
 }
 
-/// The address by which this machine reaches a server that listens on all of its addresses.
+/// Returns the address by which this machine reaches a server that listens on all of its addresses.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -35,7 +35,7 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/".contains(&byte);
     match word.bytes().all(is_plain) {

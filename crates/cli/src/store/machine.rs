@@ -1,14 +1,14 @@
-//! The memory of the machine, as far as this program may have it.
+//! The memory of the machine that this program may use.
 
 use std::{fs, path::Path};
 
-/// The folder in which Linux shows groups of processes, each with those within it (version 2 of cgroups).
+/// The folder in which Linux shows groups of processes, nested as they are (cgroups of version 2).
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// The bytes that are taken for a machine that does not tell.
+/// The bytes that are assumed if the machine's memory is unknown.
 const UNKNOWN: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Returns the bytes of memory: those of the machine, or fewer if its container has fewer.
+/// Returns the memory in bytes: that of the machine, or less if its container has less.
 pub(super) fn memory_bytes() -> u64 {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

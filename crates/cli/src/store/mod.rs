@@ -32,13 +32,13 @@ use crate::{
 use engine::StoreLocation;
 use users::OpenUsers;
 
-/// The time that tasks which are still at work at the end may take.
+/// The time that unfinished tasks may take at the end.
 const END_MAX: Duration = Duration::from_secs(10);
 
 /// The bytes beyond the longest object that are read and dropped after an early answer.
 const UNWANTED_MORE: u64 = 16 * 1024 * 1024;
 
-/// Serves until it is told to stop.
+/// Serves until it is stopped.
 pub(crate) fn run(args: &StoreArgs) -> Outcome {
     if args.access.hash_password {
         return hash_password::run();
@@ -59,19 +59,19 @@ pub(crate) fn run(args: &StoreArgs) -> Outcome {
     }
 }
 
-/// The bytes of writes that the queue of an engine takes: all that requests may hold, and the small contents
+/// Returns the bytes of writes in the queue of an engine: all that requests may hold, and small contents
 /// beside them. Whose turn it is was decided when they got their room, and is not decided again in the queue.
 fn bytes_queued(args: &StoreArgs) -> usize {
     usize::try_from(args.memory.get().saturating_add(args.memory.get() / 2)).unwrap_or(usize::MAX)
 }
 
-/// An engine, which keeps nothing yet if it is new.
+/// An engine, with a flag for an empty one.
 struct Opened<E> {
     engine: E,
     is_new: bool,
 }
 
-/// Serves what an engine keeps. For an empty one, commands to try are printed.
+/// Serves the objects of an engine. For an empty one, commands to try are printed.
 fn serve<E: Engine>(
     args: &StoreArgs,
     open: impl FnOnce() -> Result<Opened<E>, Failure> + Send + 'static,
@@ -113,14 +113,13 @@ fn serve<E: Engine>(
     outcome
 }
 
-/// Runs what blocks, while the server answers.
+/// Runs blocking work, while the server answers.
 async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }
 
-/// The limits of a store, which reads on after an early answer for as long as the longest object is, and some
-/// more.
+/// Returns the limits of a store, which reads more than the longest object after an early answer.
 fn limits(args: &StoreArgs) -> Limits {
     let mut limits = alula_store::limits();
     let unwanted = u32::try_from(args.object_max.get().saturating_add(UNWANTED_MORE)).unwrap_or(u32::MAX);
@@ -129,7 +128,7 @@ fn limits(args: &StoreArgs) -> Limits {
     limits
 }
 
-/// The engine, whose calls are measured if metrics were asked for.
+/// Returns the engine, which is measured if metrics are on.
 fn measured<E: Engine>(engine: E, args: &StoreArgs) -> Measured<E> {
     match args.watch.metrics {
         Some(_) => Measured::on(engine),
@@ -162,8 +161,8 @@ fn warn(sentence: &str) {
     terminal::tell(Style::new(), format!("alula: {sentence}").as_bytes());
 }
 
-/// Returns what judges the hosts that requests are for, and the pages that write where the store itself takes
-/// those of any origin: `--cors` without a name is for pages that read.
+/// Returns the guard of hosts, and of pages that write while the store itself accepts all origins: `--cors`
+/// without a name is for pages that read.
 fn page_guard(args: &StoreArgs) -> OriginGuard {
     let is_of_store = args.no_referer_check || !args.watch.cors.iter().any(|origin| origin == ANY);
     if is_of_store {
@@ -173,8 +172,8 @@ fn page_guard(args: &StoreArgs) -> OriginGuard {
     named.fold(OriginGuard::new(), OriginGuard::trust)
 }
 
-/// The types by name. Of several of one name, such as one of the file and one of the command line, the last
-/// counts.
+/// Returns the types by name. Of several of one name, such as one of the file and one of the command line,
+/// the last counts.
 fn types(made: &[BucketType]) -> Vec<(String, Map<String, Value>)> {
     let is_last = |at: usize| made[at + 1..].iter().all(|later| later.name != made[at].name);
     let last = made.iter().enumerate().filter(|(at, _)| is_last(*at));
@@ -188,7 +187,7 @@ fn not_opened(args: &StoreArgs, error: &OpenError) -> Failure {
     }
 }
 
-/// The routes of the store, with those and with the hooks that were asked for.
+/// Returns the routes of the store, with the requested hooks and routes.
 fn routes<E: Engine>(
     store: &Store<Measured<E>>,
     guard: OriginGuard,
@@ -208,7 +207,7 @@ fn routes<E: Engine>(
     router.build().map_err(|error| Failure::new(Exit::Usage, error))
 }
 
-/// Tells probes whether reads and writes are taken.
+/// Answers probes by whether reads and writes are taken.
 async fn ready<E: Engine>(exchange: Exchange<Store<E>>) -> Result<Sent, Answer> {
     let (status, text) = match exchange.state().is_ready() {
         true => (Status::OK, "ok\n"),

@@ -1,4 +1,4 @@
-//! The paths of metrics and probes, which must not be those of objects.
+//! The check that paths of metrics and probes are not those of objects.
 
 use crate::{
     args::StoreArgs,
@@ -9,7 +9,7 @@ use crate::{
 /// The first segments of the paths that the store answers.
 const OF_THE_STORE: [&str; 6] = ["buckets", "types", "riak", "mapred", "ping", "stats"];
 
-/// Refuses a path that would take the place of one of the store.
+/// Refuses a path that would hide one of the store.
 ///
 /// # Errors
 /// There is one.

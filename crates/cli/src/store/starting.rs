@@ -1,4 +1,4 @@
-//! The routes of the command while it opens its store: probes hear that it lives and is not ready.
+//! The routes while the store is being opened: probes learn that it is live and not ready.
 
 use alula::{Error, Exchange, KnownName, OriginGuard, Sent, Status, routing};
 use alula_store::Config;
@@ -10,8 +10,7 @@ use crate::{
     listening::Starting,
 };
 
-/// Returns the answers until the store is open, with those of the hooks and routes that were asked for which
-/// need no store.
+/// Returns the answers until the store is open, with the requested hooks and routes that need no store.
 pub(super) fn starting(
     config: &Config,
     guard: OriginGuard,

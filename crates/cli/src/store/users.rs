@@ -12,7 +12,7 @@ use crate::{
     terminal,
 };
 
-/// The users that are let in, with the file that they come from.
+/// The users who are let in, with their file.
 pub(super) struct OpenUsers {
     access: Access,
     file: PathBuf,
@@ -48,7 +48,7 @@ impl OpenUsers {
         self.access.clone()
     }
 
-    /// Reads the file again after each signal that asks for it, in a task.
+    /// Starts a task that reads the file again after each signal.
     ///
     /// # Errors
     /// The signals cannot be awaited.

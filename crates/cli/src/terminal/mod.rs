@@ -1,4 +1,4 @@
-//! The gate to terminals: text in which nothing is left that a terminal obeys.
+//! Output to terminals: text in which all control sequences are escaped.
 //!
 //! Rule: bytes that a peer has a say in reach a terminal through [`escaped`], [`Escaper`], [`Painted`] or
 //! [`tell`] only. Shown as `\x1b` or `\u{9b}` are the controls of C0 but tab and newline, DEL, those of C1,
@@ -21,14 +21,14 @@ use indicatif::ProgressBar;
 
 use crate::terminal::wrapping::wrapped;
 
-/// The beginnings of lines that a terminal has broken at words, with what goes on on the next line. Others
-/// are data, which is shown as it is.
+/// The beginnings of lines that are broken at words on a terminal, with the beginning of the next line.
+/// Others are data, which is shown as it is.
 const BROKEN: [(&[u8], &str); 2] = [(b"alula: ", "  "), (b"* ", "*   ")];
 
 /// Bytes of an unfinished character, at most.
 const UNFINISHED_MAX: usize = 3;
 
-/// Returns a whole text as a terminal may be given it.
+/// Returns a whole text with control characters escaped.
 pub(crate) fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
     match std::str::from_utf8(text) {
         Ok(text) if !text.contains(is_obeyed) => Cow::Borrowed(text.as_bytes()),
@@ -40,9 +40,8 @@ pub(crate) fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns JSON that means the same and holds nothing that a terminal obeys. It is known to be valid, so that
-/// DEL and C1 stand in strings only, where escapes may, and carriage returns between tokens only, where
-/// nothing need stand.
+/// Returns equivalent JSON without control characters. It is known to be valid, so that DEL and C1 stand in
+/// strings only, where escapes may, and carriage returns between tokens only, where nothing need stand.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_obeyed) {
         return Cow::Borrowed(json);
@@ -64,12 +63,12 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
 /// Escapes a text that comes in pieces, wherever they are cut.
 #[derive(Debug, Default)]
 pub(crate) struct Escaper {
-    /// The end of the last piece, which may be the beginning of a character or of a line end.
+    /// The end of the last piece, which may begin a character or a line end.
     held: Vec<u8>,
 }
 
 impl Escaper {
-    /// Returns what of the text is certain with this piece.
+    /// Returns the escaped text that is certain with this piece.
     pub(crate) fn next(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut bytes = mem::take(&mut self.held);
         bytes.extend_from_slice(piece);
@@ -77,13 +76,13 @@ impl Escaper {
         escaped(&bytes).into_owned()
     }
 
-    /// Returns the rest of the text: nothing more comes.
+    /// Returns the rest of the text, at its end.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         escaped(&mem::take(&mut self.held)).into_owned()
     }
 }
 
-/// Text in styles, made for one place: a terminal or none, with colours or without.
+/// Text with styles for one output: a terminal or not, with colours or without.
 #[derive(Debug)]
 pub(crate) struct Painted {
     out: Vec<u8>,
@@ -96,7 +95,7 @@ impl Painted {
         Self { out: Vec::new(), is_seen, is_coloured }
     }
 
-    /// Appends text from anywhere, in this style.
+    /// Appends text from anywhere in this style.
     pub(crate) fn paint(&mut self, style: Style, text: &[u8]) {
         if self.is_coloured {
             self.own(&style.render().to_string());
@@ -113,12 +112,12 @@ impl Painted {
         self.out.extend_from_slice(&text);
     }
 
-    /// Appends what was made for the same place.
+    /// Appends painted text for the same output.
     pub(crate) fn append(&mut self, other: Self) {
         self.out.extend_from_slice(&other.out);
     }
 
-    /// Appends text of the program or its user, as it is.
+    /// Appends text of the program or its user unchanged.
     pub(crate) fn own(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
     }
@@ -133,25 +132,25 @@ impl Painted {
     }
 }
 
-/// Returns the columns of the terminal that the program runs on, if it does and that is known.
+/// Returns the columns of the terminal, if there is one and they are known.
 pub(crate) fn columns() -> Option<usize> {
     terminal_size::terminal_size().map(|(columns, _)| columns.0.into())
 }
 
-/// The columns of text that nobody reads on a terminal.
+/// The columns of text that does not go to a terminal.
 pub(crate) const COLUMNS: usize = 80;
 
-/// Returns the columns of help: those of the terminal that it is read on, or what COLUMNS says, or 80.
+/// Returns the columns of help: those of the terminal, of COLUMNS, or 80.
 pub(crate) fn columns_of_help() -> usize {
     let of_terminal = columns().filter(|_| io::stdout().is_terminal());
     let said = || env::var("COLUMNS").ok()?.parse().ok();
     of_terminal.or_else(said).unwrap_or(COLUMNS)
 }
 
-/// The line that is drawn again and again at the bottom of the terminal, if there is one.
+/// The progress line at the bottom of the terminal, if there is one.
 static LIVE_LINE: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// Keeps a line that is drawn again and again below what [`tell`] writes, until this is dropped.
+/// Keeps a progress line below the output of [`tell`], until this is dropped.
 pub(crate) struct LiveLine(());
 
 impl LiveLine {
@@ -172,7 +171,7 @@ fn live_line() -> MutexGuard<'static, Option<ProgressBar>> {
     LIVE_LINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does this while the line at the bottom, if there is one, is taken away.
+/// Runs a function while the progress line is hidden.
 fn above_live_line(write: impl FnOnce()) {
     let line = live_line().clone();
     match line {
@@ -181,8 +180,8 @@ fn above_live_line(write: impl FnOnce()) {
     }
 }
 
-/// Writes text from anywhere to stderr, in this style where there are styles. A stderr that has gone away is
-/// no reason to stop. On a terminal, sentences are broken at words.
+/// Writes text from anywhere to stderr, in this style if there are styles. A stderr that has gone away is no
+/// reason to stop. On a terminal, sentences are broken at words.
 pub(crate) fn tell(style: Style, text: &[u8]) {
     let stderr = io::stderr();
     let is_coloured = style != Style::new() && has_colours(&stderr);
@@ -199,8 +198,8 @@ pub(crate) fn tell(style: Style, text: &[u8]) {
     });
 }
 
-/// Writes text with the styles of [`BOLD`] to stderr, where a terminal has it broken at words and others have
-/// no styles in it. Any other order to the terminal comes from the arguments in the text, and is escaped.
+/// Writes text with the styles of [`BOLD`] to stderr: wrapped on a terminal, and without styles elsewhere.
+/// Any other order to the terminal comes from the arguments in the text, and is escaped.
 pub(crate) fn tell_styled(text: &str) {
     let mut text = Cow::Borrowed(text);
     if io::stderr().is_terminal() {
@@ -224,7 +223,7 @@ fn escaped_but_bold(text: &str) -> String {
     shown
 }
 
-/// A sentence of the program as a terminal shows it; other lines as they are.
+/// Wraps a sentence of the program for a terminal; other lines stay.
 fn broken(line: &[u8]) -> Cow<'_, [u8]> {
     let indent = BROKEN.iter().find_map(|(begin, indent)| line.starts_with(begin).then_some(indent));
     let Some((indent, columns)) = indent.zip(columns()) else { return Cow::Borrowed(line) };
@@ -232,12 +231,12 @@ fn broken(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(wrapped(&String::from_utf8_lossy(&escaped), columns, indent).into_bytes())
 }
 
-/// Writes what was made for stderr, as it is.
+/// Writes painted text to stderr.
 pub(crate) fn tell_painted(painted: Painted) {
     let _ = io::stderr().lock().write_all(&painted.into_bytes());
 }
 
-/// Has what goes to stderr from now on written to this file, which is made anew, or to stdout for `-`.
+/// Redirects messages from stderr to this file, which is created anew, or to stdout for `-`.
 ///
 /// # Errors
 /// The file cannot be made.
@@ -254,7 +253,7 @@ fn has_colours(stderr: &io::Stderr) -> bool {
     anstream::AutoStream::choice(stderr) != anstream::ColorChoice::Never
 }
 
-/// Returns true for what is no text to a terminal but an order.
+/// Returns true for a character that controls a terminal.
 fn is_obeyed(character: char) -> bool {
     character.is_control() && !matches!(character, '\t' | '\n')
 }
@@ -280,7 +279,7 @@ fn push_text(shown: &mut String, text: &str) {
     shown.push_str(rest);
 }
 
-/// Shows the first character, and returns what follows.
+/// Shows the first character, and returns the rest.
 fn push_odd<'t>(shown: &mut String, text: &'t str) -> &'t str {
     let mut characters = text.chars();
     let _ = match characters.next() {
@@ -291,7 +290,7 @@ fn push_odd<'t>(shown: &mut String, text: &'t str) -> &'t str {
     characters.as_str()
 }
 
-/// Returns how many bytes at the end may be the beginning of a character, or of a line end.
+/// Returns the number of bytes at the end that may begin a character or a line end.
 fn unfinished(bytes: &[u8]) -> usize {
     let is_begun = |bytes: &[u8]| match std::str::from_utf8(bytes) {
         // It may belong to `\r\n`, whose halves can come in two pieces.
@@ -314,7 +313,7 @@ mod tests {
         assert_eq!(escaped_but_bold("plain"), "plain");
     }
 
-    /// Bytes with what becomes of them.
+    /// The input and output of each case.
     const TEXTS: [(&[u8], &str); 16] = [
         (b"", ""),
         (b"a\tb\n", "a\tb\n"),

@@ -1,8 +1,7 @@
-//! Text broken at words, for terminals that have few columns.
+//! Wrapping of text at words, for narrow terminals.
 
-/// Breaks the lines of a text that have more columns than there are, at spaces; what goes on begins with
-/// `indent`. A word that is longer than a line stays whole. Styles (`ESC [ … m`) take no columns, and any
-/// other character takes one.
+/// Wraps lines that are too long at spaces; continuation lines begin with `indent`. A word that is longer
+/// than a line stays whole. Styles (`ESC [ … m`) take no columns, and any other character takes one.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for line in text.split_inclusive('\n') {
@@ -33,7 +32,7 @@ fn push_wrapped(out: &mut String, line: &str, columns: usize, indent: &str) {
     }
 }
 
-/// The columns that a text takes.
+/// Returns the columns that a text takes.
 fn width(text: &str) -> usize {
     let mut is_style = false;
     let takes_one = |character: &char| {
@@ -44,7 +43,7 @@ fn width(text: &str) -> usize {
     text.chars().filter(takes_one).count()
 }
 
-/// Puts what stands behind a wide gap in a line onto a line of its own: `  command      what it does`.
+/// Moves the text behind a wide gap to a line of its own: `  command      what it does`.
 pub(crate) fn stacked(text: &str) -> String {
     const GAP: &str = "  ";
     let line = |line: &str| match line.trim_start().split_once(GAP) {

@@ -1,5 +1,5 @@
-//! The name that the field `content-disposition` gives a file: of a response (RFC 6266), or of a part of a
-//! form (RFC 7578 §4.2).
+//! The file name in the field `content-disposition`: of a response (RFC 6266), or of a part of a form (RFC
+//! 7578 §4.2).
 //!
 //! The fuzz target `content_disposition` includes this file: nothing but `percent_encoding` is used here.
 
@@ -16,7 +16,7 @@ pub(crate) fn filename(disposition: &str) -> Option<String> {
     extended.or_else(|| parameter(disposition, "filename"))
 }
 
-/// The value of a parameter, without the quotes and backslashes it may have (RFC 9110 §5.6.6).
+/// Returns the value of a parameter, without quotes and backslashes (RFC 9110 §5.6.6).
 fn parameter(value: &str, wanted: &str) -> Option<String> {
     let mut rest = value.split_once(';')?.1;
     loop {

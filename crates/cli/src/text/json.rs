@@ -1,9 +1,8 @@
-//! JSON strings of any bytes, in and out: a byte is the character with its number (Latin-1).
+//! JSON strings of any bytes: each byte is the character of its number (Latin-1).
 //!
 //! Written by hand into a buffer that is used again, so that nothing is allocated once it is warm.
 
-/// Appends the bytes as a JSON string in ASCII: what JSON does not take, or is not ASCII, as `\u00XX` (RFC
-/// 8259 §7).
+/// Appends bytes as a JSON string in ASCII; all else becomes `\u00XX` (RFC 8259 §7).
 pub(crate) fn push_string(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
     let mut rest = bytes;
@@ -29,18 +28,17 @@ pub(crate) fn push_pairs<'a>(out: &mut Vec<u8>, pairs: impl IntoIterator<Item = 
     out.push(b']');
 }
 
-/// The bytes of a string whose characters are all below U+0100.
+/// Returns the bytes of a string whose characters are all below U+0100.
 pub(crate) fn latin1_bytes(text: &str) -> Option<Vec<u8>> {
     text.chars().map(|character| u8::try_from(character).ok()).collect()
 }
 
-/// The string whose characters are these bytes.
+/// Returns the string whose characters are these bytes.
 pub(crate) fn latin1_text(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
 
-/// The same JSON in visible ASCII: in JSON other characters, and DEL, stand in strings only, where escapes
-/// may.
+/// Returns the same JSON in visible ASCII: all other characters are in strings, where they can be escaped.
 pub(crate) fn to_ascii(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
     for character in json.chars() {

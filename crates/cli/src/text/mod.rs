@@ -1,4 +1,4 @@
-//! Field values and JSON, taken apart and written.
+//! Parsing and writing of field values and JSON.
 
 pub(crate) mod disposition;
 pub(crate) mod json;

@@ -1,7 +1,7 @@
 //! Parameters of field values: `name=value` or `name="value"`, as `content-type`, `content-disposition` and
 //! `authorization` have them (RFC 9110 §5.6.6, §11.4).
 
-/// Returns the parameters of a value in their order, names in lower case; what is none is passed over.
+/// Returns the parameters of a value in their order, with names in lower case; malformed ones are skipped.
 pub(crate) fn parse(mut text: &str, separator: char) -> Vec<(String, String)> {
     let mut found = Vec::new();
     while !text.is_empty() {
@@ -19,7 +19,7 @@ pub(crate) fn find<'p>(parameters: &'p [(String, String)], name: &str) -> Option
     parameters.iter().find(|(own, _)| own == name).map(|(_, value)| &**value)
 }
 
-/// The text up to a separator outside quotes, and what is behind it.
+/// Splits text at a separator outside quotes.
 fn until(text: &str, separator: char) -> (&str, &str) {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, character) in text.char_indices() {
@@ -37,7 +37,7 @@ fn until(text: &str, separator: char) -> (&str, &str) {
     (text, "")
 }
 
-/// A value without its quotes and escapes.
+/// Returns a value without its quotes and escapes.
 fn unquoted(value: &str) -> String {
     let Some(inner) = value.strip_prefix('"') else { return value.to_owned() };
     let (mut text, mut is_escaped) = (String::new(), false);

@@ -1,4 +1,4 @@
-//! The names of cipher suites and of groups that keys are agreed on by, as OpenSSL and curl write them.
+//! The names of cipher suites and of key agreement groups, as OpenSSL and curl write them.
 
 use rustls::{CipherSuite, NamedGroup};
 
@@ -10,7 +10,7 @@ pub(crate) struct Suites(pub(crate) Vec<CipherSuite>);
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Groups(pub(crate) Vec<NamedGroup>);
 
-/// Those of TLS 1.2 by OpenSSL's names.
+/// The cipher suites of TLS 1.2, by OpenSSL's names.
 const TLS12: [(&str, CipherSuite); 6] = [
     ("ECDHE-ECDSA-AES256-GCM-SHA384", CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384),
     ("ECDHE-ECDSA-AES128-GCM-SHA256", CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256),
@@ -26,7 +26,7 @@ const TLS13: [(&str, CipherSuite); 3] = [
     ("TLS_CHACHA20_POLY1305_SHA256", CipherSuite::TLS13_CHACHA20_POLY1305_SHA256),
 ];
 
-/// Groups have several names each.
+/// The groups, each with its names.
 const GROUPS: [(&str, NamedGroup); 9] = [
     ("X25519MLKEM768", NamedGroup::X25519MLKEM768),
     ("X25519", NamedGroup::X25519),
@@ -39,11 +39,11 @@ const GROUPS: [(&str, NamedGroup); 9] = [
     ("P384", NamedGroup::secp384r1),
 ];
 
-/// The groups that the names of a message are taken from.
+/// The number of groups that a message lists.
 const GROUPS_SHOWN: usize = 4;
 
 impl Suites {
-    /// Those to offer: of each version the ones that are named, or all.
+    /// Returns the cipher suites to offer: for each version those that are named, or all.
     pub(crate) fn offered(of_tls12: Option<&Self>, of_tls13: Option<&Self>) -> Vec<CipherSuite> {
         let of = |named: Option<&Self>, all: &[(&str, CipherSuite)]| match named {
             Some(named) => named.0.clone(),
@@ -65,8 +65,7 @@ pub(in crate::args) fn groups(text: &str) -> Result<Groups, String> {
     read(text, &GROUPS, GROUPS_SHOWN).map(Groups)
 }
 
-/// Returns the meaning of each name; the complaint about an unknown one lists the first `shown` that are
-/// known.
+/// Returns the value of each name; the error for an unknown name lists the first `shown` known ones.
 fn read<T: Copy>(text: &str, known: &[(&str, T)], shown: usize) -> Result<Vec<T>, String> {
     let find = |name: &str| {
         let found = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));

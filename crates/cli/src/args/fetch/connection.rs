@@ -1,4 +1,4 @@
-//! How the server is reached, and how long that may take.
+//! The flags for connections, and for the time that they may take.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -267,7 +267,7 @@ pub(crate) struct ConnectionArgs {
     pub(crate) http2_prior_knowledge: bool,
 }
 
-/// The forms of files with certificates and keys.
+/// The formats of files with certificates and keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum CertType {
     /// Text, RFC 7468.
@@ -279,7 +279,7 @@ pub(crate) enum CertType {
 }
 
 impl ConnectionArgs {
-    /// Returns what --resolve says in the end, the latest first.
+    /// Returns the addresses of --resolve, the latest first.
     pub(crate) fn resolved(&self) -> Vec<&Resolved> {
         let mut all: Vec<&Resolved> = Vec::new();
         for given in &self.resolve {
@@ -290,7 +290,7 @@ impl ConnectionArgs {
         all
     }
 
-    /// Returns true if there is a proxy that requests are sent to.
+    /// Returns true if there is an HTTP proxy.
     pub(crate) fn names_http_proxy(&self) -> bool {
         self.proxy.as_ref().is_some_and(|proxy| !proxy.is_empty() && !proxy.starts_with("socks"))
     }

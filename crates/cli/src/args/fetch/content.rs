@@ -1,4 +1,4 @@
-//! What is sent after the head of a request.
+//! The flags for the content of a request.
 
 use clap::{ArgMatches, Args as ClapArgs};
 
@@ -95,7 +95,7 @@ pub(crate) enum FormPart {
 }
 
 impl ContentArgs {
-    /// Puts the pieces in order, of which each kind is known for itself.
+    /// Puts the pieces in the order in which they were given; each kind is known by itself.
     pub(in crate::args) fn order(&mut self, matches: &ArgMatches) {
         self.pieces = in_order(
             matches,
@@ -115,16 +115,16 @@ impl ContentArgs {
     }
 }
 
-/// The places of the values of this flag, or of the words of this name; none if it was not given.
+/// Returns the places of this flag's values, or of the words of this name; none if it was not given.
 pub(in crate::args) fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
     let is_given = matches.ids().any(|id| id == name);
     if is_given { matches.indices_of(name).into_iter().flatten().collect() } else { Vec::new() }
 }
 
-/// A flag, its values, and what each is made into.
+/// A flag, its values, and the function that converts each.
 type Given<'a, T> = (&'a str, &'a Vec<String>, fn(String) -> T);
 
-/// The values of these flags as they were given, each made into what it is.
+/// Returns the values of these flags in the order in which they were given, converted.
 fn in_order<T, const N: usize>(matches: &ArgMatches, flags: [Given<'_, T>; N]) -> Vec<T> {
     let mut all: Vec<(usize, T)> = Vec::new();
     for (name, given, make) in flags {

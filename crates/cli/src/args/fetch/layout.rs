@@ -1,4 +1,4 @@
-//! The details of layout and colours.
+//! The flags for the layout and colours of what is shown.
 
 use clap::{Args as ClapArgs, ValueEnum};
 use encoding_rs::Encoding;

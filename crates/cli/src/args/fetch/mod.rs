@@ -1,4 +1,4 @@
-//! The flags of `alula get` and its sisters.
+//! The flags of `alula get` and the other request commands.
 
 pub(in crate::args) mod agreement;
 pub(in crate::args) mod connection;

@@ -1,4 +1,4 @@
-//! Where a response goes, and what of it is shown how.
+//! The flags for the output of a response.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{ArgAction, ArgMatches, Args as ClapArgs, ValueEnum};
 use super::{content::places, layout::LayoutArgs};
 use crate::args::values::{From, offset};
 
-/// URLs that are asked at once by -Z unless --parallel-max says otherwise, as with curl.
+/// The number of URLs that -Z requests at once by default, as in curl.
 pub(in crate::args) const PARALLEL_MAX: u16 = 50;
 
 #[derive(ClapArgs, Debug)]
@@ -182,7 +182,7 @@ pub(crate) struct OutputArgs {
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
 
-    /// The trace goes on with a file that was begun.
+    /// The trace is appended to a file that an earlier run began.
     #[arg(skip)]
     pub(crate) trace_goes_on: bool,
 
@@ -190,7 +190,7 @@ pub(crate) struct OutputArgs {
     #[arg(skip)]
     pub(crate) names: Vec<OutputName>,
 
-    /// The content is kept in a file that is found for it.
+    /// The content is kept in a new file.
     #[arg(skip)]
     pub(crate) is_download: bool,
 }
@@ -199,12 +199,12 @@ pub(crate) struct OutputArgs {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum OutputName {
     Given(PathBuf),
-    /// The last part of the URL's path.
+    /// The last segment of the URL's path.
     Remote,
 }
 
 impl OutputArgs {
-    /// Puts the names in order, of which each kind is known for itself.
+    /// Puts the names in the order in which they were given; each kind is known by itself.
     pub(in crate::args) fn order(&mut self, matches: &ArgMatches) {
         let given = places(matches, "output").into_iter();
         let given = given.zip(self.output.iter().cloned().map(OutputName::Given));
@@ -214,13 +214,13 @@ impl OutputArgs {
         self.names = all.into_iter().map(|(_, name)| name).collect();
     }
 
-    /// Returns true if content of one of the responses goes to a file.
+    /// Returns true if the content of some response goes to a file.
     pub(crate) fn has_files(&self) -> bool {
         let is_file = |name: &OutputName| !matches!(name, OutputName::Given(path) if path.as_os_str() == "-");
         self.is_download || self.remote_name_all || self.names.iter().any(is_file)
     }
 
-    /// The name for the URL in this place, if it has one.
+    /// Returns the name for the URL at this place, if it has one.
     pub(crate) fn name(&self, place: usize) -> Option<&OutputName> {
         self.names.get(place).or(self.remote_name_all.then_some(&OutputName::Remote))
     }

@@ -1,4 +1,4 @@
-//! What is asked for, and with which fields.
+//! The flags for a request: its method, URL and fields.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::args::{
     values::{Fields, credentials, fields, method, range},
 };
 
-/// What a command with a method of its own takes.
+/// The arguments of a command that names a method.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct FetchArgs {
     /// The URL to ask for; `:8080/path` is on localhost.
@@ -36,7 +36,7 @@ pub(crate) struct FetchArgs {
     pub(crate) options: Options,
 }
 
-/// What `alula request` takes.
+/// The arguments of `alula request`.
 #[derive(ClapArgs, Debug)]
 #[command(override_usage = "alula request [OPTIONS] [METHOD] <URL> [ITEM]...")]
 pub(crate) struct AnyArgs {
@@ -51,7 +51,7 @@ pub(crate) struct AnyArgs {
     pub(crate) options: Options,
 }
 
-/// What all requests share.
+/// The options of all requests.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -68,18 +68,18 @@ pub(crate) struct Options {
     pub(crate) transfer: TransferArgs,
 }
 
-/// The end of a referer after which redirects say their own.
+/// The ending of a --referer value that makes redirects name their own referer.
 const AUTO: &str = ";auto";
 
 impl RequestArgs {
-    /// The referer that is given, if it says anything.
+    /// Returns the referer, unless it is empty.
     pub(crate) fn referer(&self) -> Option<&str> {
         let given = self.referer.as_deref()?;
         let url = given.split_once(AUTO).map_or(given, |(url, _)| url);
         Some(url).filter(|url| !url.is_empty())
     }
 
-    /// Returns true if the next request after a redirect says which URL led to it.
+    /// Returns true if the request after a redirect names the URL that led to it as its referer.
     pub(crate) fn has_referer_of_redirects(&self) -> bool {
         self.referer.as_ref().is_some_and(|given| given.contains(AUTO))
     }
@@ -91,7 +91,7 @@ impl RequestArgs {
 }
 
 impl Options {
-    /// Notes the order of what depends on it.
+    /// Records the order of flags whose order matters.
     pub(in crate::args) fn order(&mut self, matches: &ArgMatches) {
         self.content.order(matches);
         self.output.order(matches);
@@ -201,7 +201,7 @@ pub(crate) struct RequestArgs {
     #[arg(long = "url", value_name = "URL", hide_short_help = true)]
     pub(crate) urls: Vec<String>,
 
-    /// The number of words behind the command that stand before each --url.
+    /// The number of words before each --url.
     #[arg(skip)]
     pub(crate) words_before_urls: Vec<usize>,
 

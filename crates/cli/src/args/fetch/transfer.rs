@@ -1,4 +1,4 @@
-//! Conditions on a transfer, its limits, and what is left of it when it fails.
+//! The flags for conditions on a transfer, its limits, and its remains after a failure.
 
 use std::{path::PathBuf, time::Duration};
 

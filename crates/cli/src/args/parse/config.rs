@@ -13,13 +13,13 @@ use std::{
 
 use crate::failure::exit::Failure;
 
-/// Flags without a value, before which -K may stand in one word (`-sK FILE`).
+/// The flags without a value, which may stand before -K in one word (`-sK FILE`).
 const SWITCHES: &str = "146#BGIJLNOSZfgijknqsv";
 
-/// The commands that the file at home is for.
+/// The commands that read the file at home.
 const REQUESTS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "request"];
 
-/// The file at home, as curl has `.curlrc`.
+/// The name of the file at home, like curl's `.curlrc`.
 const OWN: &str = ".alularc";
 
 /// A line of a file, and the arguments on it.
@@ -30,8 +30,8 @@ pub(in crate::args) struct Line {
     pub(in crate::args) arguments: Vec<OsString>,
 }
 
-/// The arguments of the program, behind its name and its command, with those of the file at home before them.
-/// -q as the first one leaves them out. `lines` takes the lines of the file.
+/// Inserts the arguments of the file at home behind the program's name and command. A -q as the first flag
+/// prevents it. `lines` takes the lines of the file.
 pub(in crate::args) fn with_own(
     mut args: Vec<OsString>,
     lines: &mut Vec<Line>,
@@ -54,8 +54,7 @@ pub(in crate::args) fn with_own(
     Ok(args)
 }
 
-/// The arguments of the program with those of the files in place of each -K. `lines` takes the lines of the
-/// files.
+/// Replaces each -K by the arguments of its file. `lines` takes the lines of the files.
 pub(in crate::args) fn expanded(
     args: impl IntoIterator<Item = OsString>,
     lines: &mut Vec<Line>,
@@ -87,7 +86,7 @@ pub(in crate::args) fn expanded(
     Ok(all)
 }
 
-/// For a word that has -K in it: the flags before it, and the file if it is in the same word.
+/// Splits a word with -K in it: the flags before it, and the file if it is in the same word.
 fn flag(word: &str) -> Option<(Option<String>, Option<&str>)> {
     if let Some(rest) = word.strip_prefix("--config") {
         return match rest.strip_prefix('=') {
@@ -110,7 +109,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     read.map_err(|error| Failure::unread(path.display(), &error))
 }
 
-/// The lines that have arguments.
+/// Returns the lines that have arguments.
 fn arguments(file: &str, text: &str) -> Vec<Line> {
     let lines = text.lines().enumerate().map(|(at, text)| Line {
         file: file.to_owned(),
@@ -139,7 +138,7 @@ fn line(line: &str) -> Vec<String> {
     }
 }
 
-/// In quotes, with escapes, or one word.
+/// Reads a value: in quotes with escapes, or one word.
 fn value(text: &str) -> Option<String> {
     let Some(quoted) = text.strip_prefix('"') else {
         return text.split_whitespace().next().map(str::to_owned);

@@ -1,15 +1,14 @@
-//! Words that curl takes and the table of flags does not have: `--no-NAME` for each switch, and `--form`
+//! Words that curl knows and the table of flags does not have: `--no-NAME` for each switch, and `--form`
 //! before a part.
 
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command as Program};
 
-/// The beginning of a switch that is taken back.
+/// The beginning of the negation of a switch.
 const NO: &str = "--no-";
 
-/// The program with a flag for each `--no-NAME` that is given, where the command has a switch `--NAME`: it
-/// takes that back.
+/// Adds a flag for each `--no-NAME` among the words whose switch `--NAME` the command has.
 pub(in crate::args) fn with_negations(program: Program, given: &[OsString]) -> Program {
     let texts = || given.iter().filter_map(|word| word.to_str());
     let Some(command) = texts().nth(1).filter(|name| program.find_subcommand(name).is_some()) else {
@@ -36,8 +35,8 @@ fn with_negation(command: Program, name: &str) -> Program {
     command.arg(Arg::new(long).long(long).action(ArgAction::SetTrue).hide(true).overrides_with(switch))
 }
 
-/// The words with `--part` for each `--form` that is curl's: HTTPie's is given once and has no value. Where
-/// there is one, it is curl's if the word behind it is a part of a file, or in quotes.
+/// Replaces `--form` by `--part` wherever it is used as in curl: HTTPie's is given once and has no value.
+/// Where there is one, it is curl's if the word behind it is a part of a file, or in quotes.
 pub(in crate::args) fn with_parts(given: Vec<OsString>) -> Vec<OsString> {
     let text = |at: usize| given.get(at).and_then(|word| word.to_str()).unwrap_or_default();
     let forms: Vec<usize> =
@@ -54,7 +53,7 @@ pub(in crate::args) fn with_parts(given: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Returns true for `NAME=VALUE`, which is no flag, no URL, no query and no JSON.
+/// Returns true for `NAME=VALUE`, but not for a flag, a URL, a query or JSON.
 fn is_part(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, value)| {
         let is_item = name.ends_with(':') || value.starts_with('=');

@@ -1,4 +1,4 @@
-//! Flags that people know from HTTPie, and what they mean in terms of the others.
+//! Flags that people know from HTTPie, converted to the other flags.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -136,19 +136,19 @@ pub(crate) enum Scheme {
 }
 
 impl HttpieArgs {
-    /// The bound of each wait.
+    /// Returns the limit of each wait.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.timeout.and_then(|limit| limit.0)
     }
 
-    /// Returns true if connections may take any time to open.
+    /// Returns true if opening a connection may take any time.
     pub(crate) fn waits_without_bound(&self) -> bool {
         self.timeout == Some(Limit(None))
     }
 }
 
 impl Options {
-    /// Sets the flags that HTTPie's stand for.
+    /// Sets the flags that HTTPie's flags stand for.
     ///
     /// # Errors
     /// The credentials have no password, and nobody can be asked for it.
@@ -208,7 +208,7 @@ impl Options {
     }
 }
 
-/// A name of letters, digits and `_.-`, or a path with a slash in it.
+/// Parses a session: a name of letters, digits and `_.-`, or a path with a slash in it.
 fn session(text: &str) -> Result<String, String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     match text.contains(std::path::is_separator) || !text.is_empty() && text.bytes().all(is_plain) {

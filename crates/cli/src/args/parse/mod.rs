@@ -1,4 +1,4 @@
-//! The command line as people type it, taken apart before its flags are known.
+//! The command line before its flags are parsed.
 
 pub(in crate::args) mod config;
 pub(in crate::args) mod curls_words;

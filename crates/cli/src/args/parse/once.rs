@@ -1,4 +1,4 @@
-//! Flags of servers that stand twice on one line.
+//! The check that flags of servers are not given twice.
 //!
 //! A request takes the last of two, as curl does, since scripts put their own behind those of others. A
 //! server that listens on one of two addresses, or shows one of two certificates, is a mistake that nobody
@@ -8,11 +8,11 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command as Program, Error, error::ErrorKind};
 
-/// The commands whose flags are held to it.
+/// The commands whose flags are checked.
 const SERVERS: [&str; 3] = ["echo", "serve", "store"];
 
-/// Refuses a flag with one value that stands twice among these words; switches may, and what a file says is
-/// not among them.
+/// Refuses a flag with one value that is given twice on the command line; switches may be repeated, and the
+/// words of files do not count.
 pub(in crate::args) fn check(program: Program, given: &[OsString]) -> Result<(), Error> {
     let Some(server) = given.get(1).and_then(|word| SERVERS.into_iter().find(|name| word == name)) else {
         return Ok(());
@@ -26,7 +26,7 @@ pub(in crate::args) fn check(program: Program, given: &[OsString]) -> Result<(),
     }
 }
 
-/// Lets a switch stand twice.
+/// Allows a switch to be repeated.
 fn repeatable(arg: Arg) -> Arg {
     if arg.get_action().takes_values() {
         return arg;

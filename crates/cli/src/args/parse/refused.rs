@@ -1,4 +1,4 @@
-//! Arguments that are refused, said without the secrets that may be in them.
+//! Errors for refused arguments, without the secrets that may be in them.
 
 use std::process;
 
@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::terminal;
 
-/// Flags of other clients that are none here, and what does the same.
+/// Flags of other clients that do not exist here, with the equivalent.
 const ELSEWHERE: [(&str, &str); 52] = [
     // Those of wget.
     ("--no-check-certificate", "-k does so"),
@@ -68,11 +68,11 @@ const ELSEWHERE: [(&str, &str); 52] = [
 const FOLDER: &str = "the folder is named without a flag: alula serve DIR";
 const ADDRESS: &str = "--listen HOST:PORT does so";
 const TLS: &str = "--self-signed, or --cert PEM and --key PEM, serve TLS as well";
-/// The flag of requests means something else: the version that is spoken where the server agrees.
+/// The advice for flags of versions, whose meaning for requests is different.
 const VERSIONS: &str = "both versions are spoken without it; --http2-only speaks no other";
 const CACHING: &str = "--header 'cache-control: max-age=SECONDS' does so";
 
-/// Flags of other servers that are none here, and what does the same.
+/// Flags of other servers that do not exist here, with the equivalent.
 const OF_SERVERS: [(&str, &str); 20] = [
     ("-d", FOLDER),
     ("--dir", FOLDER),
@@ -96,11 +96,10 @@ const OF_SERVERS: [(&str, &str); 20] = [
     ("--http1", "--http1.1 speaks no other version"),
 ];
 
-/// Flags of `alula store` that are none any more, or are another program's.
+/// Flags that `alula store` no longer has, or that another program has.
 const OF_STORE: [(&str, &str); 1] = [("--http2", VERSIONS)];
 
-/// Ends the program with a complaint that is [`told`]: help that was asked for goes to stdout, and is wrapped
-/// already.
+/// Ends the program with an error as [`told`] shows it; help goes to stdout, and is wrapped already.
 pub(in crate::args) fn exit(error: Error) -> ! {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         error.exit();
@@ -109,7 +108,7 @@ pub(in crate::args) fn exit(error: Error) -> ! {
     process::exit(error.exit_code())
 }
 
-/// The same complaint, as it is shown.
+/// Returns the same error as it is shown.
 pub(in crate::args) fn told(error: Error) -> Error {
     match error.kind() {
         ErrorKind::UnknownArgument => advised(error),
@@ -118,7 +117,7 @@ pub(in crate::args) fn told(error: Error) -> Error {
     }
 }
 
-/// With what does the same as a flag of another program. That a flag could be meant as a value is no help.
+/// Adds the equivalent of a flag of another program. That a flag could be meant as a value is no help.
 fn advised(mut error: Error) -> Error {
     error.remove(ContextKind::Suggested);
     let flag = match error.get(ContextKind::InvalidArg) {
@@ -139,7 +138,7 @@ fn advised(mut error: Error) -> Error {
     error
 }
 
-/// With the command that takes a word for a host: most words that are no command are meant as one.
+/// Adds the command that requests a host, since most unknown commands are meant as one.
 fn with_a_host(mut error: Error) -> Error {
     if let (Some(ContextValue::String(word)), None) =
         (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
@@ -170,8 +169,8 @@ fn advice_of_server(flag: &str) -> Option<String> {
     }
 }
 
-/// The same complaint. A value that was refused is shown as far as it holds no secret: of a field its name,
-/// of a URL what is no credential, and nothing of what is a name and a password.
+/// Returns the same error without secrets. A value that was refused is shown as far as it holds no secret: of
+/// a field its name, of a URL what is no credential, and nothing of what is a name and a password.
 fn masked(mut error: Error) -> Error {
     if error.kind() != ErrorKind::ValueValidation {
         return error;

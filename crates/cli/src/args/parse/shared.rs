@@ -1,11 +1,11 @@
-//! Flags that hold for the whole line, on whichever side of --next they stand, as with curl.
+//! Flags that hold for all runs, on whichever side of --next they stand, as in curl.
 
 use crate::args::{Args, ColorWhen, ExitCodes, Options, fetch::output::PARALLEL_MAX};
 
-/// The switches among them.
+/// The number of switches among them.
 const SWITCHES: usize = 8;
 
-/// Gives each run what holds for all of them.
+/// Copies to each run the flags that hold for all runs.
 pub(in crate::args) fn share(all: &mut [Args]) {
     let mut runs: Vec<&mut Options> = all.iter_mut().filter_map(|args| args.command.options_mut()).collect();
     let Some(whole) = Whole::of(&mut runs) else { return };
@@ -15,7 +15,7 @@ pub(in crate::args) fn share(all: &mut [Args]) {
 /// The flags that were given to one of the runs.
 struct Whole {
     verbose: u8,
-    /// In the order of [`switches_of`].
+    /// The switches, in the order of [`switches_of`].
     switches: [bool; SWITCHES],
     parallel_max: u16,
     trace: Option<std::path::PathBuf>,
@@ -41,7 +41,7 @@ fn switches_of(options: &mut Options) -> [&mut bool; SWITCHES] {
 }
 
 impl Whole {
-    /// Nothing for a single run.
+    /// Returns the flags of all runs; nothing for a single run.
     fn of(runs: &mut [&mut Options]) -> Option<Self> {
         if runs.len() < 2 {
             return None;
@@ -84,7 +84,7 @@ impl Whole {
     }
 }
 
-/// The last value that is not the one without the flag.
+/// Returns the last value that differs from the default.
 fn last<T: PartialEq + Copy>(values: impl DoubleEndedIterator<Item = T>, without: T) -> T {
     values.rev().find(|value| *value != without).unwrap_or(without)
 }

@@ -1,4 +1,4 @@
-//! The first word of the command line: a command, or the beginning of a request that names none.
+//! The first word of the command line: a command, or the beginning of a request without one.
 
 use std::ffi::OsString;
 
@@ -9,8 +9,8 @@ use crate::args::{
     values::{METHODS, is_in_capitals},
 };
 
-/// Inserts the command `request` where the words name none: before a URL, a host, a method in capitals, an
-/// item, and before flags that are no flags of the program.
+/// Inserts the command `request` if the words name none: before a URL, a host, a method in capitals, an item,
+/// or a flag that the program itself does not have.
 pub(in crate::args) fn named(mut given: Vec<OsString>) -> Vec<OsString> {
     let first = given.get(1).and_then(|first| first.to_str());
     if first.is_some_and(|first| begins_a_request(first, given.len() > 2)) {
@@ -31,8 +31,8 @@ fn begins_a_request(first: &str, is_followed: bool) -> bool {
         || is_followed && !first.is_empty() && is_in_capitals(first)
 }
 
-/// Returns true for what no command is named like: with a part of a URL or of an item in it, and for the one
-/// host that is known everywhere.
+/// Returns true for a word that cannot be a command: it contains a part of a URL or of an item, or is
+/// `localhost`.
 fn is_like_a_url(word: &str) -> bool {
     word == "localhost" || word.contains(['.', '/', ':', '=', '@', '['])
 }

@@ -10,7 +10,7 @@ use crate::args::ANY;
 /// The content of 421.
 const MISDIRECTED: &str = "this server answers for its addresses and localhost alone: start it with --host NAME to have it answer for a name";
 
-/// The hosts that requests may be for.
+/// The hosts that requests may name.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct HostArgs {
     /// Answer requests for the host NAME as well; `*.NAME` is every name below it, and `*` any host.
@@ -24,20 +24,21 @@ pub(crate) struct HostArgs {
 }
 
 impl HostArgs {
-    /// Returns true if `host` is judged: by these flags, or since whoever reaches this address may write.
+    /// Returns true if `host` is checked: because of these flags, or because anybody who reaches this address
+    /// may write.
     pub(crate) fn are_judged(&self, may_all_write: bool, address: IpAddr) -> bool {
         let is_any = self.hosts.iter().any(|host| host == ANY);
         !is_any && (!self.hosts.is_empty() || may_all_write && address.to_canonical().is_loopback())
     }
 
-    /// Adds to a guard that requests are for these hosts, or for local ones.
+    /// Makes a guard accept requests for these hosts, or for local ones.
     pub(crate) fn added_to(&self, guard: OriginGuard) -> OriginGuard {
         let names = self.hosts.iter().map(|host| &**host);
         guard.local_hosts().hosts(names).misdirected(MISDIRECTED)
     }
 }
 
-/// A name without a port, one that begins with `*.`, or `*`.
+/// Parses a name without a port, a name that begins with `*.`, or `*`.
 fn host(text: &str) -> Result<String, String> {
     let name = text.strip_prefix("*.").unwrap_or(text);
     let is_name = Authority::parse(name).is_ok_and(|it| it.port().is_none() && it.as_str() == it.host());

@@ -1,4 +1,4 @@
-//! `--listen`: an address of which the host or the port may be left out.
+//! `--listen`: an address whose host or port may be left out.
 
 /// The port of `alula echo` and `alula serve`.
 const PORT: u16 = 8080;
@@ -7,18 +7,17 @@ const PORT_OF_STORE: u16 = 8098;
 
 const WRITTEN: &str = "written as HOST:PORT, HOST, :PORT or PORT, such as 0.0.0.0:8080; IPv6 is [::]:8080";
 
-/// Returns `HOST:PORT` for what `alula echo` and `alula serve` are given.
+/// Completes the address of `alula echo` and `alula serve` to `HOST:PORT`.
 pub(in crate::args) fn address(text: &str) -> Result<String, String> {
     address_at(text, PORT)
 }
 
-/// The same for `alula store`.
+/// Completes the address of `alula store`.
 pub(in crate::args) fn address_of_store(text: &str) -> Result<String, String> {
     address_at(text, PORT_OF_STORE)
 }
 
-/// The address with both of its parts: this machine alone where only a port is given, and this port where
-/// only a host is.
+/// Completes an address: loopback if only a port is given, this port if only a host is given.
 fn address_at(text: &str, port: u16) -> Result<String, String> {
     if let Some((scheme, rest)) = text.split_once("://") {
         return Err(format!("an address has no `{scheme}://` before it: {rest}"));
@@ -47,7 +46,7 @@ fn port_of(digits: &str) -> Result<u16, String> {
     }
 }
 
-/// Returns true for the characters of names, addresses of both kinds, and zones.
+/// Returns true for the characters of host names, IP addresses and zones.
 fn is_of_address(character: char) -> bool {
     character.is_ascii_alphanumeric() || "-._:[]%".contains(character)
 }

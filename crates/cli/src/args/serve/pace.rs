@@ -1,4 +1,4 @@
-//! `--stall-timeout`, `--body-rate-min`, `--body-rate-grace`: how slow the peers of a server may be.
+//! `--stall-timeout`, `--body-rate-min`, `--body-rate-grace`: the limits on slow peers of a server.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 
 use crate::args::values::durations::{Limit, duration, seconds_or_none};
 
-/// The least pace of peers, which the library has under the same names.
+/// The limits on slow peers, with the names that they have in the library.
 #[derive(ClapArgs, Clone, Copy, Debug)]
 pub(crate) struct PaceArgs {
     /// Give a request up of which no byte of content has moved for so many seconds; 0 waits for ever.
@@ -31,7 +31,7 @@ pub(crate) struct PaceArgs {
 }
 
 impl PaceArgs {
-    /// Returns these limits with the pace that was asked for.
+    /// Returns these limits with the flags applied.
     pub(crate) fn limit(self, limits: Limits) -> Limits {
         Limits {
             stall_timeout: self.stall_timeout.0.unwrap_or(Duration::MAX),

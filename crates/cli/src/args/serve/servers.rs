@@ -1,4 +1,4 @@
-//! What servers take.
+//! The flags of servers.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 use super::{hosts::HostArgs, listen, pace::PaceArgs, watching::WatchArgs};
 use crate::args::values::durations::delay;
 
-/// Where a server listens, and who it is.
+/// The address and the certificate of a server.
 #[derive(ClapArgs, Debug)]
 pub(crate) struct ListenArgs {
     /// The address to listen on, HOST:PORT; either of the two may be left out.
@@ -91,7 +91,7 @@ pub(crate) struct EchoArgs {
     pub(crate) watch: WatchArgs,
 }
 
-/// The status of a final response.
+/// Parses the status of a final response.
 fn final_status(text: &str) -> Result<Status, String> {
     let status = text.parse().ok().and_then(Status::new).filter(|status| !status.is_interim());
     status.ok_or_else(|| "a number from 200 to 999 is wanted".to_owned())

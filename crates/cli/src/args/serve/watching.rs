@@ -1,4 +1,4 @@
-//! Flags for what a server notes of its requests and says in all of its answers.
+//! Flags for logs, metrics, probes and the fields of all answers.
 
 use std::path::PathBuf;
 
@@ -63,7 +63,7 @@ pub(crate) struct WatchArgs {
     pub(crate) cors: Vec<String>,
 }
 
-/// Stands for any origin.
+/// The text for any origin.
 pub(crate) const ANY: &str = "*";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -93,8 +93,7 @@ pub(crate) struct Added {
     pub(crate) value: String,
 }
 
-/// Fields that say what one answer is, or how its connection goes on: one value for all answers would be
-/// wrong for most.
+/// Fields that describe one answer or its connection: one value for all answers would be wrong for most.
 const OF_ONE_ANSWER: [KnownName; 9] = [
     KnownName::ACCEPT_RANGES,
     KnownName::ALLOW,
@@ -107,7 +106,7 @@ const OF_ONE_ANSWER: [KnownName; 9] = [
     KnownName::TRAILER,
 ];
 
-/// `name: value`, or `name;` for a field without a value.
+/// Parses `name: value`, or `name;` for a field without a value.
 fn added(text: &str) -> Result<Added, String> {
     let field = values::field(text)?;
     let value = field.value.ok_or("it has no value; an empty one is written `name;`")?;
@@ -118,7 +117,7 @@ fn added(text: &str) -> Result<Added, String> {
     Ok(Added { name: field.name, value })
 }
 
-/// The fields as one section.
+/// Returns the fields as one section.
 ///
 /// # Errors
 /// None that is known: each was checked when it was read.
@@ -130,7 +129,7 @@ pub(crate) fn section<'a>(
     Ok(section)
 }
 
-/// A path that stands for itself, whoever reads it.
+/// Parses a path that every client and server reads in the same way.
 pub(in crate::args) fn own_path(text: &str) -> Result<String, String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let mut segments = text.strip_prefix('/').unwrap_or_default().split('/');
@@ -140,7 +139,7 @@ pub(in crate::args) fn own_path(text: &str) -> Result<String, String> {
     }
 }
 
-/// An origin as browsers write it, or `*`.
+/// Parses an origin as browsers write it, or `*`.
 fn origin(text: &str) -> Result<String, String> {
     if text == ANY {
         return Ok(text.to_owned());

@@ -163,7 +163,7 @@ impl From<DurabilityLevel> for Durability {
     }
 }
 
-/// A bucket type with the properties in which it differs from the defaults.
+/// A bucket type, with the properties in which it differs from the defaults.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct BucketType {
     pub(crate) name: String,
@@ -180,7 +180,7 @@ fn bucket_type(text: &str) -> Result<BucketType, String> {
     Ok(BucketType { name: name.to_owned(), properties })
 }
 
-/// When what is left of a deleted object is removed; never if it is none.
+/// The time after which a deleted object is removed; `None` keeps it for ever.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ReapAfter(pub(crate) Option<Duration>);
 

@@ -11,8 +11,8 @@ use toml::{Table, Value, de::DeTable};
 use crate::args::parse::config::Line;
 use crate::failure::exit::{Exit, Failure};
 
-/// The arguments of `alula store` with those of its files behind the command. `lines` takes the settings of
-/// the files.
+/// Inserts the settings of the files of `--config` behind the command. `lines` takes the settings of the
+/// files.
 pub(in crate::args) fn expanded(
     args: Vec<OsString>,
     program: &mut Program,
@@ -34,7 +34,7 @@ pub(in crate::args) fn expanded(
     Ok(all)
 }
 
-/// The values of `--config` and `-c`.
+/// Returns the values of `--config` and `-c`.
 fn files(args: &[OsString]) -> Vec<OsString> {
     let mut files = Vec::new();
     let mut rest = args.iter().skip(2).take_while(|arg| *arg != "--");
@@ -52,7 +52,7 @@ fn files(args: &[OsString]) -> Vec<OsString> {
     files
 }
 
-/// The flags of each setting of a file.
+/// Returns the flags for each setting of a file.
 fn flags(file: &str, text: &str, store: &Program) -> Result<Vec<Line>, String> {
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| line_at(text, span.start));
@@ -88,7 +88,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// The line on which a setting is named.
+/// Returns the line on which a setting is named.
 fn line_of(text: &str, name: &str) -> usize {
     let table = DeTable::parse(text).ok();
     let key = table.as_ref().and_then(|table| table.get_ref().keys().find(|key| **key.get_ref() == *name));
@@ -125,7 +125,7 @@ fn add(arg: &Arg, name: &str, value: &Value, flags: &mut Vec<OsString>) -> Resul
     Ok(())
 }
 
-/// The same value in JSON, which has no dates: they are texts there.
+/// Converts a value to JSON, in which dates become texts.
 fn json(value: &Value) -> serde_json::Value {
     match value {
         Value::String(text) => text.clone().into(),

@@ -1,17 +1,17 @@
-//! Times that flags take: seconds, or a number with its unit.
+//! Times as values of flags: seconds, or a number with a unit.
 
 use std::time::Duration;
 
-/// The units with the seconds of each; of two that a text may end in, the longer one first.
+/// The units and their seconds; if a text may end in two of them, the longer one comes first.
 const UNITS: [(&str, f64); 4] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
 const WRITTEN: &str = "written as seconds or with a unit, such as 1.5, 200ms, 2m or 1h";
 
-/// The longest time for which answers can be delayed: an hour.
+/// The longest delay of an answer: an hour.
 const DELAY_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The least number without a unit that stands for no time of a slow request: it would be more than a minute
-/// and a half.
+/// The least number without a unit that is refused as the time of a slow request: it would be more than a
+/// minute and a half.
 const MILLISECONDS_FROM: Duration = Duration::from_secs(100);
 
 /// Reads a time: seconds, or a number with `ms`, `s`, `m` or `h` behind it.
@@ -29,16 +29,16 @@ pub(in crate::args) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * unit).map(|time| time.max(least)).map_err(|_| WRITTEN.to_owned())
 }
 
-/// A time that may be without bound.
+/// A time limit, or none.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Limit(pub(crate) Option<Duration>);
 
-/// As [`duration`], and 0 for a time without bound.
+/// Parses as [`duration`] does; 0 is no limit.
 pub(in crate::args) fn seconds_or_none(text: &str) -> Result<Limit, String> {
     duration(text).map(|time| Limit(Some(time).filter(|time| !time.is_zero())))
 }
 
-/// As [`duration`], and more than 0.
+/// Parses as [`duration`] does, and requires more than 0.
 pub(in crate::args) fn some_time(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         Duration::ZERO => Err("more than 0".to_owned()),
@@ -46,7 +46,7 @@ pub(in crate::args) fn some_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// As [`duration`], in seconds without a fraction.
+/// Parses as [`duration`] does, and requires whole seconds.
 pub(in crate::args) fn whole_seconds(text: &str) -> Result<u32, String> {
     let time = duration(text)?;
     let whole = (time.subsec_nanos() == 0).then_some(time.as_secs());
@@ -55,13 +55,13 @@ pub(in crate::args) fn whole_seconds(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "a number of whole seconds".to_owned())
 }
 
-/// As [`duration`], from 1 second to an hour.
+/// Parses as [`duration`] does, from 1 second to an hour.
 pub(in crate::args) fn demo_seconds(text: &str) -> Result<f64, String> {
     let seconds = duration(text)?.as_secs_f64();
     if (1.0..=3600.0).contains(&seconds) { Ok(seconds) } else { Err("from 1 second to an hour".to_owned()) }
 }
 
-/// As [`duration`], up to an hour.
+/// Parses as [`duration`] does, up to an hour.
 pub(in crate::args) fn delay(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         time if time <= DELAY_MAX => Ok(time),
@@ -69,7 +69,8 @@ pub(in crate::args) fn delay(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// As [`duration`]. A large number without a unit is refused: milliseconds were meant by it once.
+/// Parses the time of a slow request as [`duration`] does. A large number without a unit is refused:
+/// milliseconds were meant by it once.
 pub(in crate::args) fn slow(text: &str) -> Result<Duration, String> {
     let time = duration(text)?;
     match time >= MILLISECONDS_FROM && text.parse::<f64>().is_ok() {
@@ -78,7 +79,7 @@ pub(in crate::args) fn slow(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Milliseconds, or a number with its unit.
+/// Parses milliseconds, or a number with a unit.
 pub(in crate::args) fn milliseconds(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(millis) => Ok(Duration::from_millis(millis)),

@@ -1,4 +1,4 @@
-//! Values of flags that are more than a word, taken apart and checked while the arguments are read.
+//! Values of flags that have parts, parsed and checked while the arguments are read.
 
 pub(in crate::args) mod durations;
 pub(in crate::args) mod password;
@@ -9,16 +9,16 @@ use std::{
     num::NonZeroU64,
 };
 
-/// A field to send, or one not to send.
+/// A field to send, or the name of one to leave out.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct FieldArg {
     pub(crate) name: String,
-    /// Nothing when the field is not to be sent, though it is by default.
+    /// The value; `None` leaves out a field that is sent by default.
     pub(crate) value: Option<String>,
 }
 
 impl FieldArg {
-    /// Checks what can be checked before there is a request, with the library's words for it.
+    /// Checks what can be checked before there is a request, with the library's messages.
     pub(crate) fn new(name: &str, value: Option<&str>) -> Result<Self, String> {
         // White space around a value is not part of it (RFC 9110 §5.5).
         let value = value.map(|value| value.trim_matches([' ', '\t']));
@@ -28,7 +28,7 @@ impl FieldArg {
     }
 }
 
-/// `name: value`, `name:` for a field that is not to be sent, `name;` for one without a value.
+/// Parses `name: value`, `name:` for a field to leave out, or `name;` for a field without a value.
 pub(super) fn field(text: &str) -> Result<FieldArg, String> {
     match text.split_once(':') {
         Some((name, value)) if value.trim().is_empty() => FieldArg::new(name, None),
@@ -40,11 +40,11 @@ pub(super) fn field(text: &str) -> Result<FieldArg, String> {
     }
 }
 
-/// The fields that one -H stands for: one, or those of a file.
+/// The fields of one -H: a single one, or those of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Fields(pub(crate) Vec<FieldArg>);
 
-/// A field, or `@FILE` with one on each line; `@-` is stdin.
+/// Parses a field, or `@FILE` with one field on each line; `@-` is stdin.
 pub(super) fn fields(text: &str) -> Result<Fields, String> {
     let Some(file) = text.strip_prefix('@') else { return field(text).map(|field| Fields(vec![field])) };
     let text = match file {
@@ -56,29 +56,29 @@ pub(super) fn fields(text: &str) -> Result<Fields, String> {
     lines.enumerate().map(|(at, line)| field(line).map_err(number(at))).collect::<Result<_, _>>().map(Fields)
 }
 
-/// A method is a token (RFC 9110 §9.1); it is sent as it is spelled.
+/// Parses a method, which is a token (RFC 9110 §9.1) and is sent as it is spelled.
 pub(super) fn method(text: &str) -> Result<String, String> {
     let checked = alula::Method::parse(text);
     checked.map(|_| text.to_owned()).map_err(|_| "a method is a token (RFC 9110 §9.1)".to_owned())
 }
 
-/// Words that name a method also where nothing follows.
+/// The words that are methods even if nothing follows them.
 pub(crate) const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// Returns true for what is written as methods usually are: in capitals.
+/// Returns true for a word in capitals, as methods usually are.
 pub(crate) fn is_in_capitals(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_uppercase() || b"-_".contains(&byte))
 }
 
-/// The protocols that URLs may name.
+/// The protocols that URLs may have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Protocols {
     pub(crate) http: bool,
     pub(crate) https: bool,
 }
 
-/// Names between commas, each alone or with `+` added to all, with `-` taken away, with `=` in the place of
-/// all before it. Those of others than HTTP change nothing.
+/// Parses names between commas: each alone or with `+` is added, with `-` removed, and with `=` replaces all
+/// before it. Those of others than HTTP change nothing.
 pub(super) fn protocols(text: &str) -> Result<Protocols, String> {
     let mut all = Protocols { http: true, https: true };
     for word in text.split(',') {
@@ -105,7 +105,7 @@ impl Protocols {
     }
 }
 
-/// `name:password`; without a colon the password is asked for where somebody types.
+/// Parses `name:password`; without a colon the password is asked for on the terminal.
 pub(super) fn credentials(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, password)) => Ok((name.to_owned(), password.to_owned())),
@@ -116,7 +116,7 @@ pub(super) fn credentials(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Where to go on: `-` is where the file ends.
+/// The place from which a download continues: `-` is where the file ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum From {
     EndOfFile,
@@ -130,7 +130,7 @@ pub(super) fn offset(text: &str) -> Result<From, String> {
     }
 }
 
-/// `FIRST-LAST`, `FIRST-` or `-LAST`, several of them between commas (RFC 9110 §14.1.2).
+/// Parses `FIRST-LAST`, `FIRST-` or `-LAST`, several of them between commas (RFC 9110 §14.1.2).
 pub(super) fn range(text: &str) -> Result<String, String> {
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let is_range = |range: &str| {
@@ -143,8 +143,7 @@ pub(super) fn range(text: &str) -> Result<String, String> {
     }
 }
 
-/// The addresses at which a host and port are to be found; without any, the resolver says them. `*` is any
-/// host.
+/// The addresses of a host and port; if there are none, the resolver is asked. `*` is any host.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Resolved {
     pub(crate) host: String,
@@ -152,7 +151,7 @@ pub(crate) struct Resolved {
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
-/// `HOST:PORT:ADDRESS[,ADDRESS]`, IPv6 in brackets or without, or `-HOST:PORT`.
+/// Parses `HOST:PORT:ADDRESS[,ADDRESS]`, IPv6 in brackets or without, or `-HOST:PORT`.
 pub(super) fn resolved(text: &str) -> Result<Resolved, String> {
     let complain = || "written as HOST:PORT:ADDRESS[,ADDRESS] or -HOST:PORT".to_owned();
     if let Some((host, port)) = text.strip_prefix('-').and_then(|rest| rest.rsplit_once(':')) {
@@ -176,7 +175,7 @@ pub(super) fn resolved(text: &str) -> Result<Resolved, String> {
     Ok(Resolved { host: host.to_owned(), port, addresses })
 }
 
-/// Another host and port to connect to; a part that is none is any, and then the one that is asked for.
+/// Another host and port to connect to; an empty part matches anything, or is kept.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ConnectTo {
     pub(crate) asked_host: Option<String>,
@@ -185,7 +184,7 @@ pub(crate) struct ConnectTo {
     pub(crate) port: Option<u16>,
 }
 
-/// `HOST:PORT:HOST:PORT`, IPv6 in brackets; each of the four may be empty.
+/// Parses `HOST:PORT:HOST:PORT`, IPv6 in brackets; each of the four may be empty.
 pub(super) fn connect_to(text: &str) -> Result<ConnectTo, String> {
     let complain = || "written as HOST:PORT:HOST:PORT; each may be empty".to_owned();
     let (asked_host, rest) = host_and_rest(text).ok_or_else(complain)?;
@@ -204,7 +203,7 @@ pub(super) fn connect_to(text: &str) -> Result<ConnectTo, String> {
     })
 }
 
-/// The host without its brackets, and what is behind the colon after it.
+/// Splits off the host, without its brackets, from the rest behind the colon.
 fn host_and_rest(text: &str) -> Option<(&str, &str)> {
     match text.strip_prefix('[') {
         Some(rest) => rest.split_once("]:"),
@@ -212,7 +211,7 @@ fn host_and_rest(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Bytes in a second.
+/// A rate in bytes per second.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Rate(pub(crate) NonZeroU64);
 
@@ -220,7 +219,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
     bytes(text).map(Rate)
 }
 
-/// A number of bytes, with `k`, `M` or `G` behind it for powers of 1024.
+/// Parses a number of bytes, with `k`, `M` or `G` for powers of 1024.
 pub(super) fn bytes(text: &str) -> Result<NonZeroU64, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, letter)) if letter.is_ascii_alphabetic() => (&text[..at], letter.to_ascii_lowercase()),
@@ -231,19 +230,19 @@ pub(super) fn bytes(text: &str) -> Result<NonZeroU64, String> {
     bytes.and_then(NonZeroU64::new).ok_or_else(|| "written as 500, 100k, 2M or 1G".to_owned())
 }
 
-/// As [`bytes`], and 0, which is no limit.
+/// Parses as [`bytes`] does; 0 is no limit.
 pub(super) fn bytes_or_zero(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { bytes(text).map(NonZeroU64::get) }
 }
 
-/// The memory of all requests of a store. With less than a mebibyte nearly all would wait for each other,
-/// which nobody asks for who writes a number without its unit.
+/// Parses the memory of all requests of a store. With less than a mebibyte nearly all would wait for each
+/// other, which nobody asks for who writes a number without its unit.
 pub(super) fn memory(text: &str) -> Result<NonZeroU64, String> {
     let memory = bytes(text)?;
     if memory.get() >= 1 << 20 { Ok(memory) } else { Err("it is 1M at least".to_owned()) }
 }
 
-/// The size of a head, in bytes.
+/// Parses the size of a head, in bytes.
 pub(super) fn header_size(text: &str) -> Result<u32, String> {
     let size = bytes(text)?.get();
     u32::try_from(size)
@@ -252,10 +251,10 @@ pub(super) fn header_size(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "it is 16M at most".to_owned())
 }
 
-/// The largest size of a head: half of what the account of a connection allows for.
+/// The largest size of a head: half of a connection's account.
 const HEADER_SIZE_MAX: u32 = 16 << 20;
 
-/// `FIRST-LAST`, or one port.
+/// Parses `FIRST-LAST`, or one port.
 pub(super) fn ports(text: &str) -> Result<(u16, u16), String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     match (first.trim().parse(), last.trim().parse()) {
@@ -264,7 +263,7 @@ pub(super) fn ports(text: &str) -> Result<(u16, u16), String> {
     }
 }
 
-/// A number of redirects; -1 is no limit.
+/// Parses a number of redirects; -1 is no limit.
 pub(super) fn redirects(text: &str) -> Result<u16, String> {
     match text.parse::<i64>() {
         Ok(-1) => Ok(u16::MAX),

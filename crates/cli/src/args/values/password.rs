@@ -1,13 +1,13 @@
-//! A password that is asked for, and not shown while it is typed.
+//! Reads a password from the terminal without showing it.
 
 use std::io;
 
-/// Asks for that of a user where somebody types; nothing when stdin is no terminal.
+/// Asks for the password of a user on the terminal; returns nothing if stdin is not a terminal.
 pub(in crate::args) fn of(name: &str) -> Option<io::Result<String>> {
     typed(&format!("Enter password for user '{name}': "))
 }
 
-/// Asks with these words where somebody types; nothing when stdin is no terminal.
+/// Asks with these words on the terminal; returns nothing if stdin is not a terminal.
 pub(crate) fn typed(words: &str) -> Option<io::Result<String>> {
     use std::io::IsTerminal as _;
 
@@ -46,18 +46,18 @@ fn ask(_: &str) -> io::Result<String> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The terminal shows nothing that is typed until this is dropped.
+/// Hides typed characters until this is dropped.
 ///
 /// It sends no signals either: a key that would end the program ends the line, so that the terminal is as
 /// before when the signal comes.
 #[cfg(unix)]
 struct Hidden {
     before: nix::sys::termios::Termios,
-    /// The bytes that stand for signals.
+    /// The keys for signals.
     signals: Vec<(u8, nix::sys::signal::Signal)>,
 }
 
-/// The outcome of asking.
+/// The outcome of reading a line.
 #[cfg(unix)]
 enum Typed {
     Line(String),
@@ -89,7 +89,7 @@ impl Hidden {
         Ok(Self { before, signals })
     }
 
-    /// Reads what is typed up to the end of the line, or to a key that stands for a signal.
+    /// Reads up to the end of the line, or to a key for a signal.
     fn line(&self) -> io::Result<Typed> {
         use std::io::Read as _;
 

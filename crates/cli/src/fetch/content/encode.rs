@@ -1,4 +1,4 @@
-//! Text as forms and queries have it (WHATWG URL, application/x-www-form-urlencoded).
+//! The encoding of forms and queries (WHATWG URL, application/x-www-form-urlencoded).
 
 use std::fs;
 
@@ -12,7 +12,7 @@ pub(in crate::fetch) fn encoded(bytes: &[u8]) -> String {
     byte_serialize(bytes).collect()
 }
 
-/// `name=value`, both encoded.
+/// Encodes `name=value`.
 pub(in crate::fetch) fn pair(name: &str, value: &[u8]) -> String {
     format!("{}={}", encoded(name.as_bytes()), encoded(value))
 }

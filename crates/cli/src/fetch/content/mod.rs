@@ -26,10 +26,10 @@ use crate::{
 pub(super) const JSON: &str = "application/json";
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The value of `accept` beside items.
+/// The `accept` value for requests with items.
 const JSON_FIRST: &str = "application/json, */*;q=0.5";
 
-/// The source of bytes.
+/// A source of bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Input {
     Text(Bytes),
@@ -37,28 +37,28 @@ pub(super) enum Input {
     Stdin,
 }
 
-/// The parts that content is put together from.
+/// The sources of the content.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Source {
     Input(Input),
-    /// A form, with this between its parts.
+    /// A multipart form, with its boundary.
     Parts {
         parts: Vec<Part>,
         boundary: String,
     },
 }
 
-/// The content of a request, and its media type unless a field names another.
+/// The content of a request, and its media type unless a field sets another.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Content {
     pub(super) source: Source,
     pub(super) media_type: Option<String>,
-    /// The value of `accept`, for the response.
+    /// The `accept` value for the response.
     pub(super) accept: Option<&'static str>,
 }
 
 impl Content {
-    /// The content that flags and items say; it is an error when both do.
+    /// Returns the content that flags or items describe; both together are an error.
     pub(super) fn of(
         args: &ContentArgs,
         items: &[Item],
@@ -75,7 +75,8 @@ impl Content {
         }
     }
 
-    /// The files of -T, which may be patterns unless `is_plain`, and the place of each among the flags.
+    /// Returns the files of -T, which may be patterns unless `is_plain`, and the place of each among the
+    /// flags.
     pub(super) fn uploads(args: &ContentArgs, is_plain: bool) -> Result<(Vec<usize>, Vec<Self>), Failure> {
         let (mut places, mut uploads) = (Vec::new(), Vec::new());
         for (place, file) in args.upload_file.iter().enumerate() {
@@ -142,7 +143,7 @@ impl Content {
 }
 
 impl Content {
-    /// Reads what comes from stdin: it may be sent more than once.
+    /// Reads stdin into memory, because it may be sent more than once.
     pub(super) fn hold(&mut self, deadline: Deadline) -> Result<(), Failure> {
         let all: Vec<&mut Input> = match &mut self.source {
             Source::Input(input) => vec![input],
@@ -156,12 +157,12 @@ impl Content {
 }
 
 impl Source {
-    /// Returns true for a form, of which stdin is a part with a length.
+    /// Returns true for a form with stdin as a part, which needs a length.
     pub(super) fn is_form_of_stdin(&self) -> bool {
         matches!(self, Self::Parts { .. }) && self.has_stdin()
     }
 
-    /// Returns true if some of it comes from stdin, which can be read once.
+    /// Returns true if some of the content comes from stdin, which can be read once.
     pub(super) fn has_stdin(&self) -> bool {
         match self {
             Self::Input(input) => *input == Input::Stdin,
@@ -171,7 +172,7 @@ impl Source {
 }
 
 impl Input {
-    /// A file, or stdin for `-`.
+    /// Returns the source for a file name, stdin for `-`.
     pub(super) fn named(name: &str) -> Self {
         if name == "-" { Self::Stdin } else { Self::File(name.into()) }
     }
@@ -183,12 +184,12 @@ impl Input {
         }
     }
 
-    /// Reads a piece of `-d` and its sisters: `@FILE` is a file.
+    /// Reads a piece of `-d` or another data option: `@FILE` is a file.
     fn read(data: &str, deadline: Deadline) -> Result<Bytes, Failure> {
         Self::of(data).all(deadline)
     }
 
-    /// Reads all of them; text is not copied.
+    /// Reads all pieces; text is not copied.
     pub(super) fn all(&self, deadline: Deadline) -> Result<Bytes, Failure> {
         match self {
             Self::File(path) => {
@@ -219,8 +220,8 @@ fn joined(pieces: &[Piece], deadline: Deadline) -> Result<Bytes, Failure> {
     together(pieces.iter().map(read), b"&")
 }
 
-/// Joins pieces with this between them. A piece that is alone is not copied; of several, one at a time is
-/// held beside its copy.
+/// Joins pieces with this separator. A piece that is alone is not copied; of several, one at a time is held
+/// beside its copy.
 fn together(
     mut pieces: impl Iterator<Item = Result<Bytes, Failure>>,
     between: &[u8],
@@ -238,7 +239,7 @@ fn together(
     }
 }
 
-/// Returns what -d and its sisters give, as a part of a query.
+/// Returns the values of the data options as a part of a query.
 pub(super) fn as_query(args: &ContentArgs, deadline: Deadline) -> Result<Option<String>, Failure> {
     if args.pieces.is_empty() {
         return Ok(None);
@@ -247,7 +248,7 @@ pub(super) fn as_query(args: &ContentArgs, deadline: Deadline) -> Result<Option<
     text.map(Some).map_err(|_| usage("what -G puts into the query is no UTF-8"))
 }
 
-/// Returns what --json gives: pieces one behind the other.
+/// Returns the values of --json, joined.
 fn json(pieces: &[String], deadline: Deadline) -> Result<Input, Failure> {
     if let [piece] = pieces {
         return Ok(Input::of(piece));
@@ -260,8 +261,8 @@ fn file(path: &PathBuf) -> Content {
     Content::new(input, mime_guess::from_path(path).first_raw())
 }
 
-/// The items as JSON, where their names lead; of two with one name the later counts. JSON that was given
-/// stays as it is written.
+/// Returns the items as a JSON object; of two with one name the later counts. JSON that was given stays as it
+/// is written.
 fn object(items: &[Item]) -> Result<Content, Failure> {
     let mut document = Document::default();
     for item in items {

@@ -8,17 +8,17 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// A part of a form: a text, or a file that is sent under a name.
+/// A part of a form: a text, or a file with a name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) struct Part {
     pub(in crate::fetch) name: String,
     pub(in crate::fetch) input: Input,
     pub(in crate::fetch) file_name: Option<String>,
     pub(in crate::fetch) media_type: Option<String>,
-    /// Further lines of its head.
+    /// The further fields of its head.
     pub(in crate::fetch) fields: Vec<(String, String)>,
     pub(in crate::fetch) encoder: Option<PartEncoder>,
-    /// The files that it is made of, in the place of bytes of its own.
+    /// The files of a part that consists of several.
     pub(in crate::fetch) files: Vec<Part>,
 }
 
@@ -40,7 +40,7 @@ impl Part {
         }
     }
 
-    /// The media type follows from the file's name unless it is given.
+    /// Creates the part of a file, whose media type follows from its name unless it is given.
     pub(in crate::fetch) fn file(name: &str, path: &str, media_type: Option<String>) -> Self {
         let input = Input::named(path);
         let file_name = match input {
@@ -54,18 +54,18 @@ impl Part {
         Self { file_name: Some(file_name), media_type, ..Self::new(name, input) }
     }
 
-    /// The bytes of the part, or of each of its files.
+    /// Returns the sources of the part, or of each of its files.
     pub(in crate::fetch) fn inputs_mut(&mut self) -> Vec<&mut Input> {
         let Self { input, files, .. } = self;
         std::iter::once(input).chain(files.iter_mut().map(|file| &mut file.input)).collect()
     }
 
-    /// Returns true if some of it comes from stdin.
+    /// Returns true if some of the part comes from stdin.
     pub(in crate::fetch) fn has_stdin(&self) -> bool {
         self.input == Input::Stdin || self.files.iter().any(Self::has_stdin)
     }
 
-    /// Takes what `-F` or `--form-string` is given.
+    /// Parses the value of `-F` or `--form-string`.
     pub(in crate::fetch) fn of(argument: &FormPart) -> Result<Self, Failure> {
         match argument {
             FormPart::Read(text) => Self::read(text),
@@ -76,8 +76,8 @@ impl Part {
         }
     }
 
-    /// `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, then `;type=TYPE`, `;filename=NAME`, `;encoder=NAME` and
-    /// `;headers=FIELD`. Further files follow commas, each with what is said of it.
+    /// Parses `NAME=TEXT`, `NAME=@FILE` or `NAME=<FILE`, then `;type=TYPE`, `;filename=NAME`, `;encoder=NAME`
+    /// and `;headers=FIELD`. Further files follow commas, each with what is said of it.
     fn read(argument: &str) -> Result<Self, Failure> {
         let (name, rest) = named(argument)?;
         let (kind, rest) = match rest.strip_prefix(['@', '<']) {
@@ -101,8 +101,7 @@ impl Part {
         }
     }
 
-    /// Reads one file or text with what is said of it, and gives what is behind it. In a list it ends at a
-    /// comma.
+    /// Parses one file or text with its parameters, and returns the rest. In a list it ends at a comma.
     fn read_one<'a>(
         name: &str,
         kind: &str,
@@ -133,7 +132,7 @@ impl Part {
         Ok((part, rest))
     }
 
-    /// Adds a field, or those that a file has, one on each line.
+    /// Adds a field, or the fields of a file, one on each line.
     fn add_fields(&mut self, given: &str) -> Result<(), Failure> {
         let text = match given.strip_prefix(['@', '<']) {
             Some(path) => String::from_utf8_lossy(&read_file(path)?).into_owned(),
@@ -176,14 +175,14 @@ const PARAMETERS: [(&str, Parameter); 4] = [
     ("encoder=", Parameter::Encoder),
 ];
 
-/// The parameter whose semicolon begins the text, and what follows its name.
+/// Splits off the parameter whose semicolon begins the text.
 fn parameter(text: &str) -> Option<(Parameter, &str)> {
     let text = text.strip_prefix(';')?.trim_start();
     PARAMETERS.iter().find_map(|(name, parameter)| Some((*parameter, text.strip_prefix(name)?)))
 }
 
-/// A value, without the white space around it, in quotes with escapes or up to the next parameter; and what
-/// is behind it. A semicolon that begins no parameter is a part of it, and so is a comma outside of lists.
+/// Splits off a value: without surrounding white space, in quotes with escapes, or up to the next parameter.
+/// A semicolon that begins no parameter is a part of it, and so is a comma outside of lists.
 fn word(text: &str, is_list: bool) -> (String, &str) {
     let text = text.trim_start();
     if let Some((value, rest)) = text.strip_prefix('"').and_then(|text| quoted(text, is_list)) {
@@ -195,8 +194,7 @@ fn word(text: &str, is_list: bool) -> (String, &str) {
     (text[..end].trim_end().to_owned(), &text[end..])
 }
 
-/// Returns what stands before the closing quote, if a parameter, the next of a list or nothing is behind
-/// that.
+/// Splits off quoted text, if a parameter, the next of a list or nothing follows it.
 fn quoted(text: &str, is_list: bool) -> Option<(String, &str)> {
     let (mut value, mut characters) = (String::new(), text.char_indices());
     while let Some((at, character)) = characters.next() {

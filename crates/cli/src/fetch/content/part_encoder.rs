@@ -1,11 +1,11 @@
-//! `encoder=` of a part of a form: its bytes as mail had to have them (RFC 2045 §6).
+//! `encoder=` of a form's part: encodes its bytes as for mail (RFC 2045 §6).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 /// The characters of a line of encoded text, at most (RFC 2045 §6.7 and §6.8).
 const LINE_MAX: usize = 76;
 
-/// The way in which the bytes of a part are written.
+/// The encoding of a part.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum PartEncoder {
     Binary,
@@ -15,7 +15,7 @@ pub(in crate::fetch) enum PartEncoder {
     Base64,
 }
 
-/// The encoders by their value of `content-transfer-encoding`.
+/// The encoders by their `content-transfer-encoding`.
 const ENCODERS: [(&str, PartEncoder); 5] = [
     ("binary", PartEncoder::Binary),
     ("8bit", PartEncoder::EightBit),
@@ -33,7 +33,7 @@ impl PartEncoder {
         ENCODERS.iter().find(|(_, encoder)| *encoder == self).map_or("", |(name, _)| name)
     }
 
-    /// The bytes as they are sent; nothing if they cannot be.
+    /// Encodes the bytes; returns nothing if that is impossible.
     pub(in crate::fetch) fn encode(self, bytes: Vec<u8>) -> Option<Vec<u8>> {
         match self {
             Self::SevenBit if !bytes.is_ascii() => None,
@@ -48,8 +48,8 @@ impl PartEncoder {
     }
 }
 
-/// Lines end where CR LF stand; all else that is not printed is escaped, and white space at the end of a
-/// line.
+/// Encodes as quoted-printable: lines end at CR LF; unprintable bytes, and white space at the end of a line,
+/// are escaped.
 fn quoted_printable(bytes: &[u8]) -> Vec<u8> {
     let (mut encoded, mut column, mut at) = (Vec::new(), 0, 0);
     let ends_line = |at: usize| at >= bytes.len() || bytes[at..].starts_with(b"\r\n");

@@ -1,4 +1,4 @@
-//! Standard input that is read into memory: all of it or a part, and no longer than -m allows.
+//! Reads standard input into memory, all of it or a part, within the time limit of -m.
 
 use std::{
     io::{self, Read as _},
@@ -9,26 +9,27 @@ use std::{
 
 use crate::failure::exit::{Exit, Failure};
 
-/// The longest time that is no waiting.
+/// The longest wait that does not count as one.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// The time that -m leaves for reading standard input.
+/// The rest of the time limit of -m.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::fetch) struct Deadline {
     ends_at: Option<Instant>,
     max_time: Duration,
-    /// Some of the time has gone for reading.
+    /// Reading has used some of the time.
     has_waited: bool,
 }
 
 impl Deadline {
-    /// The deadline that -m sets, counted from now.
+    /// Starts the time limit of -m.
     pub(in crate::fetch) fn of(max_time: Option<Duration>) -> Self {
         let max_time = max_time.filter(|time| !time.is_zero());
         Self { ends_at: max_time.and_then(after), max_time: max_time.unwrap_or_default(), has_waited: false }
     }
 
-    /// The same when reading has taken so much of the time. A moment is what the program itself takes.
+    /// Returns the deadline after reading has taken so much of the time. A moment is what the program itself
+    /// takes.
     pub(in crate::fetch) fn after(max_time: Option<Duration>, took: Duration) -> Self {
         let whole = Self::of(max_time);
         let has_waited = took > MOMENT;
@@ -36,14 +37,14 @@ impl Deadline {
         Self { ends_at, has_waited, ..whole }
     }
 
-    /// Returns the time for a call, if there is a deadline: for the first one all that -m says, which is then
-    /// what is told if it is over.
+    /// Returns the time for a call, if there is a limit: the first call gets all of it, so that a message
+    /// names what -m says.
     pub(in crate::fetch) fn for_call(self, is_first: bool) -> Option<Duration> {
         let left = self.left()?;
         Some(if is_first && !self.has_waited { self.max_time } else { left })
     }
 
-    /// Returns the time that is left, if there is a deadline.
+    /// Returns the time that is left, if there is a limit.
     pub(in crate::fetch) fn left(self) -> Option<Duration> {
         self.ends_at.map(|at| at.saturating_duration_since(Instant::now()))
     }
@@ -56,7 +57,7 @@ impl Deadline {
         self.read_within(u64::MAX).map(|(all, _)| all)
     }
 
-    /// Reads up to so many bytes of standard input; true says that there are no more.
+    /// Reads up to so many bytes of standard input; the flag is true at the end.
     ///
     /// # Errors
     /// As [`read_all`](Self::read_all).
@@ -89,7 +90,7 @@ fn after(time: Duration) -> Option<Instant> {
     Instant::now().checked_add(time)
 }
 
-/// Reads up to so many bytes; true says that there are no more.
+/// Reads up to so many bytes; the flag is true at the end.
 fn within(input: impl io::Read, bytes_max: u64) -> io::Result<(Vec<u8>, bool)> {
     let mut first = Vec::new();
     input.take(bytes_max.saturating_add(1)).read_to_end(&mut first)?;

@@ -1,4 +1,4 @@
-//! Content on its way out: a text, a file, stdin, or a form of them.
+//! The content being sent: a text, a file, stdin, or a form.
 
 use std::{
     fs::{File, Metadata},
@@ -15,11 +15,11 @@ use crate::failure::exit::{Exit, Failure};
 /// The way in which stdin is read for content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Stdin {
-    /// Sent as it comes, without a length: the meaning of `-T -`.
+    /// Sent as it comes, without a length, as for `-T -`.
     Streamed,
     /// Read by [`measured`] to state a length: CGI and WSGI servers see nothing of content without one.
     Measured,
-    /// Read into memory as a whole, since it may be sent more than once.
+    /// Read into memory completely, because it may be sent more than once.
     Held,
 }
 
@@ -45,7 +45,7 @@ pub(in crate::fetch) fn open(source: &Source, stdin: Stdin, deadline: Deadline) 
     }
 }
 
-/// The same in chunks, which can be sent once. A form is sent as it is.
+/// Opens the content to be sent in chunks, once. A form is sent as it is.
 pub(in crate::fetch) fn open_in_chunks(source: &Source) -> Result<Content, Failure> {
     let Source::Input(input) = source else { return open(source, Stdin::Streamed, Deadline::default()) };
     Ok(match Opened::of(input, Stdin::Streamed, Deadline::default())? {
@@ -88,12 +88,12 @@ fn open_part(part: &multipart::Part, stdin: Stdin, deadline: Deadline) -> Result
     Ok(part.fields.iter().fold(typed, |typed, (name, value)| typed.header(name, value)))
 }
 
-/// The failure of bytes that the encoder cannot write.
+/// Returns the failure of bytes that the encoder cannot encode.
 fn unencoded(part: &multipart::Part) -> Failure {
     Failure::new(Exit::Local, format!("the part {:?} has bytes that 7bit cannot have", part.name)).curl(26)
 }
 
-/// The number of bytes that are sent, if that is known before.
+/// Returns the number of bytes, if it is known in advance.
 pub(in crate::fetch) fn length_of(source: &Source) -> Option<u64> {
     match source {
         Source::Input(Input::Text(text)) => Some(text.len() as u64),
@@ -104,24 +104,24 @@ pub(in crate::fetch) fn length_of(source: &Source) -> Option<u64> {
     }
 }
 
-/// Bytes that are known to be there.
+/// An opened source of bytes.
 enum Opened<'a> {
     Bytes(Bytes),
-    /// A file, which knows its length.
+    /// A file, whose length is known.
     File(&'a Path),
-    /// A pipe or a device, which does not, and may be read once.
+    /// A pipe or a device, without a length, which can be read once.
     Device(tokio::fs::File),
     Stdin,
-    /// Stdin is a file, of which so many bytes are left.
+    /// Stdin that is a file, with the number of bytes left.
     SizedStdin(u64),
     /// The first part of stdin, which is too long to be held.
     LongStdin(Vec<u8>),
 }
 
-/// The bytes of stdin that are held in memory to state their number; curl holds all, whatever there is.
+/// The most bytes of stdin that are held to state their number; curl holds all of it.
 const MEASURED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Returns stdin with its length where that is known: of a file, and of what ends within
+/// Returns stdin with its length if that is known: of a file, and of input that ends within
 /// [`MEASURED_BYTES_MAX`].
 fn measured<'a>(deadline: Deadline) -> Result<Opened<'a>, Failure> {
     if let Some(bytes) = bytes_of_file() {
@@ -131,7 +131,7 @@ fn measured<'a>(deadline: Deadline) -> Result<Opened<'a>, Failure> {
     Ok(if is_all { Opened::Bytes(first.into()) } else { Opened::LongStdin(first) })
 }
 
-/// Returns the number of bytes from the place where stdin is, if it is a file.
+/// Returns the number of bytes from the present position of stdin, if it is a file.
 fn bytes_of_file() -> Option<u64> {
     #[cfg(unix)]
     let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();

@@ -1,4 +1,4 @@
-//! A download to a file that broke off, and how the next try goes on with it.
+//! A download to a file that broke off, and the state from which the next try continues.
 //!
 //! Rule: only what the server names by a strong validator is gone on with, and by `if-range`: of anything
 //! else nobody knows whether the rest belongs to what is there. The file is then cut back to what was there
@@ -23,32 +23,32 @@ use crate::failure::exit::{Exit, Failure, Outcome};
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) struct Cut {
     path: PathBuf,
-    /// The bytes that -C found there before the first try.
+    /// The bytes that -C found in the file before the first try.
     base: Option<u64>,
     rest: Option<RestOf>,
 }
 
-/// The place from which a file is gone on with.
+/// The place from which a file is continued.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct RestOf {
     /// The place in the content.
     offset: u64,
-    /// The length of the file, which has a head before the content if that was asked for.
+    /// The length of the file, which begins with the head if that was asked for.
     file_bytes: u64,
     /// The length of the whole content, if it is known.
     whole: Option<u64>,
-    /// The entity-tag or the date that names what is there.
+    /// The entity-tag or the date of the present bytes.
     validator: String,
 }
 
-/// The state of the file of a try when content begins to come.
+/// The state of the file when the content of a try begins.
 #[derive(Clone, Debug)]
 pub(in crate::fetch) struct Begun {
     path: PathBuf,
     base: Option<u64>,
     /// The length of the file before the first byte of content.
     file_bytes: u64,
-    /// The place in the content of its first byte; none if a part was asked for that is not the rest.
+    /// The place of its first byte in the content; none if the response is a part other than the rest.
     offset: Option<u64>,
     /// The length of the whole content, if it is known.
     whole: Option<u64>,
@@ -56,7 +56,7 @@ pub(in crate::fetch) struct Begun {
 }
 
 impl Begun {
-    /// Notes what a response to a regular file begins with; nothing for a pipe or a device, which cannot be
+    /// Records the beginning of a response to a regular file; nothing for a pipe or a device, which cannot be
     /// cut back.
     pub(in crate::fetch) fn of(
         response: &Response,
@@ -86,7 +86,7 @@ impl Begun {
         })
     }
 
-    /// Notes the length of the whole content that is known from before, unless this response has said it.
+    /// Sets the length of the whole content that is known from before, unless this response states it.
     pub(in crate::fetch) fn of_whole(self, whole: Option<u64>) -> Self {
         Self { whole: self.whole.or(whole), ..self }
     }
@@ -110,33 +110,33 @@ impl Begun {
 }
 
 impl Cut {
-    /// The file that was written, whoever has named it.
+    /// Returns the file that was written, whoever has named it.
     pub(in crate::fetch) fn destination(&self) -> Destination {
         Destination::File { path: self.path.clone(), named_by: NamedBy::User }
     }
 
-    /// The bytes that -C found there before the first try.
+    /// Returns the bytes that -C found before the first try.
     pub(in crate::fetch) fn base(&self) -> Option<u64> {
         self.base
     }
 
-    /// The place in the content from which the next try asks for it: the end of what came, or of what -C
-    /// found.
+    /// Returns the place from which the next try requests the content: the end of the received bytes, or of
+    /// those that -C found.
     pub(in crate::fetch) fn offset(&self) -> Option<u64> {
         self.rest.as_ref().map(|rest| rest.offset).or(self.base)
     }
 
-    /// The condition of the range.
+    /// Returns the value of `if-range`.
     pub(in crate::fetch) fn if_range(&self) -> Option<&str> {
         self.rest.as_ref().map(|rest| &*rest.validator)
     }
 
-    /// The length of the whole content, if it is known.
+    /// Returns the length of the whole content, if it is known.
     pub(in crate::fetch) fn whole(&self) -> Option<u64> {
         self.rest.as_ref().and_then(|rest| rest.whole)
     }
 
-    /// Takes off what came, where that is not gone on with: what -C found stays.
+    /// Removes the received bytes if they are not continued; those that -C found stay.
     pub(in crate::fetch) fn cut_back(&self) -> Outcome {
         match self.rest {
             None => self.set_len(),
@@ -150,8 +150,8 @@ impl Cut {
         cut.map_err(|error| Failure::local(self.path.display(), &error))
     }
 
-    /// Returns the place of the content in the file by the head of the response; nothing when the file is
-    /// whole.
+    /// Returns the place of the content in the file by the head of the response; nothing if the file is
+    /// complete.
     pub(in crate::fetch) fn there(&self, response: &Response, url: &str) -> Result<Option<There>, Failure> {
         let Some(rest) = &self.rest else {
             let Some(base) = self.base else { return Ok(Some(There::IsReplaced)) };
@@ -180,7 +180,7 @@ impl Cut {
 }
 
 impl RestOf {
-    /// Returns false if the response says that it is of something else: some servers pass over `if-range`.
+    /// Returns false if the response belongs to other content: some servers ignore `if-range`.
     fn is_of(&self, response: &Response) -> bool {
         let name = if self.validator.starts_with('"') { KnownName::ETAG } else { KnownName::LAST_MODIFIED };
         let is_named = response.headers().get(name).is_none_or(|value| value == self.validator.as_bytes());
@@ -189,8 +189,8 @@ impl RestOf {
     }
 }
 
-/// The strong validator of a response: its entity-tag, or a date that is older than the response (RFC 9110
-/// §8.8.1, §8.8.2.2).
+/// Returns the strong validator of a response: its entity-tag, or a date that is older than the response (RFC
+/// 9110 §8.8.1, §8.8.2.2).
 fn validator(headers: &FieldSection) -> Option<String> {
     let text = |name| std::str::from_utf8(headers.get(name)?).ok();
     if let Some(tag) = text(KnownName::ETAG) {

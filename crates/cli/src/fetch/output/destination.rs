@@ -18,11 +18,11 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// The place that the content of a response is written to.
+/// The place to which content is written.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Destination {
     Stdout {
-        /// It was asked for outright: a terminal is given what it should not see.
+        /// The user asked for it explicitly: even binary content is written to a terminal.
         is_forced: bool,
     },
     File {
@@ -39,7 +39,7 @@ pub(in crate::fetch) enum NamedBy {
     Url,
     /// The response.
     Server,
-    /// The response or the URL, with a number behind it where there is such a file already.
+    /// The response or the URL, with a number if the file exists.
     Free,
 }
 
@@ -70,7 +70,7 @@ impl Destination {
         }
     }
 
-    /// The name that the response gives, if one is wanted and it gives one that is safe.
+    /// Returns the name that the response gives, if it is wanted and safe.
     pub(in crate::fetch) fn named_by(self, args: &OutputArgs, response: &Response) -> Self {
         let Self::File { path, named_by } = &self else { return self };
         let named_by = match named_by {
@@ -102,7 +102,7 @@ impl Destination {
     }
 }
 
-/// The extensions that tell programs what they open.
+/// The extensions from which programs know a file's type.
 const EXTENSIONS: [(&str, &str); 14] = [
     ("text/html", "html"),
     ("text/plain", "txt"),

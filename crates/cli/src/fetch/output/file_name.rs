@@ -7,9 +7,9 @@ use percent_encoding::percent_decode_str;
 /// The longest name on most file systems, in bytes.
 const BYTES_MAX: usize = 255;
 
-/// Names of devices on Windows, whatever extension they have.
+/// Names of devices on Windows, with any extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
-/// The same with a digit behind them.
+/// Names of devices that a digit follows.
 const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 
 /// Returns the name for `-O`: the last segment of a path without its escapes, or with them where they hide
@@ -20,8 +20,8 @@ pub(in crate::fetch) fn of_segment(segment: &str) -> Option<Cow<'_, str>> {
     decoded.filter(|name| is_one(name)).or_else(|| is_one(segment).then_some(Cow::Borrowed(segment)))
 }
 
-/// Returns true for a name that may be given by somebody else: a file in this folder, neither hidden nor
-/// taken for a flag, which looks like what it is, on every system.
+/// Returns true for a name that others may choose: a file in this folder, neither hidden nor like a flag,
+/// unambiguous on every system.
 pub(in crate::fetch) fn is_harmless(name: &str) -> bool {
     let is_trimmed = name.trim() == name && !name.ends_with('.');
     // A file named `-rf` would be a flag in a later `rm *`, and `.bashrc` a configuration.
@@ -34,7 +34,7 @@ pub(in crate::fetch) fn is_harmless(name: &str) -> bool {
         && !is_device(name)
 }
 
-/// Returns true for a name that is one in this folder, and nothing but one.
+/// Returns true for a plain name in this folder.
 fn is_one(name: &str) -> bool {
     // All systems are treated alike: a folder may be shared with Windows, where `:` opens a stream.
     let is_odd = |character: char| matches!(character, '/' | '\\' | ':') || character.is_control();

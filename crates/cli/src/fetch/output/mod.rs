@@ -1,4 +1,4 @@
-//! The writing of responses to stdout or a file, as they come.
+//! Writes responses to stdout or a file as they come.
 
 pub(in crate::fetch) mod cut;
 pub(in crate::fetch) mod destination;
@@ -17,7 +17,7 @@ use crate::{
     terminal::{Escaper, Painted},
 };
 
-/// Stdout, or a file with its name; what a terminal obeys is escaped on the way to one.
+/// Stdout, or a file with its name; control characters are escaped on the way to a terminal.
 pub(super) struct Output {
     to: To,
     /// The escaper for output to a terminal.
@@ -32,7 +32,7 @@ enum To {
 /// The names that are tried for a download.
 const FREE_MAX: u32 = 10_000;
 
-/// The treatment of a file that exists already.
+/// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum There {
     IsReplaced,
@@ -51,7 +51,7 @@ impl Output {
         Self { to: To::Stdout(io::stdout()), escaper: None }
     }
 
-    /// Makes the file, if it is one.
+    /// Opens the output, and creates the file if there is one.
     pub(super) fn open(to: &Destination, there: There, with_folders: bool) -> Result<Self, Failure> {
         let (path, named_by) = match to {
             Destination::Stdout { is_forced: true } => return Ok(Self::stdout_as_it_is()),
@@ -74,7 +74,7 @@ impl Output {
         Ok(Self { to: To::File(file, path), escaper: None })
     }
 
-    /// The file that is written.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> Option<&Path> {
         match &self.to {
             To::File(_, path) => Some(path),
@@ -82,7 +82,7 @@ impl Output {
         }
     }
 
-    /// The same for the eye, as if it were a terminal.
+    /// Returns the same output with escapes, as if it were a terminal.
     #[cfg(test)]
     pub(super) fn seen(self) -> Self {
         Self { escaper: Some(Escaper::default()), ..self }
@@ -99,7 +99,7 @@ impl Output {
         }
     }
 
-    /// Writes what is left of a text that has ended.
+    /// Writes the rest of a text that has ended.
     pub(super) fn end(&mut self) -> Outcome {
         match self.escaper.as_mut().map(Escaper::finish) {
             Some(rest) if !rest.is_empty() => self.put(&rest),
@@ -107,12 +107,12 @@ impl Output {
         }
     }
 
-    /// Writes what was made for this place.
+    /// Writes painted text that was made for this output.
     pub(super) fn show(&mut self, painted: Painted) -> Outcome {
         self.put(&painted.into_bytes())
     }
 
-    /// Writes, so that a reader sees it at once.
+    /// Writes and flushes.
     fn put(&mut self, bytes: &[u8]) -> Outcome {
         match &mut self.to {
             To::Stdout(stdout) => {
@@ -127,7 +127,7 @@ impl Output {
     }
 }
 
-/// The failure to open a file, with the flag that does otherwise.
+/// Returns the failure to open a file, with the flag that avoids it.
 fn not_opened(path: &Path, named_by: NamedBy, with_folders: bool, error: &io::Error) -> Failure {
     let next = match (error.kind(), named_by) {
         (io::ErrorKind::AlreadyExists, NamedBy::Server) => {
@@ -143,7 +143,7 @@ fn not_opened(path: &Path, named_by: NamedBy, with_folders: bool, error: &io::Er
     }
 }
 
-/// Opens a new file of this name, or with the first number behind it that is free.
+/// Opens a new file of this name, or with the first number that is free.
 fn open_free(path: &Path) -> io::Result<(File, PathBuf)> {
     for number in 0..=FREE_MAX {
         let mut free = path.as_os_str().to_owned();
@@ -159,7 +159,7 @@ fn open_free(path: &Path) -> io::Result<(File, PathBuf)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// A name from a server opens nothing that is there, not even what a link leads to.
+/// Returns the options to open a name from a server: never an existing file, not even behind a link.
 fn options(named_by: NamedBy, there: There) -> OpenOptions {
     let mut options = OpenOptions::new();
     match (named_by, there) {
@@ -170,10 +170,10 @@ fn options(named_by: NamedBy, there: There) -> OpenOptions {
     options
 }
 
-/// The number of names that are tried beside a file that is kept, as with curl.
+/// The number of names that are tried beside an existing file, as in curl.
 const NAMES_MAX: u32 = 100;
 
-/// A new file of this name, or of the name with the first number behind it that is free.
+/// Opens a new file of this name, or of the name with the first number that is free.
 fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -190,7 +190,7 @@ fn open_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// The rest is asked for before the file is opened; another program may have written to it meanwhile.
+/// Checks the length of a file that is continued: another program may have written to it since the request.
 fn check_length(file: &File, path: &Path, bytes: u64) -> Outcome {
     let length = file.metadata().map_err(|error| Failure::local(path.display(), &error))?.len();
     if length == bytes {

@@ -1,4 +1,4 @@
-//! `-C`: going on with a file that is there in part (RFC 9110 §14).
+//! `-C`: continues a file that is there in part (RFC 9110 §14).
 
 use std::{fs, ops};
 
@@ -10,7 +10,7 @@ use crate::{
     failure::exit::{Exit, Failure, Outcome},
 };
 
-/// The number of bytes that are there already; nothing to go on with when there are none.
+/// Returns the number of bytes that are there; nothing if there are none.
 pub(in crate::fetch) fn offset(from: Option<From>, to: &Destination) -> Result<Option<u64>, Failure> {
     let usage = |sentence: String| Err(Failure::new(Exit::Usage, sentence));
     let there = to.path().and_then(|path| fs::metadata(path).ok());
@@ -27,22 +27,22 @@ pub(in crate::fetch) fn offset(from: Option<From>, to: &Destination) -> Result<O
     }
 }
 
-/// The meaning of a response when the first bytes are present already.
+/// The meaning of a response when the first bytes are there already.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Rest {
-    /// The content is the missing rest.
+    /// The missing rest follows.
     Follows,
-    /// The content is complete already.
+    /// Nothing is missing.
     IsNothing,
 }
 
-/// Checks that the response is the rest from `offset`; anything else must not be appended.
+/// Checks that the response is the rest from `offset`, because nothing else may be appended.
 pub(in crate::fetch) fn rest_of(response: &Response, offset: u64, url: &str) -> Result<Rest, Failure> {
     rest(response.status().as_u16(), content_range(response), response.content_length(), offset)
         .map_err(|sentence| Failure::new(Exit::Resume, format_args!("{}: {sentence}", masked_url(url))))
 }
 
-/// Returns the length of the whole that a response is a part of, as far as it says.
+/// Returns the length of the whole content that the response is a part of, if it states it.
 pub(in crate::fetch) fn whole_of(response: &Response) -> Option<u64> {
     content_range(response).and_then(range)?.whole
 }
@@ -78,7 +78,7 @@ fn rest(status: u16, text: Option<&str>, length: Option<u64>, offset: u64) -> Re
     }
 }
 
-/// A part that comes: a server may send less of the rest than it was asked for (RFC 9110 §15.3.7).
+/// A part that is being received: a server may send less of the rest than requested (RFC 9110 §15.3.7).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) struct Coming {
     part: ops::Range<u64>,
@@ -86,13 +86,13 @@ pub(in crate::fetch) struct Coming {
 }
 
 impl Coming {
-    /// Returns the part of an answer of 206, of a whole whose length may be known from before.
+    /// Returns the part of a 206 response; the length of the whole may be known from before.
     pub(in crate::fetch) fn of(response: &Response, whole: Option<u64>) -> Option<Self> {
         let range = content_range(response).and_then(range).filter(|_| response.status().as_u16() == 206)?;
         Some(Self { part: range.part?, whole: range.whole.or(whole) })
     }
 
-    /// Fails when more has come than the server has named.
+    /// Fails when more comes than the server has stated.
     pub(in crate::fetch) fn check(&self, received: u64, url: &str) -> Outcome {
         let named = self.part.end - self.part.start;
         if received <= named {
@@ -103,7 +103,7 @@ impl Coming {
         Err(Failure::new(Exit::Resume, sentence))
     }
 
-    /// Fails when the content has ended and something is missing.
+    /// Fails when the content ends too early.
     pub(in crate::fetch) fn check_end(&self, received: u64, url: &str) -> Outcome {
         let (end, url) = (self.part.start + received, masked_url(url));
         let whole = self.whole.unwrap_or(self.part.end);
@@ -118,7 +118,7 @@ impl Coming {
     }
 }
 
-/// The words of `content-range` (RFC 9110 §14.4).
+/// The parts of `content-range` (RFC 9110 §14.4).
 #[derive(Clone, Debug)]
 struct Range {
     part: Option<ops::Range<u64>>,

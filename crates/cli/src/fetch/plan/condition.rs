@@ -1,4 +1,4 @@
-//! `-z`, `--etag-save` and `--etag-compare`: a response is wanted if it is news (RFC 9110 §13).
+//! `-z`, `--etag-save` and `--etag-compare`: requests a response only if it has changed (RFC 9110 §13).
 
 use std::{
     fs::{self, OpenOptions},
@@ -19,18 +19,18 @@ use crate::{
     terminal::{self, Painted},
 };
 
-/// The first URL's response has this status when there is nothing new.
+/// The status of a response to the first URL that has not changed.
 pub(in crate::fetch) const NOT_MODIFIED: u16 = 304;
 
-/// A date, and the side of it on which a resource has to have changed.
+/// A date, and whether the resource has to have changed before or after it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct TimeCondition {
     date: SystemTime,
-    /// The resource has to be unchanged since; else it has to have changed.
+    /// The resource has to be unchanged since the date; otherwise it has to have changed.
     is_before: bool,
 }
 
-/// The fields by which the request asks so.
+/// Returns the fields of the condition.
 pub(in crate::fetch) fn fields(
     args: &TransferArgs,
     output: &OutputArgs,
@@ -49,7 +49,7 @@ pub(in crate::fetch) fn fields(
     Ok(by_time.into_iter().chain(by_etag).collect())
 }
 
-/// A date, or that of a file; nothing when it is neither.
+/// Parses a date, or takes that of a file; returns nothing if it is neither.
 fn time_condition(args: &TransferArgs) -> Option<TimeCondition> {
     let given = args.time_cond.as_deref()?;
     let (is_before, text) = match given.strip_prefix('-') {
@@ -60,7 +60,7 @@ fn time_condition(args: &TransferArgs) -> Option<TimeCondition> {
     Some(TimeCondition { date, is_before })
 }
 
-/// The etag that a file has; one that nothing has if it is empty.
+/// Returns the etag in a file; one that matches nothing if the file is empty.
 fn known_etag(path: &Path, may_be_missing: bool) -> Result<String, Failure> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && may_be_missing => Ok(String::new()),
@@ -71,7 +71,7 @@ fn known_etag(path: &Path, may_be_missing: bool) -> Result<String, Failure> {
     Ok(if etag.is_empty() { "\"\"".to_owned() } else { etag })
 }
 
-/// Finds out before anything is sent that etags can be kept.
+/// Checks before the request that the etag can be saved.
 pub(in crate::fetch) fn check(args: &TransferArgs) -> Outcome {
     match args.etag_save.as_deref().filter(|path| path.as_os_str() != "-") {
         None => Ok(()),
@@ -82,7 +82,7 @@ pub(in crate::fetch) fn check(args: &TransferArgs) -> Outcome {
     }
 }
 
-/// Keeps the etag of the response. One of 304 that has none leaves what is known.
+/// Saves the etag of the response. One of 304 that has none leaves what is known.
 pub(in crate::fetch) fn keep_etag(args: &TransferArgs, response: &Response) -> Outcome {
     let Some(path) = &args.etag_save else { return Ok(()) };
     let etag = response.headers().get(KnownName::ETAG);
@@ -99,8 +99,7 @@ pub(in crate::fetch) fn keep_etag(args: &TransferArgs, response: &Response) -> O
     Output::open(&to, There::IsReplaced, false)?.show(line)
 }
 
-/// Returns true if the server has sent what was not asked for: it pays no heed to the condition, and its date
-/// does not meet it.
+/// Returns true if the server has ignored the condition, and the date of the response does not meet it.
 pub(in crate::fetch) fn is_unmet(args: &TransferArgs, response: &Response) -> bool {
     let Some(TimeCondition { date, is_before }) = time_condition(args) else { return false };
     let modified = last_modified(response);
@@ -113,7 +112,7 @@ fn last_modified(response: &Response) -> Option<SystemTime> {
     parse_http_date(std::str::from_utf8(value).ok()?).ok()
 }
 
-/// `-R`: gives the file the time of the resource. A response without one leaves that of the file.
+/// Applies `-R`: gives the file the time of the resource. A response without one leaves that of the file.
 pub(in crate::fetch) fn set_time(path: &Path, last_modified: &[u8]) {
     let text = std::str::from_utf8(last_modified).ok();
     let Some(time) = text.and_then(|text| parse_http_date(text).ok()) else { return };

@@ -1,10 +1,10 @@
-//! `--print-curl`: the request as a line for curl, to be handed to somebody else.
+//! `--print-curl`: the request as a command line for curl.
 
 use super::{Plan, target::Target};
 use crate::args::Options;
 use crate::fetch::content::{Input, Source, multipart::Part};
 
-/// The line for one target. Fields are all there, so that curl adds none of its own.
+/// Returns the command line for one target. Fields are all there, so that curl adds none of its own.
 pub(in crate::fetch) fn line(plan: &Plan, target: &Target, options: &Options) -> String {
     let connection = &options.connection;
     let mut words = vec!["curl".to_owned()];
@@ -68,7 +68,7 @@ fn part(part: &Part) -> String {
     format!("-F {}", quoted(&format!("{name}={value}")))
 }
 
-/// The value of a part, with what is said of it.
+/// Returns the value of a part with its parameters.
 fn described(part: &Part) -> String {
     let mut word = match &part.input {
         Input::Text(text) => String::from_utf8_lossy(text).into_owned(),
@@ -83,7 +83,7 @@ fn described(part: &Part) -> String {
     word
 }
 
-/// Quotes a word for a shell, only where that is needed.
+/// Quotes a word for a shell, if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&byte);
     match !word.is_empty() && word.bytes().all(is_plain) {

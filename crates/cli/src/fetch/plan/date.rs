@@ -1,4 +1,4 @@
-//! Dates as people write them for `-z`: those of HTTP, and others that curl reads.
+//! Dates for `-z`: those of HTTP, and other forms that curl reads.
 
 use std::time::{Duration, SystemTime};
 
@@ -24,10 +24,10 @@ const ZONES: [(&str, i64); 14] = [
     ("cest", 2),
 ];
 
-/// The last second that has four digits for its year.
+/// The last second whose year has four digits.
 const LATEST: i64 = 253_402_300_799;
 
-/// Reads a date; nothing if it is none. It is in Greenwich's time unless it says otherwise.
+/// Parses a date; returns nothing if it is none. It is in Greenwich's time unless it says otherwise.
 pub(in crate::fetch) fn read(text: &str) -> Option<SystemTime> {
     let text = text.trim().to_ascii_lowercase();
     let mut date = Date::default();
@@ -52,7 +52,7 @@ pub(in crate::fetch) fn read(text: &str) -> Option<SystemTime> {
     date.seconds()
 }
 
-/// `1994-11-06`, alone or before `T08:49:37Z`, with its digits together.
+/// Parses `1994-11-06`, alone or before `T08:49:37Z`, or `19941106`.
 fn iso(text: &str) -> Option<String> {
     let (date, rest) = text.split_at_checked(10)?;
     let parts: Vec<&str> = date.split('-').collect();
@@ -68,12 +68,12 @@ struct Date {
     month: Option<i64>,
     day: Option<i64>,
     second_of_day: Option<i64>,
-    /// Seconds east of Greenwich.
+    /// The offset of the zone in seconds east of Greenwich.
     zone: Option<i64>,
 }
 
 impl Date {
-    /// Takes a word or a number, with the sign before it; nothing if it has no place.
+    /// Takes a word or a number, with the sign before it; returns nothing if it does not fit.
     fn take(&mut self, token: &str, before: Option<char>) -> Option<()> {
         if token.starts_with(|first: char| first.is_ascii_alphabetic()) {
             return self.word(token);
@@ -123,14 +123,14 @@ impl Date {
     }
 }
 
-/// Takes a part that was not known before.
+/// Sets a part that was not known before.
 fn put(part: &mut Option<i64>, value: i64) -> Option<()> {
     let is_new = part.is_none();
     *part = Some(value);
     is_new.then_some(())
 }
 
-/// `8:49` or `08:49:37`, in seconds.
+/// Parses `8:49` or `08:49:37`, in seconds.
 fn time(text: &str) -> Option<i64> {
     let parts: Vec<i64> = text.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
     let (hour, minute, second) = match parts[..] {
@@ -141,8 +141,8 @@ fn time(text: &str) -> Option<i64> {
     (hour < 24 && minute < 60 && second <= 60).then_some((hour * 60 + minute) * 60 + second)
 }
 
-/// Days since 1970 in the Gregorian calendar. Years are counted from March on, so that a leap day is the last
-/// of its year.
+/// Returns the days since 1970 in the Gregorian calendar. Years are counted from March on, so that a leap day
+/// is the last of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

@@ -1,11 +1,11 @@
-//! URLs that stand for several, as curl has them: `{a,b}`, `[1-9]`, `[01-20:2]`, `[a-z]`.
+//! URLs with patterns, as in curl: `{a,b}`, `[1-9]`, `[01-20:2]`, `[a-z]`.
 
 use std::net::Ipv6Addr;
 
-/// A bound against slips of the keyboard.
+/// The most URLs: a bound against typing errors.
 const URLS_MAX: usize = 100_000;
 
-/// A URL, and what each of its patterns stands for in it.
+/// A URL, and the values of its patterns.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(in crate::fetch) struct Globbed {
     pub(in crate::fetch) url: String,
@@ -47,7 +47,7 @@ impl Globbed {
     }
 }
 
-/// The name of a file with each `#1` replaced by what the first pattern stands for, and so on.
+/// Returns the name of a file with each `#1` replaced by the value of the first pattern, and so on.
 pub(in crate::fetch) fn named(name: &str, values: &[String]) -> String {
     let mut named = String::new();
     let mut rest = name;
@@ -86,7 +86,7 @@ fn pieces(typed: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// A pattern at the beginning, and what follows it.
+/// Parses a pattern at the beginning, and returns the rest.
 fn choice(text: &str) -> Result<Option<(Vec<String>, &str)>, String> {
     let between = |open, close| text.strip_prefix(open).and_then(|rest: &str| rest.split_once(close));
     if let Some((inner, after)) = between('{', '}') {
@@ -102,7 +102,7 @@ fn choice(text: &str) -> Result<Option<(Vec<String>, &str)>, String> {
     }
 }
 
-/// `1-9`, `01-20:2` or `a-z`; nothing when it is none of them.
+/// Parses `1-9`, `01-20:2` or `a-z`; returns nothing if it is none of them.
 fn range(inner: &str) -> Result<Option<Vec<String>>, String> {
     let (bounds, step) = inner.split_once(':').unwrap_or((inner, "1"));
     let (Some((first, last)), Ok(step)) = (bounds.split_once('-'), step.parse::<usize>()) else {

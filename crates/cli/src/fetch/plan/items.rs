@@ -1,4 +1,4 @@
-//! The items after the URL on the command line: parts of a request in few characters, as in HTTPie.
+//! The items after the URL on the command line: short forms of parts of a request, as in HTTPie.
 
 use std::{
     net::{Ipv4Addr, Ipv6Addr},
@@ -22,17 +22,17 @@ pub(in crate::fetch) enum Item {
     /// `name=value` and `name=@FILE`. The name leads into JSON as [`Document`](super::nested::Document) reads
     /// it.
     Text { name: String, value: Value },
-    /// `name:=json` and `name:=@FILE`, named likewise.
+    /// `name:=json` and `name:=@FILE`, with the same names.
     Json { name: String, value: Value },
     /// `name@FILE`, with `;type=` behind it where the media type does not follow from the name.
     File { name: String, path: PathBuf, media_type: Option<String> },
     /// `@FILE`.
     Content(PathBuf),
-    /// A URL: it has a scheme, or can be nothing but a host with a port or a path.
+    /// A URL: it has a scheme, or can only be a host with a port or a path.
     Url(String),
 }
 
-/// A value as it was given, or the file that has it.
+/// A value, or the file with it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Value {
     Given(String),
@@ -69,8 +69,8 @@ const SEPARATORS: [(&str, Separator); 10] = [
 
 const FORMS: &str = "written as name=value, name:=json, name==value, Name:value, name@FILE or @FILE";
 
-/// Reads the words behind the method: the URL and the items. An item that stands where the URL is expected is
-/// taken for one if a URL follows.
+/// Parses the words behind the method: the URL and the items. An item that stands where the URL is expected
+/// is taken for one if a URL follows.
 ///
 /// # Errors
 /// A word that is no item, or a field or query whose file cannot be read.
@@ -93,14 +93,14 @@ pub(in crate::fetch) fn read<'a>(
 }
 
 impl Separator {
-    /// Returns true if no host has it.
+    /// Returns true for a character that no host contains.
     const fn is_in_no_host(self) -> bool {
         !matches!(self, Self::Field | Self::FieldInFile | Self::File | Self::EmptyField)
     }
 }
 
 impl Item {
-    /// Takes one apart. The first separator that no backslash precedes counts.
+    /// Parses an item. The first separator that no backslash precedes counts.
     pub(in crate::fetch) fn of(text: &str) -> Result<Self, String> {
         if is_url(text) {
             return Ok(Self::Url(text.to_owned()));
@@ -141,7 +141,7 @@ impl Item {
         })
     }
 
-    /// The same with what stands in files of fields and queries, without the line ends behind it.
+    /// Loads the files of fields and queries, without trailing line ends.
     fn loaded(self) -> Result<Self, Failure> {
         let text = |value: Value| value.text().map(|text| text.trim_end_matches(['\r', '\n']).to_owned());
         Ok(match self {
@@ -167,13 +167,12 @@ impl Value {
     }
 }
 
-/// A name in which a backslash before another one means nothing any more.
+/// Returns a name in which a backslash before another one is literal.
 pub(in crate::fetch) fn plain(name: &str) -> String {
     name.replace("\\\\", "\\")
 }
 
-/// A value without the backslashes before characters of separators, as HTTPie has it; before any other a
-/// backslash is itself.
+/// Returns a value without the backslashes before separators, as in HTTPie; other backslashes stay.
 fn literal(value: &str) -> String {
     let mut plain = String::with_capacity(value.len());
     let mut characters = value.chars();
@@ -190,7 +189,7 @@ fn literal(value: &str) -> String {
     plain
 }
 
-/// A path, with the user's folder for a tilde at the beginning: no shell replaces it within a word.
+/// Replaces a tilde at the beginning of a path by the user's folder, which no shell does within a word.
 fn at_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -198,25 +197,25 @@ fn at_home(path: &str) -> PathBuf {
     }
 }
 
-/// A complaint about a value, which may be a secret and is not shown.
+/// Returns an error about a value, which may be a secret and is not shown.
 fn of_value(name: &str, why: String) -> String {
     format!("{name:?}: {why}")
 }
 
-/// Checks that JSON is whole and valid, whatever is in it.
+/// Checks that JSON is complete and valid.
 pub(in crate::fetch) fn check_json(text: &str) -> Result<(), String> {
     let checked = serde_json::from_str::<serde::de::IgnoredAny>(text);
     checked.map(drop).map_err(|error| format!("no JSON: {error}"))
 }
 
-/// Returns true for what is taken for a URL wherever it stands.
+/// Returns true for a word that is a URL wherever it stands.
 pub(in crate::fetch) fn is_url(text: &str) -> bool {
     let begins =
         |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     begins("http://") || begins("https://") || has_port(text) || (split(text).is_none() && has_path(text))
 }
 
-/// `:8080`, which is on localhost, or a host with a port where the host can be no name of a field:
+/// Returns true for `:8080`, which is on localhost, or for a host with a port that cannot be a field name:
 /// `localhost:8080`, `127.0.0.1:8080`, `[::1]:8080`, and `a.example:8080/path` because of the path.
 fn has_port(text: &str) -> bool {
     let (host, rest) = match text.strip_prefix('[').and_then(|rest| rest.split_once("]:")) {
@@ -234,7 +233,7 @@ fn has_port(text: &str) -> bool {
     }
 }
 
-/// `a.example/path`.
+/// Returns true for `a.example/path`.
 fn has_path(text: &str) -> bool {
     text.split_once('/').is_some_and(|(host, _)| is_domain(host))
 }
@@ -246,7 +245,7 @@ fn is_domain(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_label)
 }
 
-/// The name without the backslashes before separators, what follows it, and the value as it is.
+/// Splits an item into the name without backslashes, the separator, and the value as it is.
 fn split(text: &str) -> Option<(String, Separator, String)> {
     let mut name = String::new();
     let mut rest = text;

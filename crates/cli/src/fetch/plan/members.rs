@@ -8,8 +8,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// The members of an object in their order, those with one name each for itself, and values as they are
-/// written.
+/// The members of an object in their order, duplicates included, with their values as text.
 #[derive(Debug, Default)]
 pub(in crate::fetch) struct Members(pub(in crate::fetch) Vec<(String, Box<RawValue>)>);
 

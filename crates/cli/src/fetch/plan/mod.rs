@@ -1,4 +1,4 @@
-//! The plan of a run, worked out from the arguments before anything is opened or sent.
+//! The plan of a run: everything derived from the arguments before anything is opened or sent.
 
 pub(in crate::fetch) mod condition;
 pub(in crate::fetch) mod curl;
@@ -36,38 +36,38 @@ use crate::{
 
 const USER_AGENT: &str = concat!("alula/", env!("CARGO_PKG_VERSION"));
 
-/// A request, and each place it is sent to in turn.
+/// A request, and the targets to send it to in turn.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) method: String,
-    /// The method of a target without a file, where others have one.
+    /// The method of a target without a file, if others have one.
     method_without_upload: Option<&'static str>,
     pub(super) targets: Vec<Target>,
     pub(super) fields: Vec<(String, String)>,
     content: Option<Content>,
-    /// The files of -T, of which each target says its own.
+    /// The files of -T; each target names its own.
     uploads: Vec<Content>,
     pub(super) session: Option<Kept>,
-    /// The URL's host, at whose addresses the host of a field `host` is asked.
+    /// The host of the URL, whose addresses are used for the field `host`.
     pub(super) stand_in: Option<StandIn>,
-    /// Content is sent in chunks, whatever is known of its length.
+    /// The content is sent in chunks, even if its length is known.
     pub(super) is_chunked: bool,
     pub(super) login: Login,
     /// The name and the password of -u, unless they are sent at once.
     user: Option<(String, String)>,
-    /// The time that it took to read content that is held, such as that of stdin.
+    /// The time that reading stdin into memory took.
     reading_took: Duration,
 }
 
-/// The words on the command line.
+/// The words of the command line.
 struct Words<'a> {
-    /// The method of the command, or the one named to `request`.
+    /// The method of the command, or the word that `request` was given.
     method: Option<&'a str>,
-    /// True if the method is the command's name, and content that does not go with it is a slip.
+    /// True if the command names the method, so that unsuitable content is a mistake.
     is_command: bool,
     url: Option<&'a str>,
     items: &'a [String],
-    /// The words that stand before the URL: the name of the method.
+    /// The words before the URL: the name of the method.
     before_url: usize,
 }
 
@@ -154,7 +154,7 @@ impl Plan {
         })
     }
 
-    /// The method of the request to a target.
+    /// Returns the method of the request to a target.
     pub(super) fn method_for(&self, target: &Target) -> &str {
         match target.upload {
             None => self.method_without_upload.unwrap_or(&self.method),
@@ -162,14 +162,14 @@ impl Plan {
         }
     }
 
-    /// The deadline of the request in this place, which begins now. The first one has been waiting while
-    /// stdin was read.
+    /// Returns the deadline of the request at this place, which begins now. The first one has been waiting
+    /// while stdin was read.
     pub(super) fn deadline(&self, place: usize, max_time: Option<Duration>) -> Deadline {
         let took = if place == 0 { self.reading_took } else { Duration::ZERO };
         Deadline::after(max_time, took)
     }
 
-    /// The content of the request to a target.
+    /// Returns the content of the request to a target.
     pub(super) fn content_for(&self, target: &Target) -> Option<&Content> {
         match target.upload {
             Some(at) => self.uploads.get(at),
@@ -177,7 +177,7 @@ impl Plan {
         }
     }
 
-    /// Says that there are more files than URLs: one of them will not be written.
+    /// Warns that there are more files than URLs.
     pub(super) fn warn_of_outputs(&self, args: &OutputArgs) {
         let urls = self.targets.last().map_or(0, |target| target.place + 1);
         if args.names.len() > urls && !args.silent {
@@ -186,12 +186,12 @@ impl Plan {
         }
     }
 
-    /// Returns true if content is sent that is no file of -T.
+    /// Returns true if there is content other than a file of -T.
     pub(super) fn posts(&self) -> bool {
         self.content.is_some()
     }
 
-    /// The name and the password that are sent to a target when it asks for them.
+    /// Returns the name and the password for a target that asks for them.
     pub(super) fn user_for(&self, target: &Target) -> Option<(String, String)> {
         let has_authorization =
             self.fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
@@ -199,7 +199,7 @@ impl Plan {
         self.user.clone().or_else(|| target.credentials.clone()).filter(|_| is_asked_for)
     }
 
-    /// The fields for one of the targets: its credentials count if none are given otherwise.
+    /// Returns the fields for a target: credentials in its URL count if no others are given.
     pub(super) fn fields_for(&self, target: &Target) -> Vec<(String, String)> {
         let mut fields = self.fields.clone();
         let has_authorization = fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
@@ -231,8 +231,7 @@ fn query(items: &[Item], options: &Options, deadline: Deadline) -> Result<Vec<St
     Ok(query)
 }
 
-/// The URLs in the order in which they were given: words, of which `url` is the first that is one, and the
-/// values of --url.
+/// Returns the URLs in the order in which they were given: the words from `url` on, and the values of --url.
 fn in_order<'a>(words: &Words<'a>, url: Option<&'a str>, args: &'a RequestArgs) -> Vec<&'a str> {
     let all = words.url.into_iter().chain(words.items.iter().map(String::as_str)).enumerate();
     let is_first = |at: usize, word: &str| at == 0 && Some(word) == url;
@@ -244,8 +243,8 @@ fn in_order<'a>(words: &Words<'a>, url: Option<&'a str>, args: &'a RequestArgs) 
     urls.into_iter().map(|(.., url)| url).collect()
 }
 
-/// A target for each file of -T that is for its URL, or the target alone. By a command with a method of its
-/// own the last files are for all others, too. `places` has the place of each file's flag.
+/// Returns a target for each file of -T that belongs to its URL, or the target alone. By a command with a
+/// method of its own the last files are for all others, too. `places` has the place of each file's flag.
 fn paired(targets: Vec<Target>, uploads: &[Content], places: &[usize], is_command: bool) -> Vec<Target> {
     let last = places.last().copied();
     let mut all: Vec<Target> = Vec::new();
@@ -312,7 +311,7 @@ fn method(words: &Words<'_>, options: &Options, has_content: bool) -> Result<Str
     Ok(method.to_owned())
 }
 
-/// Gives targets without credentials those of the user's file, if it is to be read.
+/// Gives targets without credentials those of the user's .netrc, if it is to be read.
 fn take_from_netrc(targets: &mut [Target], args: &RequestArgs) -> Result<(), Failure> {
     let netrc = Netrc::of(args)?;
     for target in targets {
@@ -332,7 +331,7 @@ fn check_stdin(targets: &[Target], content: Option<&Content>, uploads: &[Content
     }
 }
 
-/// The scheme of the credentials, and the name and the password that are not sent at once.
+/// Returns the scheme of the credentials, and the name and the password that are not sent at once.
 fn login(session: Option<&Kept>, args: &RequestArgs) -> (Login, Option<(String, String)>) {
     if let Some(user) = session.and_then(Kept::digest_user) {
         return (Login::Digest, Some(user));
@@ -341,8 +340,8 @@ fn login(session: Option<&Kept>, args: &RequestArgs) -> (Login, Option<(String, 
     (login, args.user.clone().filter(|_| login != Login::Basic))
 }
 
-/// Takes the field `transfer-encoding: chunked` out, which is for the connection to send; returns true if it
-/// was there.
+/// Removes the field `transfer-encoding: chunked`, which the connection sends itself; returns true if it was
+/// there.
 fn take_chunked(fields: &mut Vec<(String, String)>) -> bool {
     let is_other = |(name, value): &(String, String)| {
         !(name.eq_ignore_ascii_case("transfer-encoding") && value.eq_ignore_ascii_case("chunked"))
@@ -352,14 +351,14 @@ fn take_chunked(fields: &mut Vec<(String, String)>) -> bool {
     fields.len() < before
 }
 
-/// The fields of flags and items.
+/// Returns the fields of flags and items.
 fn given<'a>(items: &'a [Item], args: &'a RequestArgs) -> Vec<&'a FieldArg> {
     let of_items =
         items.iter().filter_map(|item| if let Item::Field(field) = item { Some(field) } else { None });
     args.fields.iter().flat_map(|fields| &fields.0).chain(of_items).collect()
 }
 
-/// The default fields, unless one that is given takes their place, then the fields that are given.
+/// Returns the default fields, unless they are replaced, then the given fields.
 fn fields(
     given: &[&FieldArg],
     args: &RequestArgs,
@@ -377,7 +376,7 @@ fn fields(
     fields
 }
 
-/// Adds what a session has and nobody has given. Cookies and credentials that are given are those of the
+/// Adds the fields of a session that were not given. Cookies and credentials that are given are those of the
 /// session by now.
 fn with_session(
     session: &Kept,

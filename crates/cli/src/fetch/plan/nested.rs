@@ -1,4 +1,4 @@
-//! Names of items that lead into JSON, as HTTPie has them: `a[b]` is a member, `a[0]` an element and `a[]` a
+//! Names of items that are paths into JSON, as in HTTPie: `a[b]` is a member, `a[0]` an element and `a[]` a
 //! new one.
 //!
 //! Values are kept as they were written: what is given as JSON is read only where a later name leads into it.
@@ -9,13 +9,13 @@ use serde_json::value::RawValue;
 
 use super::members::Members;
 
-/// The elements that a name may ask for in front of its own: a bound against slips of the keyboard.
+/// The greatest index: a bound against typing errors.
 const INDEX_MAX: usize = 65_535;
 
-/// The parts of one name. JSON that is deeper is read by few.
+/// The most parts of one name. JSON that is deeper is read by few.
 const DEPTH_MAX: usize = 100;
 
-/// JSON that is made item by item.
+/// JSON that is built item by item.
 #[derive(Debug, Default)]
 pub(in crate::fetch) struct Document {
     root: Node,
@@ -23,16 +23,16 @@ pub(in crate::fetch) struct Document {
 
 #[derive(Debug, Default)]
 enum Node {
-    /// A node without a value yet; `null` in the end.
+    /// A node without a value; `null` in the end.
     #[default]
     Unset,
     Object(Vec<(String, Self)>),
     Array(Vec<Self>),
-    /// JSON text that is written as it is.
+    /// JSON text that is written unchanged.
     Written(String),
 }
 
-/// A step of a path, and its characters in the name.
+/// A step of a path, and its place in the name.
 #[derive(Debug)]
 struct Step {
     access: Access,
@@ -46,7 +46,7 @@ enum Access {
     Append,
 }
 
-/// A complaint about the characters of a name.
+/// An error about a part of a name.
 #[derive(Debug)]
 struct Wrong {
     why: String,
@@ -54,7 +54,7 @@ struct Wrong {
 }
 
 impl Document {
-    /// Puts JSON, which is known to be valid, where the name leads.
+    /// Puts valid JSON at the place that the name describes.
     ///
     /// # Errors
     /// The sentence about a name that is none, or that leads into something else than it needs, with the name
@@ -65,7 +65,7 @@ impl Document {
         put.map_err(|wrong| wrong.shown(name))
     }
 
-    /// Returns it as text, an empty object if nothing was put into it.
+    /// Returns the JSON text; an empty object if nothing was added.
     pub(in crate::fetch) fn into_json(self) -> String {
         let mut json = String::new();
         match self.root {
@@ -77,7 +77,7 @@ impl Document {
 }
 
 impl Node {
-    /// The node where the steps lead, made as far as it is not there.
+    /// Returns the node at the end of the steps, and creates it if necessary.
     fn at(&mut self, name: &str, steps: &[Step]) -> Result<&mut Self, Wrong> {
         let mut node = self;
         for step in steps {
@@ -87,7 +87,7 @@ impl Node {
         Ok(node)
     }
 
-    /// Follows one step; the kind of what is there instead if it cannot be followed.
+    /// Follows one step; the error is the kind of the node in the way.
     fn follow(&mut self, step: &Step) -> Result<&mut Self, &'static str> {
         if let Self::Unset = self {
             *self = match step.access {
@@ -111,7 +111,7 @@ impl Node {
         }
     }
 
-    /// Reads written JSON one level deep.
+    /// Parses JSON text one level deep.
     fn unfold(&mut self) {
         let Self::Written(json) = self else { return };
         let written = |value: Box<RawValue>| Self::Written(value.get().to_owned());
@@ -168,7 +168,7 @@ impl Node {
     }
 }
 
-/// The last member of this name, made if there is none.
+/// Returns the last member of this name, and creates it if necessary.
 fn member<'a>(members: &'a mut Vec<(String, Node)>, key: &str) -> &'a mut Node {
     let place = members.iter().rposition(|(known, _)| known == key).unwrap_or_else(|| {
         members.push((key.to_owned(), Node::Unset));
@@ -205,7 +205,7 @@ impl Wrong {
     }
 }
 
-/// A bracket, or what stands between brackets, with its characters in the name.
+/// A bracket, or the text between brackets, with its place in the name.
 #[derive(Clone, Debug)]
 struct Token {
     kind: TokenKind,
@@ -221,7 +221,7 @@ enum TokenKind {
     Number(String),
 }
 
-/// The steps that a name stands for.
+/// Returns the steps of a name.
 fn steps(name: &str) -> Result<Vec<Step>, Wrong> {
     let mut tokens = Tokens { all: tokens(name), next: 0 };
     let mut steps = vec![tokens.root()?];
@@ -242,7 +242,7 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// A word, `[0]` or `[]`.
+    /// Parses a word, `[0]` or `[]`.
     fn root(&mut self) -> Result<Step, Wrong> {
         let Some(first) = self.all.first().cloned() else {
             return Ok(Step { access: Access::Key(String::new()), place: 0..0 });
@@ -265,7 +265,7 @@ impl Tokens {
         }
     }
 
-    /// `[key]`, `[0]` or `[]`.
+    /// Parses `[key]`, `[0]` or `[]`.
     fn step(&mut self) -> Result<Step, Wrong> {
         let start = self.expect("`[`", |kind| *kind == TokenKind::Open)?.place.start;
         let inner = self.expect("a key, a number or `]`", |kind| *kind != TokenKind::Open)?;
@@ -300,8 +300,7 @@ fn index(digits: &str, place: &Range<usize>) -> Result<usize, Wrong> {
     index.ok_or_else(|| wrong(format!("an index is {INDEX_MAX} at most")))
 }
 
-/// A backslash takes from a bracket, and from a backslash, what it means here; before a number it makes a key
-/// of it.
+/// Splits a name into tokens; a backslash makes a bracket or a backslash literal, and a number a key.
 fn tokens(name: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut word = Word::default();
@@ -327,7 +326,7 @@ fn tokens(name: &str) -> Vec<Token> {
     tokens
 }
 
-/// Text between brackets, as far as it was read.
+/// Text between brackets, while it is read.
 #[derive(Default)]
 struct Word {
     start: usize,

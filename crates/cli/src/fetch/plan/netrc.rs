@@ -16,14 +16,14 @@ pub(in crate::fetch) struct Netrc(Vec<Entry>);
 
 #[derive(Debug, Default)]
 struct Entry {
-    /// The host; `None` for the default entry.
+    /// The host; `None` for the default entry. `None` for the default entry.
     machine: Option<String>,
     login: String,
     password: String,
 }
 
 impl Netrc {
-    /// The file that the flags name, if they name one. One that is not there is an error only when it was
+    /// Reads the file that the flags name, if they do. One that is not there is an error only when it was
     /// named outright.
     pub(in crate::fetch) fn of(args: &RequestArgs) -> Result<Self, Failure> {
         let path = match &args.netrc_file {
@@ -41,7 +41,7 @@ impl Netrc {
         }
     }
 
-    /// Name and password for a host: the first entry that is for it.
+    /// Returns the name and the password for a host, from the first matching entry.
     pub(in crate::fetch) fn credentials(&self, host: &str) -> Option<(String, String)> {
         let is_for =
             |entry: &&Entry| entry.machine.as_ref().is_none_or(|machine| machine.eq_ignore_ascii_case(host));
@@ -96,7 +96,7 @@ fn after_macro(text: &str) -> &str {
     ""
 }
 
-/// The next word, in quotes or without; what follows `#` where a word could begin is a comment.
+/// Returns the next word, in quotes or without; `#` at the beginning of a word starts a comment.
 fn next(rest: &mut &str) -> Result<Option<String>, &'static str> {
     *rest = rest.trim_start();
     while rest.starts_with('#') {

@@ -1,4 +1,4 @@
-//! `--offline`: the requests as they would be sent, and nothing sent.
+//! `--offline`: prints the requests without sending them.
 //!
 //! The client writes each of them to a server in this process, so that they are made as all others are, and
 //! what it writes is kept.
@@ -28,7 +28,7 @@ use crate::{
 /// The bytes that may lie between client and server.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// Heads that are shown are no attack.
+/// The largest head: a printed one is no attack.
 const HEAD_BYTES_MAX: u32 = 16 * 1024 * 1024;
 
 /// Prints the request to each target in turn.
@@ -50,7 +50,7 @@ pub(in crate::fetch) fn run(plan: &Plan, options: &Options) -> Outcome {
     outcome
 }
 
-/// The bytes of one request over HTTP/1.1.
+/// Returns the bytes of one request over HTTP/1.1.
 async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<u8>, Failure> {
     let kept = Kept::default();
     let (server, record) = (server(), kept.clone());
@@ -84,7 +84,7 @@ async fn written(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<
     Ok(std::mem::take(&mut *kept.lock()))
 }
 
-/// A server that reads each request to its end.
+/// Creates a server that reads each request to its end.
 fn server() -> ConnectionServer {
     let read = |mut exchange: Exchange| async move {
         // Content may come from a person who types on stdin, who is no slow peer.
@@ -96,7 +96,7 @@ fn server() -> ConnectionServer {
     Server::builder().limits(limits).build(read)
 }
 
-/// The same URL without TLS, which the server in this process does without.
+/// Returns the URL without TLS, which the server in this process does not need.
 fn in_clear_text(target: &Target) -> String {
     let mut url = target.url.clone();
     // https may become http, as the two are alike.
@@ -104,7 +104,7 @@ fn in_clear_text(target: &Target) -> String {
     url.into()
 }
 
-/// The fields that are sent, with the cookies of files and sessions for the URL as it is.
+/// Returns the fields to send, with the cookies of files and sessions for the real URL.
 fn with_cookies(plan: &Plan, target: &Target, options: &Options) -> Result<Vec<(String, String)>, Failure> {
     let mut fields = plan.fields_for(target);
     let jar = exchange::jar(plan, options, options.output.silent)?;

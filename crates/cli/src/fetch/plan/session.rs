@@ -1,5 +1,4 @@
-//! `--session`: fields, credentials and cookies that are kept from one run to the next, in a file as HTTPie
-//! writes it.
+//! `--session`: fields, credentials and cookies kept between runs, in a file in HTTPie's format.
 //!
 //! Rule: the file holds secrets. It is replaced as that of a jar is: at once, and for its owner alone.
 
@@ -19,29 +18,28 @@ use crate::{
     failure::exit::{Exit, Failure, Outcome},
 };
 
-/// The version of the form that the file has.
+/// The version of the file format.
 const FORM: &str = "3.2.4";
 
-/// Beginnings of names of fields that are for one request only.
+/// Beginnings of the names of fields that belong to one request only.
 const OF_ONE_REQUEST: [&str; 2] = ["content-", "if-"];
 
-/// Fields that are not kept as such: where a request is sent is for its URL to say, and cookies have a list
-/// of their own.
+/// Fields that are not kept as such: the host follows from the URL, and cookies have a list of their own.
 const KEPT_ELSEWHERE: [&str; 2] = ["cookie", "host"];
 
-/// A session as it was when the run began, with what the arguments add.
+/// A session as it was when the run began, with the additions of the arguments.
 #[derive(Debug)]
 pub(in crate::fetch) struct Kept {
     path: PathBuf,
-    /// The URL whose cookies it is about.
+    /// The URL whose cookies are kept.
     url: Url,
-    /// The file is left as it is.
+    /// The file is not written.
     is_fixed: bool,
     members: Map<String, Value>,
 }
 
 impl Kept {
-    /// Reads the session that is asked for, if one is, and adds the arguments to it. `of_url` is who asks by
+    /// Reads the session of the flags, if there is one, and adds the arguments to it. `of_url` is who asks by
     /// the first URL.
     ///
     /// # Errors
@@ -72,8 +70,7 @@ impl Kept {
         Ok(Some(kept))
     }
 
-    /// The fields that are sent beside those that are given, with the credentials unless there are some
-    /// already.
+    /// Returns the fields to send beside the given ones, with the credentials unless there are some already.
     ///
     /// # Errors
     /// The scheme of the credentials is none that is spoken.
@@ -98,13 +95,13 @@ impl Kept {
         Ok(fields)
     }
 
-    /// The name and the password that are sent as a digest once the server asks for one.
+    /// Returns the name and the password for digest authentication.
     pub(in crate::fetch) fn digest_user(&self) -> Option<(String, String)> {
         let (_, raw) = self.auth().filter(|(scheme, _)| *scheme == "digest")?;
         Some(user_of(&raw))
     }
 
-    /// The scheme of the credentials, and name and password or the token.
+    /// Returns the scheme of the credentials, and the name and the password, or the token.
     fn auth(&self) -> Option<(&str, String)> {
         let auth = self.members.get("auth")?;
         let text = |name: &str| auth[name].as_str().unwrap_or_default();
@@ -132,7 +129,7 @@ impl Kept {
         }
     }
 
-    /// Puts the cookies into the jar, for the host of the session where they name none.
+    /// Puts the cookies into the jar, for the host of the session if they name none.
     pub(in crate::fetch) fn fill(&self, jar: &Jar) {
         for cookie in cookies_of(self.members.get("cookies")) {
             // A cookie that is not for this host is left out.
@@ -140,7 +137,7 @@ impl Kept {
         }
     }
 
-    /// Writes the file, with the cookies that the jar has for the host; nothing if it is to be left as it is.
+    /// Writes the file, with the jar's cookies for the host, unless it is read-only.
     pub(in crate::fetch) fn keep(&self, jar: Option<&Jar>) -> Outcome {
         if self.is_fixed {
             return Ok(());
@@ -172,8 +169,7 @@ impl Kept {
         self.members.insert("auth".to_owned(), auth);
     }
 
-    /// Puts fields that are given in the place of those of the same name. Cookies among them are kept as
-    /// such.
+    /// Replaces fields by given ones of the same name. Cookies among them are kept as such.
     fn add_fields(&mut self, given: &[&FieldArg]) {
         let is_kept = |field: &&&FieldArg| {
             let name = field.name.to_ascii_lowercase();
@@ -213,13 +209,13 @@ fn is_one_of(names: &[&str], name: &str) -> bool {
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The pairs of a value of `cookie`.
+/// Returns the pairs in a value of `cookie`.
 fn crumbs(value: &str) -> Vec<(String, String)> {
     let pairs = value.split(';').filter_map(|pair| pair.trim().split_once('='));
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Fields as a list of names and values, or as the object that older files have.
+/// Reads fields from a list of names and values, or from an object as in older files.
 fn pairs(fields: Option<&Value>) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match fields {
@@ -233,7 +229,7 @@ fn pairs(fields: Option<&Value>) -> Vec<(String, String)> {
     }
 }
 
-/// Cookies as a server sets them.
+/// Returns cookies as `set-cookie` values.
 fn cookies_of(cookies: Option<&Value>) -> Vec<String> {
     match cookies {
         Some(Value::Array(all)) => {
@@ -263,7 +259,7 @@ fn set_cookie(name: &str, cookie: &Value) -> Option<String> {
     (!line.contains(['\r', '\n', '\0'])).then_some(line)
 }
 
-/// The cookies of a jar, given as curl writes it, that are for the host of this URL.
+/// Returns the cookies of a jar in curl's format that match the host of this URL.
 fn listed(jar: &str, url: &Url) -> Vec<Value> {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let lines = jar.lines().map(|line| line.strip_prefix("#HttpOnly_").unwrap_or(line));
@@ -284,7 +280,7 @@ fn listed(jar: &str, url: &Url) -> Vec<Value> {
     cookies.collect()
 }
 
-/// The file of a session: the path that is given, or by its name and the host's.
+/// Returns the file of a session: a path, or a file by its name and the host.
 fn path(name: &str, url: &Url) -> Result<PathBuf, Failure> {
     if name.contains(std::path::is_separator) {
         return Ok(name.into());
@@ -298,7 +294,7 @@ fn path(name: &str, url: &Url) -> Result<PathBuf, Failure> {
     Ok(folder.join("alula").join("sessions").join(host).join(format!("{name}.json")))
 }
 
-/// The folder of the user's configuration.
+/// Returns the user's configuration folder.
 fn configuration() -> Option<PathBuf> {
     let given = std::env::var_os(if cfg!(windows) { "APPDATA" } else { "XDG_CONFIG_HOME" });
     let given = given.map(PathBuf::from).filter(|folder| folder.is_absolute());

@@ -1,4 +1,4 @@
-//! The URL as it was typed, parsed and completed.
+//! The typed URL, parsed and completed.
 
 use std::borrow::Cow;
 
@@ -25,27 +25,26 @@ const ENCODED: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'}');
 
-/// A URL that can be asked for, and what was in it beside that.
+/// A URL to request, and the other parts of the typed URL.
 #[derive(Clone, Debug)]
 pub(in crate::fetch) struct Target {
     pub(in crate::fetch) url: Url,
-    /// The zone of an IPv6 address with its percent sign, which servers do not hear of.
+    /// The zone of an IPv6 address with its percent sign, which is not sent.
     pub(in crate::fetch) zone: Option<String>,
     /// Name and password before the host.
     pub(in crate::fetch) credentials: Option<(String, String)>,
-    /// The path and query as they were typed, if they are sent so though the path has dots that lead
-    /// elsewhere.
+    /// The path and query as they were typed, if they are sent with their dots.
     pub(in crate::fetch) path_as_is: Option<String>,
     /// The place of its URL on the command line.
     pub(in crate::fetch) place: usize,
-    /// The value of each of its patterns in this one.
+    /// The values of its patterns.
     pub(in crate::fetch) values: Vec<String>,
-    /// The file of -T that is sent to it, by its place among those of the plan.
+    /// The file of -T for it, by its place in the plan.
     pub(in crate::fetch) upload: Option<usize>,
 }
 
 impl Target {
-    /// Takes a URL as it is typed, and appends to its query, which is encoded already.
+    /// Parses a typed URL, and appends an encoded query.
     pub(in crate::fetch) fn of(typed: &str, query: &[String]) -> Result<Self, Failure> {
         let text = with_scheme(typed, None);
         alula::check_url(&text)?;
@@ -62,7 +61,7 @@ impl Target {
         Ok(Self { url, zone, credentials, path_as_is: None, place: 0, values: Vec::new(), upload: None })
     }
 
-    /// The URL to call, with the zone of its address.
+    /// Returns the URL to call, with the zone of its address.
     pub(in crate::fetch) fn called(&self) -> Cow<'_, str> {
         match &self.zone {
             Some(zone) => Cow::Owned(zone::put_into(self.url.as_str(), zone)),
@@ -83,13 +82,12 @@ impl Target {
         }
     }
 
-    /// The last part of the path, as it is written there.
+    /// Returns the last segment of the path, still encoded.
     pub(in crate::fetch) fn last_segment(&self) -> &str {
         self.url.path().rsplit('/').next().unwrap_or_default()
     }
 
-    /// The same for this file of -T, which stands in this place: a path that ends as a folder does is given
-    /// its name.
+    /// Returns the target for this file of -T at this place; a path that ends in a slash is given its name.
     pub(in crate::fetch) fn sent(&self, place: usize, content: &Content) -> Self {
         let mut target = Self { upload: Some(place), ..self.clone() };
         if let Source::Input(Input::File(path)) = &content.source
@@ -100,7 +98,7 @@ impl Target {
         target
     }
 
-    /// Appends the name of a file to a path that ends as a folder does.
+    /// Appends the name of a file to a path that ends in a slash.
     fn put_name(&mut self, name: &str) {
         if self.last_segment().is_empty()
             && let Ok(mut segments) = self.url.path_segments_mut()
@@ -110,8 +108,7 @@ impl Target {
     }
 }
 
-/// Puts a scheme in front of a URL that has none, this one or http; a host may be left out before a port or a
-/// path.
+/// Adds a scheme to a URL that has none, this one or http; the host may be missing before a port or a path.
 pub(in crate::fetch) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> String {
     let scheme = match scheme {
         Some(Scheme::Https) => "https",
@@ -141,7 +138,7 @@ pub(in crate::fetch) fn with_scheme(typed: &str, scheme: Option<Scheme>) -> Stri
     }
 }
 
-/// The failure to ask a URL whose protocol --proto or --proto-redir forbids.
+/// Returns the failure of a URL whose protocol --proto or --proto-redir forbids.
 pub(in crate::fetch) fn forbidden(url: &str) -> Failure {
     let scheme = url.split(':').next().unwrap_or_default();
     let sentence = format!("{}: {scheme} is not allowed by --proto or --proto-redir", alula::masked_url(url));

@@ -1,11 +1,11 @@
-//! Zones of IPv6 addresses in URLs, as `%25eth0` in `http://[fe80::1%25eth0]/`: the parser of URLs knows
-//! none, and servers do not hear of them.
+//! Zones of IPv6 addresses in URLs, as `%25eth0` in `http://[fe80::1%25eth0]/`: the URL parser does not
+//! accept them, and they are not sent.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// Takes the zone out of a URL that can be called; it keeps its percent sign.
+/// Removes the zone from a URL and returns it with its percent sign.
 pub(in crate::fetch) fn taken_out(url: &str) -> (Cow<'_, str>, Option<String>) {
     let Some((scheme, rest)) = url.split_once("://") else { return (url.into(), None) };
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
@@ -20,12 +20,12 @@ pub(in crate::fetch) fn taken_out(url: &str) -> (Cow<'_, str>, Option<String>) {
     }
 }
 
-/// Puts a zone into a URL without user, whose host is an IPv6 address.
+/// Puts a zone into a URL without user information, whose host is an IPv6 address.
 pub(in crate::fetch) fn put_into(url: &str, zone: &str) -> String {
     url.replacen(']', &format!("{zone}]"), 1)
 }
 
-/// Returns the name of the interface, or its index, that a zone with its percent sign means.
+/// Returns the interface name, or its index, of a zone with its percent sign.
 pub(in crate::fetch) fn name(zone: &str) -> String {
     let encoded = zone.strip_prefix("%25").or_else(|| zone.strip_prefix('%')).unwrap_or(zone);
     percent_decode_str(encoded).decode_utf8_lossy().into_owned()

@@ -1,4 +1,4 @@
-//! Content in other codings than UTF-8, for the eye.
+//! Converts content from other encodings to UTF-8 for display.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use encoding_rs::{Decoder, Encoding, UTF_8};
 
 use super::Show;
 
-/// Makes UTF-8 of content that comes in pieces; bytes that mean nothing in its coding are shown as U+FFFD.
+/// Converts content piece by piece to UTF-8; invalid bytes become U+FFFD.
 #[derive(Default)]
 pub(crate) struct Charset(Option<Decoder>);
 
 impl Charset {
-    /// Returns the conversion for content that is shown. UTF-8, content without a charset and compressed
+    /// Returns the converter for content that is displayed. UTF-8, content without a charset and compressed
     /// content pass as they are.
     pub(super) fn of(response: &Response, show: &Show) -> Self {
         let fields = response.headers();
@@ -29,7 +29,7 @@ impl Charset {
         Self(encoding.filter(|encoding| *encoding != UTF_8).map(Encoding::new_decoder))
     }
 
-    /// The text of the next piece; with `is_last` nothing more comes.
+    /// Converts the next piece; `is_last` marks the last one.
     pub(super) fn text<'o>(&mut self, bytes: &'o [u8], is_last: bool) -> Cow<'o, [u8]> {
         let Some(decoder) = &mut self.0 else { return Cow::Borrowed(bytes) };
         let mut text = String::with_capacity(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or_default());
@@ -39,7 +39,7 @@ impl Charset {
     }
 }
 
-/// The coding that a media type names (RFC 9110 §8.3.2).
+/// Returns the encoding that a media type names (RFC 9110 §8.3.2).
 fn parameter(media_type: &[u8]) -> Option<&'static Encoding> {
     let text = std::str::from_utf8(media_type).ok()?;
     let mut parameters = text.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));

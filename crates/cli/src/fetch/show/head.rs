@@ -1,4 +1,4 @@
-//! Heads as text, with colours or without.
+//! Heads as text, with or without colours.
 
 use alula::{FieldSection, Response, Status, Version, fields::Field};
 use url::Url;
@@ -12,16 +12,16 @@ pub(crate) struct Head {
     pub(crate) version: Version,
     pub(crate) status: Status,
     pub(crate) fields: FieldSection,
-    /// The fields behind the content, once they have come.
+    /// The trailers, once they have come.
     pub(crate) trailers: Option<FieldSection>,
 }
 
-/// Paints the status line and the fields as they came, those of coded content included, then an empty line.
+/// Paints the status line and the fields as they came, including those of coded content, then an empty line.
 pub(crate) fn response_head(response: &Response, show: &Show, head: &mut Painted) {
     paint_head(response.version(), response.status(), response.received_headers(), show, head);
 }
 
-/// Paints the fields that came behind the content, as curl does: without a line before them or behind.
+/// Paints the trailers as curl does: without an empty line around them.
 pub(crate) fn trailers(version: Version, fields: &FieldSection, show: &Show) -> Painted {
     let mut trailers = show.painted();
     paint_fields(version, fields, show, &mut trailers);
@@ -29,7 +29,7 @@ pub(crate) fn trailers(version: Version, fields: &FieldSection, show: &Show) -> 
 }
 
 impl Head {
-    /// The same of one that is kept.
+    /// Paints a kept head.
     pub(crate) fn paint(&self, show: &Show, head: &mut Painted) {
         paint_head(self.version, self.status, &self.fields, show, head);
         if let Some(trailers) = &self.trailers {
@@ -38,7 +38,7 @@ impl Head {
     }
 }
 
-/// The name of a field as it came: over HTTP/1.1 its spelling was kept.
+/// Returns the name of a field as it came: over HTTP/1.1 its spelling was kept.
 pub(crate) fn name_of(field: &Field<'_>, version: Version) -> Vec<u8> {
     let mut name = field.name_bytes().to_vec();
     if version == Version::Http1 {
@@ -72,7 +72,7 @@ fn paint_fields(version: Version, fields: &FieldSection, show: &Show, head: &mut
     }
 }
 
-/// Method, URL and the fields that are sent beside those that the connection adds, then an empty line.
+/// Paints method, URL and the fields beside those that the connection adds, then an empty line.
 pub(crate) fn request_head(
     method: &str,
     url: &Url,
@@ -90,7 +90,7 @@ pub(crate) fn request_head(
     head.own("\n");
 }
 
-/// The lines of a head over HTTP/1.1, without the line ends behind it, then an empty line.
+/// Paints the lines of a head of HTTP/1.1, then an empty line.
 pub(super) fn lines(bytes: &[u8], show: &Show, head: &mut Painted) {
     let mut lines = bytes.split(|byte| *byte == b'\n').map(|line| line.trim_ascii_end());
     head.paint(show.palette.first.bold(), lines.next().unwrap_or_default());
@@ -102,7 +102,7 @@ pub(super) fn lines(bytes: &[u8], show: &Show, head: &mut Painted) {
     head.own("\n");
 }
 
-/// Writes a field, or anything that is shown like one, on a line.
+/// Writes a field, or something displayed like one, on a line.
 pub(super) fn field(show: &Show, head: &mut Painted, name: &[u8], value: &[u8]) {
     head.paint(show.palette.name, name);
     head.own(": ");

@@ -1,5 +1,5 @@
-//! JSON for the eye. Tokens are copied, never read: numbers keep their digits, strings their escapes and
-//! members their order.
+//! JSON formatted for display. Tokens are copied, never read: numbers keep their digits, strings their
+//! escapes and members their order.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use anstyle::Style;
 use super::{Show, palette::Palette, sorted::sorted};
 use crate::terminal::{Painted, escaped_json};
 
-/// JSON laid out, or with colours, or both, and for a terminal with nothing in it that it obeys; nothing when
-/// it is none.
+/// Formats or colours JSON, or both, with control characters escaped for a terminal; returns nothing if it is
+/// not JSON.
 pub(super) fn shown(json: &[u8], show: &Show) -> Option<Painted> {
     let text = std::str::from_utf8(json).ok()?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
@@ -36,7 +36,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Goes over JSON that is known to be valid.
+    /// Writes valid JSON token by token.
     fn write(&mut self, json: &[u8]) {
         let mut rest = json;
         while let Some(&first) = rest.first() {

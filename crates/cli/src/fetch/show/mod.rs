@@ -24,7 +24,7 @@ use palette::Palette;
 pub(super) use request::request;
 pub(super) use sink::Sink;
 
-/// JSON that is longer is shown as it comes.
+/// The length above which JSON is not formatted.
 pub(super) const LAID_OUT_MAX: usize = 16 * 1024 * 1024;
 
 /// The parts to print, and their formatting.
@@ -34,34 +34,34 @@ pub(super) struct Show {
     pub(super) request_content: bool,
     pub(super) head: bool,
     pub(super) content: bool,
-    /// The time that the exchange took.
+    /// Facts about the exchange, such as its time.
     pub(super) meta: bool,
     pub(super) is_laid_out: bool,
     pub(super) is_coloured: bool,
-    /// It goes to a terminal: heads hold nothing that it obeys, and what ends without a line end is given
-    /// one, so that the prompt stands on a line of its own.
+    /// The output is a terminal: control characters in heads are escaped, and text without a line end gets
+    /// one, so that the prompt begins a line.
     pub(super) is_on_terminal: bool,
-    /// The content goes to a terminal as well, without being asked for as it is: control characters are
+    /// The content also goes to a terminal, and the user did not ask for raw bytes: control characters are
     /// escaped.
     pub(super) is_seen: bool,
     pub(super) layout: Layout,
     palette: Palette,
-    /// JSON is shown line by line, as it comes.
+    /// JSON is formatted line by line as it comes.
     is_stream: bool,
-    /// The coding that content is read in, whatever the response says.
+    /// The encoding of content, whatever the response says.
     charset: Option<&'static Encoding>,
-    /// Content is JSON, or none, whatever the response says.
+    /// Whether content is JSON, whatever the response says.
     is_json: Option<bool>,
 }
 
-/// The extent to which content that is laid out or coloured is held on its way.
+/// The part of the content that is held back before it is formatted or coloured.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Holding {
-    /// Passed on at once.
+    /// Nothing is held back.
     Nothing,
-    /// Held back until a line is whole.
+    /// An incomplete line is held back.
     Lines,
-    /// Held back until the content is whole.
+    /// All content is held back until it is complete.
     Whole,
 }
 
@@ -83,7 +83,7 @@ impl Show {
         Self { is_on_terminal, ..Self::default() }
     }
 
-    /// Returns the settings for a request that is shown and not sent.
+    /// Returns the settings for a request that is printed and not sent.
     pub(super) fn of_request(args: &OutputArgs, to: &Destination) -> Self {
         let show = Self::of(args, "", to);
         match args.print {
@@ -92,7 +92,8 @@ impl Show {
         }
     }
 
-    /// Decides what is shown by whether stdout is a terminal, and whether -v prints heads already.
+    /// Decides the parts to print: depends on whether stdout is a terminal, and whether -v prints heads
+    /// already.
     fn decide(
         args: &OutputArgs,
         method: &str,
@@ -136,7 +137,7 @@ impl Show {
         }
     }
 
-    /// Returns the extent to which this content is held, to be laid out or coloured.
+    /// Returns how much of this content is held back.
     pub(super) fn holding(&self, response: &Response) -> Holding {
         let media_type = response.headers().get(KnownName::CONTENT_TYPE).unwrap_or_default();
         let is_changed = self.content && (self.is_laid_out || self.is_coloured);
@@ -147,23 +148,23 @@ impl Show {
         }
     }
 
-    /// The coding of this content.
+    /// Returns the encoding of this content.
     pub(super) fn charset_of(&self, response: &Response) -> Charset {
         Charset::of(response, self)
     }
 
-    /// JSON for the eye, if it is JSON.
+    /// Formats JSON for display, if it is JSON.
     pub(super) fn json(&self, bytes: &[u8]) -> Option<Painted> {
         json::shown(bytes, self)
     }
 
-    /// An empty text for where this is shown.
+    /// Creates an empty painted text for this output.
     pub(super) fn painted(&self) -> Painted {
         Painted::new(self.is_on_terminal, self.is_coloured)
     }
 }
 
-/// `application/json`, `text/json` or `…+json`, whatever its parameters are.
+/// Returns true for `application/json`, `text/json` or `…+json`, whatever the parameters.
 pub(super) fn is_json(media_type: &[u8]) -> bool {
     let essence = media_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
     let essence = essence.to_ascii_lowercase();

@@ -1,10 +1,10 @@
-//! The colours of what is shown, for each background.
+//! The colours of the output, for each background.
 
 use anstyle::{Ansi256Color, AnsiColor, Color, Style as Paint};
 
 use crate::args::Style;
 
-/// A colour for each kind of token.
+/// The colour of each kind of token.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Palette {
     /// Names of members.
@@ -27,7 +27,7 @@ impl Default for Palette {
     }
 }
 
-/// The terminal's own colours, which its owner has chosen.
+/// The terminal's own colours, which its user has chosen.
 const ANSI: Palette = Palette {
     key: ansi(AnsiColor::Blue),
     string: ansi(AnsiColor::Green),
@@ -44,8 +44,8 @@ const ANSI: Palette = Palette {
     ],
 };
 
-/// The colours for an unknown background: each has a contrast of 4.5 to black and to white, which few
-/// colours have.
+/// The colours for an unknown background: each has a contrast of 4.5 to both black and white, as few colours
+/// have.
 const BOTH: Palette = Palette {
     key: cube(63),
     string: cube(29),
@@ -56,8 +56,8 @@ const BOTH: Palette = Palette {
     statuses: [cube(63).bold(), cube(29).bold(), cube(98).bold(), cube(131).bold(), cube(163).bold()],
 };
 
-/// The colours for a dark background: each has a contrast of 4.5 and more to black, as WCAG asks for text,
-/// whatever the terminal makes of its sixteen.
+/// The colours for a dark background: each has a contrast of at least 4.5 to black, as WCAG requires for
+/// text, whatever the terminal's sixteen colours are.
 const DARK: Palette = Palette {
     key: cube(117),
     string: cube(114),
@@ -68,7 +68,7 @@ const DARK: Palette = Palette {
     statuses: [cube(117).bold(), cube(114).bold(), cube(80).bold(), cube(221).bold(), cube(210).bold()],
 };
 
-/// The same to white.
+/// The colours for a light background, with the same contrast to white.
 const LIGHT: Palette = Palette {
     key: cube(25),
     string: cube(28),
@@ -88,7 +88,7 @@ const fn cube(number: u8) -> Paint {
 }
 
 impl Palette {
-    /// The palette of a style; `background` is what COLORFGBG says.
+    /// Returns the palette of a style; `background` is what COLORFGBG says.
     pub(super) fn of(style: Style, background: Option<&str>) -> Self {
         match style {
             Style::Ansi => ANSI,
@@ -108,8 +108,8 @@ impl Palette {
     }
 }
 
-/// Reads the background of `FOREGROUND;BACKGROUND`, which are numbers of the sixteen colours; nothing when it
-/// is none of them.
+/// Parses `FOREGROUND;BACKGROUND`, two numbers of the sixteen colours; returns nothing if it is something
+/// else.
 fn is_dark(colors: &str) -> Option<bool> {
     match colors.rsplit(';').next()?.parse::<u8>().ok()? {
         0..=6 | 8 => Some(true),

@@ -1,11 +1,11 @@
-//! A whole request as it is on the wire, for the eye or as it is.
+//! A whole request as text: raw, or formatted.
 
 use super::{Show, head};
 use crate::terminal::Painted;
 
 const END: &[u8] = b"\r\n\r\n";
 
-/// The parts of a request that are shown: byte by byte, or its head in lines and its JSON laid out.
+/// Returns the shown parts of a request: raw bytes, or head lines and formatted JSON.
 pub(crate) fn request(bytes: &[u8], show: &Show) -> Painted {
     let end = bytes.windows(END.len()).position(|window| window == END);
     let (head, content) = end.map_or((bytes, &b""[..]), |at| (&bytes[..at], &bytes[at + END.len()..]));

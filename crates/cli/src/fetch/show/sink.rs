@@ -1,4 +1,4 @@
-//! Content on its way to where it is shown or kept.
+//! The way of content to the terminal or a file.
 
 use std::{mem, time::Duration};
 
@@ -9,18 +9,18 @@ use crate::{
     terminal::Painted,
 };
 
-/// A byte that no text contains, but for UTF-16 and UTF-32.
+/// A byte that no text contains, except in UTF-16 and UTF-32.
 const BINARY: u8 = 0;
 
-/// Takes content piece by piece. JSON that is shown for the eye is held until it is whole; all else goes
-/// through.
+/// Takes content piece by piece, and writes it formatted or as it is. JSON that is shown for the eye is held
+/// until it is whole; all else goes through.
 pub(crate) struct Sink {
     output: Output,
     show: Show,
     holding: Holding,
     held: Vec<u8>,
     charset: Charset,
-    /// Bytes of content that are written.
+    /// The bytes of content that were written.
     bytes: u64,
     last: u8,
 }
@@ -38,7 +38,7 @@ impl Sink {
         self.take(&text)
     }
 
-    /// Takes text, and holds what is not to be shown yet.
+    /// Takes text, and holds back what cannot be shown yet.
     fn take(&mut self, text: &[u8]) -> Outcome {
         if self.holding == Holding::Nothing {
             return self.pass(text);
@@ -54,14 +54,14 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes the lines that are whole.
+    /// Writes the complete lines.
     fn pass_lines(&mut self) -> Outcome {
         let whole = self.held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines: Vec<u8> = self.held.drain(..whole).collect();
         lines.split_inclusive(|byte| *byte == b'\n').try_for_each(|line| self.pass_shown(line))
     }
 
-    /// Writes JSON laid out and coloured, and anything else as it is.
+    /// Writes JSON formatted and coloured, and anything else unchanged.
     fn pass_shown(&mut self, text: &[u8]) -> Outcome {
         match self.show.json(text) {
             Some(json) => self.pass_painted(json),
@@ -69,8 +69,7 @@ impl Sink {
         }
     }
 
-    /// Writes what is held, laid out and coloured, and then the trailers and what else was asked for beside
-    /// it.
+    /// Writes the held text, formatted and coloured, then the trailers and the other requested parts.
     pub(crate) fn finish(mut self, trailers: Option<Painted>, took: Duration) -> Outcome {
         self.take_rest()?;
         let held = mem::take(&mut self.held);
@@ -80,7 +79,7 @@ impl Sink {
         if self.show.meta { self.pass_meta(took) } else { Ok(()) }
     }
 
-    /// Takes what a coding still holds.
+    /// Takes what the converter still holds.
     fn take_rest(&mut self) -> Outcome {
         if !self.show.content {
             return Ok(());
@@ -98,7 +97,7 @@ impl Sink {
         self.output.show(meta)
     }
 
-    /// Writes what is held as it is: nothing more comes.
+    /// Writes the held text unchanged, because nothing more comes.
     pub(crate) fn release(&mut self) -> Outcome {
         self.take_rest()?;
         self.pass_held()?;
@@ -131,7 +130,7 @@ impl Sink {
         if text.len() < bytes.len() { Err(self.stop()) } else { Ok(()) }
     }
 
-    /// Says that the rest is not shown.
+    /// Reports that the rest is not shown.
     fn stop(&mut self) -> Failure {
         let shown = match self.bytes {
             0 => "the content is binary, and is not shown".to_owned(),

@@ -1,12 +1,11 @@
-//! JSON with the members of its objects in the order of their names.
+//! JSON with the members of its objects sorted by name.
 
 use serde_json::value::RawValue;
 
 use crate::fetch::plan::members::Members;
 
-/// The same JSON, which is known to be valid, sorted at each level. Numbers and strings stay as they are
-/// written, and of members with one name the first stays first. It is as deep as the parser allows, 128
-/// levels.
+/// Sorts valid JSON at each level. Numbers and strings stay as they are written, and of members with one name
+/// the first stays first. It is as deep as the parser allows, 128 levels.
 pub(super) fn sorted(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     write(json, &mut out);

@@ -1,12 +1,11 @@
-//! The few words about a certificate that people look for: subject, issuer and the time it holds (RFC 5280
-//! §4.1).
+//! The parts of a certificate that people look for: subject, issuer and validity (RFC 5280 §4.1).
 //!
 //! Rule: the bytes are a peer's. They are read within their lengths, and one that cannot be read has no
 //! words.
 //!
 //! The fuzz target `certificate` includes this file: nothing but the standard library is used here.
 
-/// A certificate in words.
+/// The text for a certificate.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Certificate {
     pub(crate) subject: String,
@@ -22,10 +21,10 @@ const OBJECT_IDENTIFIER: u8 = 0x06;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 const BMP_STRING: u8 = 0x1e;
-/// The version, which the first one did not have.
+/// The tag of the version, which certificates of version 1 do not have.
 const VERSION: u8 = 0xa0;
 
-/// The attributes that names are made of (RFC 4519 §2, RFC 5280 §4.1.2.4).
+/// The attributes of names (RFC 4519 §2, RFC 5280 §4.1.2.4).
 const ATTRIBUTES: [(&[u8], &str); 9] = [
     (&[0x55, 4, 3], "CN"),
     (&[0x55, 4, 5], "serialNumber"),
@@ -42,7 +41,7 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 impl Certificate {
-    /// Reads it in DER; nothing when it cannot be read.
+    /// Parses a certificate in DER; returns nothing if that fails.
     pub(crate) fn of(der: &[u8]) -> Option<Self> {
         let mut certificate = Der(der).take(SEQUENCE)?;
         let mut signed = certificate.take(SEQUENCE)?;
@@ -59,12 +58,12 @@ impl Certificate {
     }
 }
 
-/// Bytes that are still to be read.
+/// The bytes that are not parsed yet.
 #[derive(Clone, Copy)]
 struct Der<'a>(&'a [u8]);
 
 impl<'a> Der<'a> {
-    /// The content of the next value if it has this tag; else nothing is read.
+    /// Takes the content of the next value if it has this tag; otherwise takes nothing.
     fn take(&mut self, tag: u8) -> Option<Self> {
         let mut rest = *self;
         let (found, content) = rest.next()?;
@@ -74,7 +73,7 @@ impl<'a> Der<'a> {
         })
     }
 
-    /// The next value: its tag, and its content (X.690 §8.1).
+    /// Takes the next value: its tag and its content (X.690 §8.1).
     fn next(&mut self) -> Option<(u8, Self)> {
         let (tag, rest) = self.0.split_first()?;
         let (first, rest) = rest.split_first()?;
@@ -124,7 +123,7 @@ fn text(tag: u8, bytes: &[u8]) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// An identifier as people write it (X.690 §8.19).
+/// Returns an object identifier in dotted form (X.690 §8.19).
 fn dotted(identifier: &[u8]) -> String {
     let mut numbers = Vec::new();
     let mut number = 0_u64;
@@ -140,7 +139,7 @@ fn dotted(identifier: &[u8]) -> String {
     all.map(|number| number.to_string()).collect::<Vec<_>>().join(".")
 }
 
-/// `Nov 23 03:00:00 2026 GMT` (RFC 5280 §4.1.2.5).
+/// Formats a time like `Nov 23 03:00:00 2026 GMT` (RFC 5280 §4.1.2.5).
 fn time(bytes: &mut Der<'_>) -> Option<String> {
     let (tag, Der(text)) = bytes.next()?;
     let text = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;

@@ -1,19 +1,19 @@
-//! Values of ASN.1 in their distinguished encoding (X.690), as files with keys and certificates have them.
+//! Values of ASN.1 in DER (X.690), as in files with keys and certificates.
 
 pub(in crate::fetch) const INTEGER: u8 = 0x02;
 pub(in crate::fetch) const OCTET_STRING: u8 = 0x04;
 pub(in crate::fetch) const OBJECT_IDENTIFIER: u8 = 0x06;
 pub(in crate::fetch) const SEQUENCE: u8 = 0x30;
-/// `[0]`, around a value and in its place.
+/// The tag `[0]`: explicit, around a value, or implicit, in its place.
 pub(in crate::fetch) const EXPLICIT_0: u8 = 0xa0;
 pub(in crate::fetch) const IMPLICIT_0: u8 = 0x80;
 
-/// Bytes in which values stand one after the other.
+/// Values of DER that follow each other.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::fetch) struct Der<'a>(pub(in crate::fetch) &'a [u8]);
 
 impl<'a> Der<'a> {
-    /// The content of the next value if it has this tag; else nothing is read.
+    /// Takes the content of the next value if it has this tag; otherwise takes nothing.
     pub(in crate::fetch) fn take(&mut self, tag: u8) -> Option<Self> {
         let (found, rest) = self.0.split_first()?;
         let (first, rest) = rest.split_first().filter(|_| *found == tag)?;
@@ -30,12 +30,12 @@ impl<'a> Der<'a> {
         Some(Self(content))
     }
 
-    /// The content of the next value, whatever its tag is within these.
+    /// Takes the content of the next value if its tag is one of these.
     pub(in crate::fetch) fn take_any(&mut self, tags: [u8; 2]) -> Option<Self> {
         self.take(tags[0]).or_else(|| self.take(tags[1]))
     }
 
-    /// A number that is not negative.
+    /// Parses a number that is not negative.
     pub(in crate::fetch) fn number(&mut self) -> Option<u32> {
         let bytes = self.take(INTEGER)?.0;
         let is_plausible = (1..=4).contains(&bytes.len()) && bytes[0] < 0x80;

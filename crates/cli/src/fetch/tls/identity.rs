@@ -1,4 +1,4 @@
-//! The certificate that is shown to servers, and its key: PEM, DER or PKCS #12, with a password or without.
+//! The client's certificate and its key: PEM, DER or PKCS #12, with a password or without.
 
 use std::{
     fs,
@@ -17,16 +17,16 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// curl's number for a certificate of ours that cannot be used.
+/// curl's exit code for an unusable client certificate.
 const OURS: u8 = 58;
 
 const CERTIFICATE: &str = "CERTIFICATE";
 const PRIVATE_KEY: &str = "PRIVATE KEY";
 const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
-/// A line of keys that OpenSSL encrypted before there was PKCS #8, by a hash of the password with MD5.
+/// The line of a key that OpenSSL encrypted in its old form, with MD5 of the password.
 const ENCRYPTED_BEFORE: &[u8] = b"Proc-Type: 4,ENCRYPTED";
 
-/// The types of content in PKCS #12 (RFC 7292 §4, RFC 5652 §4 and §8), and of what is in its bags.
+/// The content types of PKCS #12 (RFC 7292 §4, RFC 5652 §4 and §8), and of its bags.
 const DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 1];
 const ENCRYPTED_DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 6];
 const BAG: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 12, 10, 1];
@@ -34,13 +34,13 @@ const KEY_BAG: u8 = 1;
 const SHROUDED_KEY_BAG: u8 = 2;
 const CERTIFICATE_BAG: u8 = 3;
 
-/// A chain of certificates and the key of the first one, as PEM.
+/// A certificate chain and the key of its first certificate, as PEM.
 struct Identity {
     chain: Vec<u8>,
     key: Vec<u8>,
 }
 
-/// The client that shows the certificate which the flags name, if they name one.
+/// Adds the certificate of the flags, if there is one, to a client.
 pub(in crate::fetch) fn showing(
     builder: ClientBuilder,
     args: &ConnectionArgs,
@@ -74,7 +74,7 @@ fn identity(path: &Path, password: Option<String>, args: &ConnectionArgs) -> Res
     Ok(Identity { chain, key })
 }
 
-/// `FILE:PASSWORD` as curl has it, if there is no file of the whole name.
+/// Splits `FILE:PASSWORD` as curl does, unless a file has the whole name.
 fn path_and_password(given: &Path, pass: Option<&str>) -> (PathBuf, Option<String>) {
     let pass = pass.map(str::to_owned);
     match given.to_str().and_then(|text| text.rsplit_once(':')) {
@@ -104,7 +104,7 @@ fn refused(path: &Path, why: Undecrypted) -> Failure {
     )
 }
 
-/// A private key as PEM that is not encrypted.
+/// Reads a private key as decrypted PEM.
 fn read_key(path: &Path, kind: CertType, password: Option<&str>) -> Result<Vec<u8>, Failure> {
     let file = read(path)?;
     if kind == CertType::Der {
@@ -126,7 +126,7 @@ fn read_key(path: &Path, kind: CertType, password: Option<&str>) -> Result<Vec<u
     Ok(pem(PRIVATE_KEY, &key).into_bytes())
 }
 
-/// A key in `EncryptedPrivateKeyInfo` (RFC 5958 §3).
+/// Decrypts a key in `EncryptedPrivateKeyInfo` (RFC 5958 §3).
 fn shrouded(bytes: &[u8], password: &str) -> Result<Vec<u8>, Undecrypted> {
     let parts =
         Der(bytes).take(SEQUENCE).and_then(|mut info| Some((info.take(SEQUENCE)?, info.take(OCTET_STRING)?)));
@@ -137,7 +137,7 @@ fn shrouded(bytes: &[u8], password: &str) -> Result<Vec<u8>, Undecrypted> {
     Ok(key)
 }
 
-/// The first section of a PEM text that is called so (RFC 7468).
+/// Returns the first section of a PEM text with this label (RFC 7468).
 fn section(text: &[u8], label: &str) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
     let (_, rest) = text.split_once(&format!("-----BEGIN {label}-----"))?;
@@ -151,7 +151,7 @@ fn pem(label: &str, bytes: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
-/// The certificates and the key that were found in a file of PKCS #12.
+/// The certificates and the key in a PKCS #12 file.
 #[derive(Default)]
 struct Contents {
     chain: String,
@@ -159,8 +159,8 @@ struct Contents {
 }
 
 impl Contents {
-    /// The certificates and the key of the file. Its own proof that it is whole is not checked: the key has
-    /// to be that of the certificate.
+    /// Reads the certificates and the key of the file. Its own proof that it is whole is not checked: the key
+    /// has to be that of the certificate.
     fn of_file(bytes: &[u8], password: &str) -> Result<Identity, Undecrypted> {
         let mut found = Self::default();
         let safes = safes(bytes).ok_or(Undecrypted::Unknown)?;
@@ -201,7 +201,7 @@ impl Contents {
     }
 }
 
-/// The safes of the file (RFC 7292 §4).
+/// Returns the safes of the file (RFC 7292 §4).
 fn safes(bytes: &[u8]) -> Option<Der<'_>> {
     let mut file = Der(bytes).take(SEQUENCE)?;
     file.take(INTEGER)?;
@@ -210,7 +210,7 @@ fn safes(bytes: &[u8]) -> Option<Der<'_>> {
     info.take(EXPLICIT_0)?.take(OCTET_STRING)?.take(SEQUENCE)
 }
 
-/// The bags of a safe, decrypted if they are encrypted.
+/// Returns the bags of a safe, decrypted if necessary.
 fn contents_of(mut safe: Der<'_>, password: &str) -> Result<Vec<u8>, Undecrypted> {
     let parts = (safe.take(OBJECT_IDENTIFIER), safe.take(EXPLICIT_0));
     let (Some(kind), Some(mut content)) = parts else { return Err(Undecrypted::Unknown) };
@@ -224,7 +224,7 @@ fn contents_of(mut safe: Der<'_>, password: &str) -> Result<Vec<u8>, Undecrypted
     }
 }
 
-/// The algorithm and the bytes of `EncryptedData` (RFC 5652 §8).
+/// Returns the algorithm and the bytes of `EncryptedData` (RFC 5652 §8).
 fn encrypted(mut content: Der<'_>) -> Option<(Der<'_>, &[u8])> {
     let mut data = content.take(SEQUENCE)?;
     data.take(INTEGER)?;

@@ -1,4 +1,4 @@
-//! Decryption of keys by a password: PBES2 with PBKDF2 and AES (RFC 8018 §6.2), as OpenSSL has written them
+//! Decryption of keys with a password: PBES2 with PBKDF2 and AES (RFC 8018 §6.2), as OpenSSL has written them
 //! since 3.0.
 
 use std::num::NonZeroU32;
@@ -21,16 +21,16 @@ const AES: &[u8] = &[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1];
 /// The largest number of iterations: more would take minutes.
 const ITERATIONS_MAX: u32 = 10_000_000;
 
-/// The reason why something is not decrypted.
+/// The reason for which decryption failed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::fetch) enum Undecrypted {
-    /// The key is encrypted in another way.
+    /// The encryption is not supported.
     Unknown,
-    /// The password is another one.
+    /// The password is wrong.
     Wrong,
 }
 
-/// The way in which something is encrypted.
+/// An encryption scheme with its parameters.
 struct Scheme<'a> {
     salt: &'a [u8],
     iterations: NonZeroU32,
@@ -40,7 +40,7 @@ struct Scheme<'a> {
     start: &'a [u8],
 }
 
-/// Decrypts bytes, the way of which this content of an `AlgorithmIdentifier` says.
+/// Decrypts bytes by the scheme in this content of an `AlgorithmIdentifier`.
 pub(in crate::fetch) fn decrypt(
     algorithm: Der<'_>,
     bytes: &[u8],

@@ -1,13 +1,13 @@
-//! The certificates that a server's has to lead to, as `-v` tells of them.
+//! The trusted root certificates, as `-v` describes them.
 
 use std::{env, path::PathBuf, sync::LazyLock};
 
 use crate::args::ConnectionArgs;
 
-/// Variables that name places to read the platform's certificates from, in place of the system's folders.
+/// The variables that replace the system's folders of certificates.
 const FROM_ENVIRONMENT: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
-/// The certificates that count, by the places that the flags name.
+/// The trusted certificates, by the places that the flags name.
 #[derive(Clone, Debug, Default)]
 pub(in crate::fetch) struct Roots {
     file: Option<PathBuf>,
@@ -24,7 +24,7 @@ impl Roots {
         Self { file, folder, has_platform, is_anything_trusted: args.insecure }
     }
 
-    /// Lines that name the certificates; none when no certificate is checked.
+    /// Returns lines about the trusted certificates; none if no certificate is checked.
     pub(in crate::fetch) fn lines(&self) -> Vec<String> {
         if self.is_anything_trusted {
             return Vec::new();
@@ -35,7 +35,7 @@ impl Roots {
         named.chain(self.has_platform.then(|| PLATFORM.clone())).collect()
     }
 
-    /// The line about the check of a certificate that went well.
+    /// Returns the line about a successful check.
     pub(in crate::fetch) const fn verdict(&self) -> &'static str {
         match self.is_anything_trusted {
             true => " SSL certificate not verified (-k)",
@@ -44,7 +44,7 @@ impl Roots {
     }
 }
 
-/// The platform's certificates, which are read and counted once, if a line about them is wanted.
+/// The line about the platform's certificates, which are read and counted once, if it is needed.
 static PLATFORM: LazyLock<String> = LazyLock::new(|| {
     let places = FROM_ENVIRONMENT.map(|name| (name, env::var_os(name)));
     let places = places.iter().filter_map(|(name, place)| Some((name, place.as_ref()?)));

@@ -1,4 +1,4 @@
-//! Trust in servers as the flags say it: the files that they name are handed to the library.
+//! Trust in servers by the flags: hands the files that they name to the library.
 
 use std::{fs, io, path::Path};
 
@@ -12,14 +12,13 @@ use crate::{
     failure::exit::{Exit, Failure},
 };
 
-/// curl's numbers for a file of certificates, one of revoked ones, a pinned key, and a server that is not
-/// trusted.
+/// curl's exit codes for a file of certificates, one of revoked ones, a pinned key, and an untrusted server.
 const CACERT: u8 = 77;
 const CRL: u8 = 82;
 const PIN: u8 = 90;
 const UNTRUSTED: u8 = 60;
 
-/// The client with the trust that the flags ask for.
+/// Applies the trust flags to a client.
 pub(in crate::fetch) fn trusting(
     builder: ClientBuilder,
     args: &ConnectionArgs,
@@ -59,7 +58,7 @@ fn rooted(mut builder: ClientBuilder, args: &ConnectionArgs) -> Result<ClientBui
     Ok(builder)
 }
 
-/// The texts of the files of a folder that hold certificates. A file that cannot be read holds none.
+/// Returns the texts of the files in a folder that hold certificates. A file that cannot be read holds none.
 fn in_folder(folder: &Path) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -77,13 +76,13 @@ fn read(path: &Path, curl: u8) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::local(path.display(), &error).curl(curl))
 }
 
-/// A file that the library does not take.
+/// Returns the failure of a file that the library refuses.
 fn unusable(path: &Path, curl: u8) -> impl Fn(Error) -> Failure {
     move |error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())).curl(curl)
 }
 
-/// The hashes of `sha256//…;sha256//…`, or that of the key in a file. One that is no hash is left out, and
-/// matches no key.
+/// Returns the hashes of `sha256//…;sha256//…`, or the hash of the key in a file. One that is no hash is left
+/// out, and matches no key.
 fn pins(given: &str) -> Result<Vec<[u8; 32]>, Failure> {
     if !given.starts_with("sha256//") {
         let text = read(Path::new(given), PIN)?;

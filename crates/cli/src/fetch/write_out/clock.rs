@@ -1,4 +1,4 @@
-//! `%time{FORMAT}`: a time in UTC, in the way of strftime, with the names of the locale C.
+//! `%time{FORMAT}`: a time in UTC, formatted like strftime with the names of the locale C.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,13 +20,13 @@ const MONTHS: [&str; 12] = [
 
 const SECONDS_OF_DAY: u64 = 24 * 60 * 60;
 
-/// The present time in this format.
+/// Formats the present time.
 pub(super) fn now(format: &str) -> String {
     // A clock that stands before 1970 is at its beginning.
     formatted(format, SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// The time so long after the beginning of 1970 in this format. Unknown conversions stay as they are.
+/// Formats a time given since the beginning of 1970. Unknown conversions stay as they are.
 fn formatted(format: &str, since: Duration) -> String {
     let clock = Clock::of(since);
     let mut text = String::new();
@@ -47,16 +47,16 @@ fn formatted(format: &str, since: Duration) -> String {
     text
 }
 
-/// A time, taken apart.
+/// A time, split into its parts.
 struct Clock {
     since: Duration,
     year: u64,
-    /// 1 to 12.
+    /// The hour from 1 to 12.
     month: u64,
     day: u64,
-    /// 0 for the first day of the year.
+    /// The day of the year, 0 for the first.
     day_of_year: u64,
-    /// 0 for Sunday.
+    /// The day of the week, 0 for Sunday.
     weekday: u64,
     hour: u64,
     minute: u64,
@@ -90,7 +90,7 @@ impl Clock {
         }
     }
 
-    /// Returns the text for a letter behind a percent sign; nothing if it is no letter of strftime.
+    /// Returns the text for a letter after a percent sign; nothing if strftime has no such letter.
     fn part(&self, letter: char) -> Option<String> {
         let Self { year, month, day, hour, minute, second, weekday, day_of_year, since } = self;
         let (week_year, week) = self.week();
@@ -151,8 +151,8 @@ impl Clock {
         (self.weekday + 6) % 7
     }
 
-    /// The week of ISO 8601, of which the first of a year is the one with its first Thursday, and the year
-    /// that it belongs to.
+    /// Returns the week of ISO 8601 and its year: the first week of a year is the one with its first
+    /// Thursday.
     fn week(&self) -> (u64, u64) {
         let thursday = self.day_of_year as i64 + 3 - self.weekday_from_monday() as i64;
         match u64::try_from(thursday) {

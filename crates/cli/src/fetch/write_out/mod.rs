@@ -1,4 +1,4 @@
-//! `-w`: a line about the exchange, with curl's names for what can be said.
+//! `-w`: prints facts about the exchange, by curl's names.
 
 mod clock;
 mod place;
@@ -17,7 +17,7 @@ use place::{Printer, WriteTarget};
 use variables::Name;
 pub(crate) use variables::described;
 
-/// The format, taken apart.
+/// The parsed format.
 pub(super) struct WriteOut(Vec<Piece>);
 
 enum Piece {
@@ -31,15 +31,15 @@ enum Piece {
     Fields,
     /// The variables, as JSON.
     All,
-    /// The rest goes there.
+    /// A change of the output for the rest.
     To(WriteTarget),
-    /// The rest is printed only when the exchange failed.
+    /// The rest is printed only if the exchange failed.
     OnError,
 }
 
 impl WriteOut {
-    /// Parses the flag's value: the text, or `@FILE` (`@-` is stdin) that has it. Unknown names are
-    /// reported, and nothing is printed for them.
+    /// Parses the flag's value: the text, or `@FILE` (`@-` is stdin) with it. Unknown names are reported, and
+    /// nothing is printed for them.
     pub(super) fn of(given: &str) -> Result<Self, Failure> {
         let text = match given.strip_prefix('@') {
             Some("-") => {
@@ -61,7 +61,7 @@ impl WriteOut {
         Ok(Self(pieces))
     }
 
-    /// Prints it with what is known of an exchange. The text is the user's, the values are not.
+    /// Prints the format with the facts of an exchange. The text is the user's, the values are not.
     pub(super) fn print(&self, report: &Report) -> Outcome {
         let mut printer = Printer::stdout();
         for piece in &self.0 {
@@ -81,7 +81,7 @@ impl WriteOut {
     }
 }
 
-/// The pieces, and the names that mean nothing.
+/// Returns the pieces, and the unknown names.
 fn pieces(text: &str) -> (Vec<Piece>, Vec<String>) {
     let (mut pieces, mut unknown) = (Vec::new(), Vec::new());
     let mut rest = text;
@@ -99,7 +99,7 @@ fn pieces(text: &str) -> (Vec<Piece>, Vec<String>) {
     (pieces, unknown)
 }
 
-/// The piece that begins with a percent sign or a backslash, or the name that means nothing; and its length.
+/// Parses the piece at a percent sign or a backslash, or returns the unknown name; and its length.
 fn piece(text: &str) -> (Result<Piece, String>, usize) {
     for (start, piece) in BRACED {
         let braced = text.strip_prefix(start).and_then(|rest| rest.split_once('}'));
@@ -119,7 +119,7 @@ fn piece(text: &str) -> (Result<Piece, String>, usize) {
     }
 }
 
-/// Makes a piece of what stands between braces; of a name that means nothing, the name.
+/// Creates a piece from the text between braces, or returns it as an unknown name.
 type Make = fn(&str) -> Result<Piece, String>;
 
 const BRACED: [(&str, Make); 4] = [

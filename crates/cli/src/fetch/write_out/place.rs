@@ -1,4 +1,4 @@
-//! The places to which `-w` prints: stdout, stderr and files, by turns.
+//! The outputs of `-w`: stdout, stderr and files, one after the other.
 
 use std::{
     fs::OpenOptions,
@@ -18,13 +18,13 @@ pub(super) enum WriteTarget {
     Stderr,
     File {
         path: PathBuf,
-        /// The file keeps its content, and more is added.
+        /// The file is appended to.
         is_appended: bool,
     },
 }
 
 impl WriteTarget {
-    /// A path, or `>>` and a path.
+    /// Parses a path, or `>>` and a path.
     pub(super) fn file(given: &str) -> Self {
         match given.strip_prefix(">>") {
             Some(path) => Self::File { path: path.into(), is_appended: true },
@@ -61,7 +61,7 @@ fn write(path: &Path, is_appended: bool, bytes: &[u8]) -> std::io::Result<()> {
     options.open(path)?.write_all(bytes)
 }
 
-/// Gathers what goes to one place, and prints it when another one's turn comes.
+/// Gathers text for one output, and prints it when the output changes.
 pub(super) struct Printer {
     place: WriteTarget,
     painted: Painted,
@@ -87,7 +87,7 @@ impl Printer {
         self.painted.text(text);
     }
 
-    /// Turns to this place for the rest.
+    /// Changes the output for the rest.
     pub(super) fn turn_to(&mut self, place: &WriteTarget) -> Outcome {
         std::mem::replace(self, Self::to(place.clone())).end()
     }

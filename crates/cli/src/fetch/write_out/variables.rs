@@ -14,17 +14,17 @@ pub(super) enum Known {
     /// A text; `None` is written as nothing, and as `null` in JSON.
     Text(Option<Vec<u8>>),
     Number(u64),
-    /// A status, 0 when there is none: three digits in a text.
+    /// A status, 0 if there is none; a text has three digits.
     Status(u16),
     Time(Duration),
-    /// -1 when there is none.
+    /// A number, -1 if there is none.
     Id(Option<usize>),
 }
 
-/// Looks it up in what is known of an exchange.
+/// Returns the value for an exchange.
 pub(super) type Variable = fn(&Report) -> Known;
 
-/// The variables in the order of their names, each with its meaning.
+/// The variables in the order of their names, with their descriptions.
 const VARIABLES: [(&str, &str, Variable); 47] = [
     ("certs", "the certificates of the server, in PEM", |report| text(certificates(report))),
     ("conn_id", "the number of the connection, from 0, or -1", |report| Known::Id(report.seen.connection)),
@@ -120,8 +120,7 @@ const VARIABLES: [(&str, &str, Variable); 47] = [
     }),
 ];
 
-/// The parts of a URL that can be asked for, as `%{url.host}` of the one that was given and `%{urle.host}` of
-/// the one that answered.
+/// The parts of a URL: `%{url.host}` of the requested one, and `%{urle.host}` of the one that answered.
 const PARTS: [(&str, Part); 8] = [
     // A fragment is not sent, and neither are options of mail.
     ("fragment", |_| None),
@@ -140,12 +139,12 @@ type Part = fn(&Url) -> Option<String>;
 #[derive(Clone, Copy)]
 pub(super) enum Name {
     Variable(Variable),
-    /// A part of a URL, of the one that answered if so.
+    /// A part of a URL; of the one that answered if the flag is true.
     Part(Part, bool),
 }
 
 impl Name {
-    /// The one that is called so, if there is one.
+    /// Returns the variable of this name, if there is one.
     pub(super) fn find(name: &str) -> Option<Self> {
         let part = |rest: &str| PARTS.iter().find(|(part, _)| *part == rest).map(|(_, part)| *part);
         if let Some(rest) = name.strip_prefix("url.") {
@@ -192,7 +191,7 @@ impl Known {
     }
 }
 
-/// A line for each name, with its meaning.
+/// Returns a line for each name, with its description.
 pub(crate) fn described() -> String {
     VARIABLES.map(|(name, meaning, _)| format!("  {:<23} {meaning}\n", format!("%{{{name}}}"))).concat()
 }
@@ -207,7 +206,7 @@ fn text(text: String) -> Known {
     Known::Text(Some(text.into_bytes()))
 }
 
-/// Returns a text that is unknown if empty.
+/// Returns a text; an empty one is unknown.
 fn some(text: &str) -> Known {
     bytes(text.as_bytes())
 }
@@ -229,7 +228,7 @@ fn version(report: &Report) -> Known {
     text(number.to_owned())
 }
 
-/// 0 when the step was not needed.
+/// Returns the time of a step; 0 if the step was not needed.
 fn step(report: &Report, step: fn(&Timing) -> Option<Duration>) -> Known {
     Known::Time(report.timing.as_ref().and_then(step).unwrap_or_default())
 }
@@ -246,7 +245,7 @@ fn per_second(bytes: u64, time: Duration) -> Known {
     Known::Number((bytes as f64 / time.as_secs_f64().max(1e-6)) as u64)
 }
 
-/// The certificates in PEM (RFC 7468 §5), the server's own first.
+/// Returns the certificates in PEM (RFC 7468 §5), the server's own first.
 fn certificates(report: &Report) -> String {
     let mut all = String::new();
     for certificate in &report.seen.certificates {
