@@ -1,4 +1,4 @@
-//! The codings of one message, the last one first, as a decoder of its content.
+//! The codings of one message, the last one first, as one decoder.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use alula_net::{Cause, Decoder, Error, Phase, Retry};
 
 use crate::{budget, codings::Codings, pool::DecoderPool, stage::Stage};
 
-/// Bytes decoded at once: what deflate can look back on, and a quarter of what a socket gives.
+/// The bytes that are decoded at once: the window of deflate, and a quarter of a read from a socket.
 const STEP_BYTES: usize = 32 * 1024;
 
-/// Decodes what comes by one coding, or two.
+/// Decodes content in one or two codings.
 pub(crate) struct Chain {
     pub(crate) codings: Codings,
-    /// The bytes that came, and the number of those that were taken.
+    /// The received bytes, and how many of them were taken.
     coded: Vec<u8>,
     at: usize,
     first: Option<Stage>,
     second: Option<Second>,
     bytes_max: u64,
     failed: Option<Error>,
-    /// The bytes that were made of them, and the number of those that were taken.
+    /// The decoded bytes, and how many of them were taken.
     content: Vec<u8>,
     taken: usize,
     /// The fields of the message as they came.
@@ -28,7 +28,7 @@ pub(crate) struct Chain {
     pool: Option<Arc<DecoderPool>>,
 }
 
-/// The coding that was applied first, and what the other one has left for it.
+/// The coding that was applied first, and the input that the other one has left for it.
 struct Second {
     stage: Stage,
     between: Vec<u8>,
@@ -61,7 +61,7 @@ impl Chain {
         (self.pool, self.bytes_max) = (Some(pool), bytes_max);
     }
 
-    /// Makes it ready for the next message; false when it is not worth keeping.
+    /// Resets it for the next message; returns false if it is not worth keeping.
     fn reset(&mut self) -> bool {
         (self.at, self.failed) = (0, None);
         self.fields.clear();
@@ -77,7 +77,7 @@ impl Chain {
         self.taken = 0;
     }
 
-    /// Decodes until there is content, or everything was taken.
+    /// Decodes until there is content, or no input is left.
     fn advance(&mut self, content: &mut Vec<u8>) -> Result<(), Cause> {
         let first = self.first.as_mut().ok_or(Cause::Coding("it has more than two codings"))?;
         loop {
@@ -118,7 +118,7 @@ impl Second {
         self.stage.reset()
     }
 
-    /// Runs one step of both; returns the bytes that the first took, and those that either made.
+    /// Runs one step of both; returns the bytes that the first took, and those that either produced.
     fn step(
         &mut self,
         first: &mut Stage,

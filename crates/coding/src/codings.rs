@@ -1,4 +1,4 @@
-//! The content codings that are known, and those of a message.
+//! The known content codings, and those of a message.
 
 use alula_fields::{FieldSection, KnownName};
 
@@ -38,9 +38,9 @@ pub enum Coding {
 pub enum Codings {
     /// The content has no coding; `identity` and empty names count as none.
     None,
-    /// A coding that is not known here, and perhaps others.
+    /// An unknown coding, perhaps with others.
     Unknown,
-    /// More than two codings, which nobody applies for a good reason.
+    /// More than two codings, which no sender applies for a good reason.
     TooMany,
     /// The coding that was applied last, and perhaps one before it.
     Known(Coding, Option<Coding>),
@@ -81,8 +81,8 @@ impl Coding {
 }
 
 impl Codings {
-    /// Returns what `content-encoding` says. The coding that is named last was applied last, and is undone
-    /// first. Allocates nothing.
+    /// Returns the codings that `content-encoding` lists. The coding that is named last was applied last, and
+    /// is undone first. Allocates nothing.
     pub fn of(fields: &FieldSection) -> Self {
         let lists = fields.get_all(KnownName::CONTENT_ENCODING);
         let names = lists.flat_map(|list| list.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);

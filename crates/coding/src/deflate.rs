@@ -1,4 +1,4 @@
-//! The coding `deflate`: by the book zlib (RFC 9110 §8.4.1.2), by some servers deflate without it.
+//! The coding `deflate`: zlib by the standard (RFC 9110 §8.4.1.2), deflate without zlib from some servers.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
@@ -65,7 +65,7 @@ impl Inflate {
         self.0.reset(is_zlib);
     }
 
-    /// The bytes taken, and whether the last block has ended.
+    /// Returns the bytes taken, and whether the last block has ended.
     pub(crate) fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<(usize, bool), &'static str> {
         let before = self.0.total_in();
         let status = self.0.decompress_vec(input, out, FlushDecompress::None);

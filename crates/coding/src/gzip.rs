@@ -21,11 +21,11 @@ pub(crate) struct Gzip {
 enum GzipState {
     Header,
     Content,
-    /// The check and the length of the content, as far as they came.
+    /// The checksum and the length of the content, as far as they have come.
     Trailer([u8; 8], usize),
     /// The end of a member; there may be another.
     Between,
-    /// The end of a member, when the first byte of another may have come.
+    /// The end of a member, perhaps with the first byte of another.
     Perhaps,
     /// Trailing bytes that begin no member, which are dropped as zlib and browsers do.
     End,
@@ -46,7 +46,7 @@ impl Gzip {
         Ok(taken)
     }
 
-    /// Takes one byte of what is around the content.
+    /// Takes one byte outside the content.
     fn take(&mut self, byte: u8) -> Result<(), &'static str> {
         self.place = match self.place {
             GzipState::Header if self.header.take(byte)? => self.begin(),

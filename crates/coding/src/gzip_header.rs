@@ -1,4 +1,4 @@
-//! The header of a member of gzip (RFC 1952 §2.3), byte by byte; nothing of it is kept.
+//! The header of a member of gzip (RFC 1952 §2.3), parsed byte by byte and dropped.
 
 use flate2::Crc;
 
@@ -19,7 +19,7 @@ pub(crate) struct Header {
 
 #[derive(Clone, Copy)]
 enum HeaderState {
-    /// The bytes that each header has.
+    /// The bytes that every header has.
     Fixed(u8),
     ExtraLength,
     ExtraLengthHigh(u8),
@@ -35,7 +35,7 @@ impl Default for HeaderState {
     }
 }
 
-/// Returns the bytes of the header that these begin with, or `None` while it is not whole.
+/// Returns the length of the header at the beginning, or `None` while it is incomplete.
 ///
 /// # Errors
 /// It is none.
@@ -51,13 +51,13 @@ pub fn bytes_of(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
 }
 
 impl Header {
-    /// Makes it ready for another header.
+    /// Resets it for another header.
     pub(crate) fn reset(&mut self) {
         (self.place, self.flags) = (HeaderState::default(), 0);
         self.crc.reset();
     }
 
-    /// Takes one byte; true once the header is whole.
+    /// Takes one byte; returns true once the header is complete.
     pub(crate) fn take(&mut self, byte: u8) -> Result<bool, &'static str> {
         let next = match self.place {
             HeaderState::Fixed(at) => self.fixed(at, byte)?,

@@ -1,4 +1,4 @@
-//! Decoders between two messages.
+//! A pool of decoders between messages.
 
 use std::{
     fmt,
@@ -20,8 +20,8 @@ pub struct DecoderPool {
 }
 
 impl DecoderPool {
-    /// Returns a decoder of content in these codings, which comes back by itself. Reading fails if the
-    /// content has more codings than are decoded.
+    /// Returns a decoder of content in these codings, which returns to the pool by itself. Reading fails if
+    /// the content has more codings than are decoded.
     ///
     /// Reading fails with [`TooLong`](alula_net::Cause::TooLong) if there are more than `bytes_max` once
     /// they are decoded, or more than [`coded_bytes_max`](crate::coded_bytes_max) of that before; with
@@ -43,7 +43,7 @@ impl DecoderPool {
         Some(chains.swap_remove(at))
     }
 
-    /// Keeps a decoder that was used and is ready again.
+    /// Keeps a used decoder that was reset.
     pub(crate) fn keep(&self, chain: Box<Chain>) {
         let mut chains = self.chains.lock().unwrap_or_else(PoisonError::into_inner);
         if chains.len() < SPARES_MAX {

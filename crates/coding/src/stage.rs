@@ -1,29 +1,29 @@
-//! A coding that is being decoded.
+//! One coding while it is being decoded.
 
-/// Undoes a coding, step by step.
+/// Decodes a coding, step by step.
 pub(crate) trait Coder: Send + Sync {
-    /// Decodes from the front of `input` into the capacity that `out` has left; gives the bytes taken. What
+    /// Decodes from the front of `input` into the remaining capacity of `out`; returns the bytes taken. What
     /// comes out may be kept back only for want of room.
     ///
     /// # Errors
     /// The bytes are not in this coding; the text says why.
     fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, &'static str>;
 
-    /// Returns true if what was taken so far may end there.
+    /// Returns true if the input may end here.
     fn is_whole(&self) -> bool;
 
-    /// Makes it ready for the next message; false when it is not worth keeping.
+    /// Resets it for the next message; returns false if it is not worth keeping.
     fn reset(&mut self) -> bool;
 }
 
-/// A coder, and what it was given.
+/// A coder, with counts of its input and output.
 pub(crate) struct Stage {
     coder: Box<dyn Coder>,
     /// The bytes it took.
     pub(crate) taken: u64,
     /// The bytes it made.
     pub(crate) made: u64,
-    /// It may hold more than there was room for.
+    /// It may hold output for which there was no room.
     may_hold: bool,
 }
 
@@ -45,7 +45,7 @@ impl Stage {
         Ok(taken)
     }
 
-    /// Returns true if nothing is missing; no bytes at all are well in any coding.
+    /// Returns true if the input may end here; an empty input may in any coding.
     pub(crate) fn is_whole(&self) -> bool {
         self.taken == 0 || self.coder.is_whole()
     }

@@ -4,7 +4,7 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error
 
 use crate::stage::Coder;
 
-/// Windows are 8 MiB at the most, which is what a decoder of content must take (RFC 9659 §3).
+/// The largest window, 8 MiB, which a decoder of content has to accept (RFC 9659 §3).
 const WINDOW_LOG_MAX: u32 = 23;
 /// The memory that a decoder may keep, in bytes.
 const SPARE_BYTES: usize = 1 << 20;

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::text::bytes;
 
-/// A name, value or piece of control data that was refused; whatever refused it has changed nothing.
+/// A name, value or piece of control data that was refused; the refused call has changed nothing.
 ///
 /// `Copy` and without allocation. It keeps the first forty bytes of the name or the control data as far as
 /// they can hold no secret, and never the value, which may be one.
@@ -45,7 +45,7 @@ pub enum FieldErrorKind {
     Scheme,
     /// The authority is not `host` or `host:port`.
     Authority,
-    /// The target, or the path in it, has a byte it must not have or the wrong form.
+    /// The target, or the path in it, has a forbidden byte or the wrong form.
     Target,
     /// The protocol of an extended CONNECT is no token.
     Protocol,
@@ -60,7 +60,7 @@ impl FieldError {
         self.kind
     }
 
-    /// Returns the offending name, or for control data its text: at most its first forty bytes, and nothing
+    /// Returns the offending name, or the text of control data: its first forty bytes at most, and nothing
     /// that may be secret: no query, no user information, nothing after the colon of a name.
     #[inline]
     pub fn quoted(&self) -> &[u8] {
@@ -101,13 +101,13 @@ impl FieldError {
         }
     }
 
-    /// Control data that has the wrong form although each byte may be there.
+    /// Returns the error for control data of the wrong form.
     #[cold]
     pub(crate) fn form(kind: FieldErrorKind, text: &[u8]) -> Self {
         Self { kind, byte: 0, at: NOWHERE, quote: Quote::of(kind, text) }
     }
 
-    /// Points at the first byte of `text` outside the wanted classes.
+    /// Returns the error for the first byte of `text` outside the required classes.
     #[cold]
     pub(crate) fn outside(kind: FieldErrorKind, quoted: &[u8], text: &[u8], wanted: u8) -> Self {
         match bytes::position_outside(text, wanted) {
@@ -163,7 +163,7 @@ struct Quote {
 }
 
 impl Quote {
-    /// Long enough for every known name; short enough for the error to be copied about.
+    /// The length of a quote: enough for every known name, and small enough for a cheap copy.
     const BYTES_MAX: usize = 40;
 
     fn of(kind: FieldErrorKind, bytes: &[u8]) -> Self {
@@ -178,8 +178,7 @@ impl Quote {
     }
 }
 
-/// Returns the bytes at the beginning that can hold no secret, by the rules of
-/// [`masked_url`](crate::masked_url).
+/// Returns the first bytes that cannot hold a secret, by the rules of [`masked_url`](crate::masked_url).
 fn harmless(kind: FieldErrorKind, text: &[u8]) -> usize {
     let until = |odd: u8| text.iter().position(|byte| *byte == odd);
     let is_user_possible = text.contains(&b'@') && text.first() != Some(&b'/');

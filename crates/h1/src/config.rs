@@ -15,23 +15,23 @@ pub struct Config {
     pub limits: Limits,
     /// The faults that the peer is forgiven; none by default.
     pub leniency: Leniency,
-    /// The spelling of field names in what is sent.
+    /// The spelling of field names in sent messages.
     pub spelling: Spelling,
-    /// True if the names of what is received keep their spelling; costs their bytes. Off by default.
+    /// True if received names keep their spelling, at the cost of their bytes. Off by default.
     pub keep_spelling: bool,
-    /// True if requests name scheme and authority in their target, as a proxy asks for (RFC 9112 §3.2.2).
+    /// True if requests name scheme and authority in their target, as a proxy requires (RFC 9112 §3.2.2).
     /// Clients only.
     pub absolute_targets: bool,
     /// The credentials for a proxy: the value of `proxy-authorization` (RFC 9110 §11.7.2) that is written
-    /// into each request beside the fields given; empty for none. Clients only.
+    /// into each request beside the given fields; empty for none. Clients only.
     pub proxy_authorization: String,
     /// The scheme of requests that do not name one: `http`, or `https` over TLS. Servers only.
     pub scheme: &'static str,
     /// Accepts content and tunnels that last until the close when TLS ends without close_notify; see
     /// [`Connection::receive_truncation`](crate::Connection::receive_truncation). Off by default.
     pub accept_truncated_tls: bool,
-    /// True if a client that has closed its side is answered all the same; false if it counts as gone then,
-    /// as with other servers. The driver decides about a request under way:
+    /// True if a client that has closed its side still gets its answer; false if it counts as gone, as with
+    /// other servers. The driver decides about a request under way:
     /// [`Connection::ends_with_peer`](crate::Connection::ends_with_peer). Off by default. Servers only.
     pub half_close: bool,
     /// Returns the present date as RFC 9110 §5.6.7 has it, `Sun, 06 Nov 1994 08:49:37 GMT`, for the `date` of
@@ -89,19 +89,18 @@ pub struct Leniency {
     pub folded_lines: bool,
     /// White space before the colon (RFC 9112 §5.1); it is taken out.
     pub space_before_colon: bool,
-    /// `content-length` beside `transfer-encoding: chunked` (RFC 9112 §6.3): it is ignored and taken out, and
-    /// the connection is not used again.
+    /// `content-length` beside `transfer-encoding: chunked` (RFC 9112 §6.3): the length is removed, and the
+    /// connection is not used again.
     pub length_with_coding: bool,
     /// `content-length` more than once with the same number in requests (RFC 9112 §6.3). Clients allow it in
     /// responses.
     pub repeated_length: bool,
 }
 
-/// The spelling of field names in what is sent; they mean the same in any case (RFC 9110 §5.1).
+/// The spelling of field names in sent messages; all spellings mean the same (RFC 9110 §5.1).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Spelling {
-    /// Names spelled with `append_spelled` keep that spelling, the others get their usual one:
-    /// `Content-Type`.
+    /// The given spelling for names added with `append_spelled`, the usual one for others: `Content-Type`.
     #[default]
     Given,
     /// The usual spelling for every name.

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as a protocol machine like others: one exchange at a time, and no windows.
+//! HTTP/1.1 as a protocol machine: one exchange at a time, without windows.
 
 use alloc::boxed::Box;
 use core::convert::Infallible;
@@ -80,7 +80,7 @@ impl ProtocolMachine for Connection {
         self.send_trailers(stream, trailers, out)
     }
 
-    /// The answer says then whether the connection ends with it.
+    /// Declares unwanted content; the answer then says whether the connection ends with it.
     #[inline]
     fn decline_content(&mut self, stream: StreamKey) {
         self.decline_content(stream);
@@ -162,8 +162,8 @@ impl ProtocolMachine for Connection {
         self.rests(input)
     }
 
-    /// Ends the connection, unless what is left of the exchange is little. A peer that was too slow is told
-    /// so where its request has no answer yet; other reasons have no words.
+    /// Ends the connection, unless little is left of the exchange. A peer that was too slow is told so where
+    /// its request has no answer yet; other reasons have no words.
     fn reset(&mut self, stream: StreamKey, reason: Reason) {
         match reason {
             Reason::TooMuch => self.reset_late(stream),

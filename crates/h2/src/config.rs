@@ -29,18 +29,18 @@ pub struct Config {
     /// True if a server sends DATA in the order of priorities (RFC 9218 §10); without effect on a client. Its
     /// driver has to say when a turn [ends](crate::Connection::end_turn).
     pub schedule: bool,
-    /// The number of streams that a client opens before the server's SETTINGS say how many it may; default
-    /// 100, which is usual. Set it to the limit of a server that you know: it refuses streams beyond that.
-    /// Without effect on a server.
+    /// The number of streams that a client opens before the server's SETTINGS state a limit; default 100,
+    /// which is usual. Set it to the limit of a server that you know: it refuses streams beyond that. Without
+    /// effect on a server.
     pub streams_expected: u32,
-    /// The time for which the peer may be silent, while streams are open, before it is pinged; `None` is
+    /// The time for which the peer may be silent while streams are open, before it is pinged; `None` is
     /// never.
     pub keep_alive: Option<Duration>,
-    /// The time that the peer may take to answer a ping of ours; default 20 s.
+    /// The time that the peer may take to answer a PING; default 20 s.
     pub ping_timeout: Duration,
     /// The time that the peer may take to acknowledge our SETTINGS; default 30 s.
     pub settings_timeout: Duration,
-    /// The breaches of servers that are forgiven; without effect on a server.
+    /// The faults of servers that are forgiven; without effect on a server.
     pub leniency: Leniency,
     /// True if [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
     pub trace: bool,
@@ -49,7 +49,7 @@ pub struct Config {
     pub keep_sent_head: bool,
 }
 
-/// The breaches of a server in its responses that are forgiven, one by one; none by default.
+/// The faults of a server's responses that are forgiven, one by one; none by default.
 ///
 /// A request is forgiven nothing: what one reader takes out, another one behind it may take for something
 /// else.
@@ -85,7 +85,7 @@ impl Config {
         EncoderConfig { table_bytes_max, ..self.encoder }
     }
 
-    /// Returns the SETTINGS that we send first; limits beyond what SETTINGS can say are cut to that.
+    /// Returns the SETTINGS that are sent first; limits beyond the range of SETTINGS are cut to it.
     pub(crate) fn settings(&self, client: bool) -> Settings {
         Settings {
             table_bytes: self.limits.table_bytes,

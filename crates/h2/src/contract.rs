@@ -1,4 +1,4 @@
-//! HTTP/2 as a protocol machine like others.
+//! HTTP/2 as a protocol machine.
 
 use alloc::boxed::Box;
 
@@ -295,7 +295,7 @@ impl ProtocolMachine for Connection {
     }
 }
 
-/// Returns the code with which the peer is told a reason (RFC 9113 §7).
+/// Returns the error code for a reason (RFC 9113 §7).
 const fn code_of(reason: Reason) -> ErrorCode {
     match reason {
         Reason::NotWanted => ErrorCode::NO_ERROR,

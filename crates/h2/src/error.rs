@@ -13,7 +13,7 @@ pub type ConnectionError = alula_machine::ConnectionError<Violation>;
 pub type SendError = alula_machine::SendError<Violation>;
 
 impl ErrorCode {
-    /// The code that the peer was told when the connection ended so, or that it told us.
+    /// Returns the error code with which the connection ended, sent by either side.
     pub const fn of(error: &ConnectionError) -> Self {
         match error {
             ConnectionError::Peer(violation) => violation.code,

@@ -1,5 +1,5 @@
-//! A trace for observers: one line per frame, in both directions, and the head that was sent last; nothing is
-//! kept without an observer.
+//! A trace for observers: one line for each frame in both directions, and the head that was sent last;
+//! nothing is kept without an observer.
 
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -9,9 +9,9 @@ use crate::frame::priority::Priority;
 use crate::frame::{FrameHeader, FrameKind, flag};
 use crate::head::sent_head::SentHead;
 
-/// A frame that came or went. Its `Display` is one line: the direction, the kind, the stream, the length of
-/// the payload, the names of the flags that are set and mean something, and what a small frame says. Kinds
-/// that nobody has defined have lines, too: `recv UNKNOWN(0x16) stream=3 length=9`.
+/// A frame that was received or sent. Its `Display` is one line: the direction, the kind, the stream, the
+/// length of the payload, the names of the flags that are set and mean something, and what a small frame
+/// says. Kinds that nobody has defined have lines, too: `recv UNKNOWN(0x16) stream=3 length=9`.
 ///
 /// ```
 /// use alula::h2::{Config, Connection};
@@ -24,7 +24,7 @@ use crate::head::sent_head::SentHead;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FrameSummary {
-    /// True if we sent it.
+    /// True if this side sent the frame.
     pub sent: bool,
     /// The type of the frame.
     pub kind: FrameKind,
@@ -39,8 +39,8 @@ pub struct FrameSummary {
 }
 
 impl FrameSummary {
-    /// Reads a frame as it lies on the wire: its header, and as much of its payload as is there (RFC 9113
-    /// §4.1). `None` for fewer bytes than the nine of a header. Allocates nothing.
+    /// Parses a frame on the wire: its header, and the available part of its payload (RFC 9113 §4.1). `None`
+    /// for fewer bytes than the nine of a header. Allocates nothing.
     ///
     /// ```
     /// use alula::h2::FrameSummary;
@@ -76,13 +76,13 @@ pub enum Detail {
     Priority(u32, Priority),
 }
 
-/// The frames nobody has asked for yet, the latest 1024, and the head that was sent last.
+/// The latest 1024 frames that were not fetched yet, and the head that was sent last.
 pub(crate) struct Trace {
-    /// Frames or heads are kept: one look on the way of all.
+    /// True if frames or heads are kept: one check for both.
     enabled: bool,
     keeps_frames: bool,
     sent_head: SentHead,
-    /// A small frame whose payload is not here yet.
+    /// A small frame whose payload is incomplete.
     begun: Option<FrameHeader>,
     frames: VecDeque<FrameSummary>,
 }
@@ -100,13 +100,13 @@ impl Trace {
         }
     }
 
-    /// Returns true if anybody watches.
+    /// Returns true if anybody observes.
     #[inline]
     pub(crate) const fn is_on(&self) -> bool {
         self.enabled
     }
 
-    /// Notes the block of a head that goes out.
+    /// Records the block of a sent head.
     pub(crate) fn keep_head(&mut self, block: &[u8]) {
         self.sent_head.read(block);
     }
@@ -123,7 +123,7 @@ impl Trace {
         }
     }
 
-    /// Notes a frame that came and is recorded once its payload is here, or was found to be wrong.
+    /// Records a received frame once its payload is complete, or found to be wrong.
     #[inline]
     pub(crate) fn begin(&mut self, header: FrameHeader) {
         if self.enabled {
@@ -131,14 +131,14 @@ impl Trace {
         }
     }
 
-    /// The frame that has begun, if any, is wrong and nobody reads on: it is recorded as far as it is known.
+    /// Records an unfinished frame as far as it is known, because it is wrong and nothing more is read.
     pub(crate) fn break_off(&mut self) {
         if let Some(header) = self.begun {
             self.keep_with(false, header, Detail::None);
         }
     }
 
-    /// Records a frame as [`record`](Self::record) does, where the payload was read elsewhere.
+    /// Records a frame like [`record`](Self::record), whose payload was parsed elsewhere.
     pub(crate) fn record_with(&mut self, sent: bool, header: FrameHeader, detail: impl FnOnce() -> Detail) {
         if self.enabled {
             self.keep_with(sent, header, detail());

@@ -47,7 +47,7 @@ impl DecodeError {
         }
     }
 
-    /// Returns true if the block may be right but is more than we take: a string above the limit.
+    /// Returns true if the block may be valid but exceeds a limit of ours: a string is too long.
     pub const fn is_limit(self) -> bool {
         matches!(self, Self::STRING_LIMIT)
     }

@@ -1,4 +1,4 @@
-//! `Debug` of what holds fields: no credential is shown.
+//! `Debug` for types that hold fields, without credentials.
 
 use alloc::string::String;
 use core::fmt;
@@ -11,11 +11,11 @@ use crate::encode::field::{Field, Indexing};
 use crate::encode::prepared::PreparedBlock;
 use crate::table::dynamic::Table;
 
-/// A name and a value as they may be shown.
+/// A name and a value in displayed form.
 pub(crate) struct Shown<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) value: &'a [u8],
-    /// The field is never to be indexed.
+    /// The field must never be indexed.
     pub(crate) is_secret: bool,
 }
 
@@ -48,21 +48,21 @@ impl fmt::Debug for Decoded<'_> {
     }
 }
 
-/// Says how large it is.
+/// Shows the size.
 impl fmt::Debug for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Table").field("size", &self.size()).field("size_max", &self.size_max()).finish()
     }
 }
 
-/// Says how large its table is.
+/// Shows the size of its table.
 impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder").field("table", &self.table()).finish_non_exhaustive()
     }
 }
 
-/// Says how many holes it has.
+/// Shows the number of holes.
 impl fmt::Debug for PreparedBlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedBlock").field("holes", &self.holes()).finish_non_exhaustive()

@@ -12,9 +12,9 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct MemoryBudget {
     held: AtomicU64,
     bytes_max: u64,
-    /// The bytes held from which no new work is begun.
+    /// The bytes from which on no new work is begun.
     bytes_soft: u64,
-    /// The bytes held from which strangers find less room.
+    /// The bytes from which on unknown peers get less memory.
     bytes_crowded: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct Reservation {
     budget: Arc<MemoryBudget>,
 }
 
-/// The memory that one connection holds, with its own limit and, if there is one, that of a budget.
+/// The memory that one connection holds, with its own limit and, if there is one, the limit of a budget.
 ///
 /// ```
 /// use alula::machine::{MemoryAccount, MemoryBudget};
@@ -50,14 +50,14 @@ pub struct MemoryAccount {
     budget: Option<Arc<MemoryBudget>>,
 }
 
-/// More memory was asked for than is left; nothing was charged.
+/// The failure of a charge beyond a limit; nothing was charged.
 #[derive(Copy, Clone, Debug, Eq, PartialEq)]
 pub struct OverBudget {
-    /// The bytes that were asked for.
+    /// The bytes of the failed charge.
     pub asked: u64,
-    /// The bytes that may be held.
+    /// The limit in bytes.
     pub bytes_max: u64,
-    /// True if it was the budget of the process that is used up, not the account's own limit.
+    /// True if the budget of the process is used up, and not the account's own limit.
     pub of_process: bool,
 }
 
@@ -67,7 +67,7 @@ impl MemoryBudget {
         Self::with_soft(bytes_max, bytes_max)
     }
 
-    /// Creates a budget of `bytes_max` bytes, [used up](Self::is_used_up) for new work with `bytes_soft`
+    /// Creates a budget of `bytes_max` bytes that [is used up](Self::is_used_up) for new work at `bytes_soft`
     /// bytes.
     pub const fn with_soft(bytes_max: u64, bytes_soft: u64) -> Self {
         let quarter = bytes_max / 4;
@@ -81,23 +81,22 @@ impl MemoryBudget {
         self.held.load(Relaxed)
     }
 
-    /// Returns true if as much is charged as the soft bound allows, or more: new work is to be refused until
-    /// some is given back. A soft bound that is the bound itself refuses nothing.
+    /// Returns true if the soft bound is reached: new work should be refused until bytes are released. A soft
+    /// bound that is the bound itself refuses nothing.
     #[inline]
     pub fn is_used_up(&self) -> bool {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft
     }
 
-    /// Returns true if a quarter of the budget is charged, or as much as the soft bound allows: peers of whom
-    /// nothing is known yet are to find less room, and those that hold more than they paid for.
+    /// Returns true if a quarter of the budget, or the soft bound, is reached: unknown peers get less memory,
+    /// and so do peers that hold more than they have paid for.
     #[inline]
     pub fn is_crowded(&self) -> bool {
         self.held() >= self.bytes_crowded
     }
 
-    /// Returns true if two thirds of what the soft bound allows are charged, or more: those who hold much of
-    /// it and do not get on are to go before new work is refused. A soft bound that is the bound itself asks
-    /// for nothing.
+    /// Returns true if two thirds of the soft bound are reached: peers that hold much and make no progress
+    /// should end before new work is refused. A soft bound that is the bound itself asks for nothing.
     #[inline]
     pub fn is_scarce(&self) -> bool {
         self.bytes_soft < self.bytes_max && self.held() >= self.bytes_soft / 3 * 2
@@ -109,8 +108,8 @@ impl MemoryBudget {
         self.charge_up_to(bytes, self.bytes_soft).then(|| Reservation { bytes, budget: Arc::clone(self) })
     }
 
-    /// Charges bytes that are held already and cannot be refused, whatever the bounds say; what comes later
-    /// finds less.
+    /// Charges bytes that are held already and cannot be refused, regardless of the bounds; later charges
+    /// find less.
     pub fn hold(self: &Arc<Self>, bytes: u64) -> Reservation {
         self.held.fetch_add(bytes, Relaxed);
         Reservation { bytes, budget: Arc::clone(self) }
@@ -140,8 +139,8 @@ impl Reservation {
         self.bytes
     }
 
-    /// Charges another number of bytes instead. Returns false, with the old number still charged, if more was
-    /// asked for and that would pass the soft bound of the budget; less is always granted.
+    /// Changes the charge to another number of bytes. Returns false, with the old number still charged, if
+    /// more was asked for and that would pass the soft bound of the budget; less is always granted.
     #[must_use = "the bytes may have been refused"]
     pub fn resize(&mut self, bytes: u64) -> bool {
         let is_granted = match bytes.checked_sub(self.bytes) {
@@ -165,12 +164,12 @@ impl Drop for Reservation {
 }
 
 impl MemoryAccount {
-    /// Creates an account with a limit of its own.
+    /// Creates an account with its own limit only.
     pub const fn new(bytes_max: u64) -> Self {
         Self { held: 0, bytes_max, budget: None }
     }
 
-    /// Creates an account with a limit of its own that charges a budget too.
+    /// Creates an account with its own limit that also charges a budget.
     pub fn within(budget: &Arc<MemoryBudget>, bytes_max: u64) -> Self {
         Self { held: 0, bytes_max, budget: Some(Arc::clone(budget)) }
     }
@@ -198,7 +197,7 @@ impl MemoryAccount {
         Ok(())
     }
 
-    /// Gives so many bytes back; never more than are charged.
+    /// Releases so many bytes, at most those that are charged.
     #[inline]
     pub fn release(&mut self, bytes: u64) {
         let bytes = bytes.min(self.held);
@@ -208,7 +207,7 @@ impl MemoryAccount {
         }
     }
 
-    /// Charges or gives back the difference, for a buffer that had one capacity and now has another.
+    /// Charges or releases the difference for a buffer whose capacity has changed.
     ///
     /// # Errors
     /// As [`charge`](Self::charge); the old capacity is still charged then.

@@ -1,8 +1,8 @@
-//! The token bucket that bounds behaviour which is legal but useless.
+//! The token bucket that bounds legal but useless behaviour.
 
 use crate::time::Time;
 
-/// A store of tokens that is full at first, empties as they are taken and fills again with time.
+/// A store of tokens that starts full, empties as tokens are taken and refills with time.
 ///
 /// Exact, without floating point or a timer: it is brought up to date when something is taken.
 ///
@@ -28,14 +28,14 @@ pub struct TokenBucket {
 const TOKEN: u64 = 1_000_000_000;
 
 impl TokenBucket {
-    /// Creates a full bucket of `burst` tokens, which gets `per_second` back each second.
+    /// Creates a full bucket of `burst` tokens, which regains `per_second` tokens each second.
     #[inline]
     pub const fn new(burst: u32, per_second: u32) -> Self {
         let level_max = burst as u64 * TOKEN;
         Self { level: level_max, level_max, per_second, updated: Time::ZERO }
     }
 
-    /// Takes so many tokens, or none and answers `false` when there are not as many.
+    /// Takes so many tokens, or returns false and takes none if there are fewer.
     ///
     /// A time before the last one given counts as that one.
     #[inline]
@@ -46,7 +46,7 @@ impl TokenBucket {
         left.is_some()
     }
 
-    /// Gives so many tokens back, as for a request that ended well; never above the burst.
+    /// Returns tokens, as for a request that ended well; never above the burst.
     #[inline]
     pub fn refund(&mut self, tokens: u32) {
         self.level = self.level.saturating_add(tokens as u64 * TOKEN).min(self.level_max);

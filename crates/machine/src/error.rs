@@ -1,4 +1,4 @@
-//! The ends of connections, sorted by who is at fault: the peer, the network, time, or this side.
+//! The ends of connections, sorted by the party at fault: the peer, the network, time, or this side.
 
 use core::{error::Error, fmt};
 
@@ -8,44 +8,44 @@ use crate::rule::Rule;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ConnectionError<R: Rule> {
-    /// The peer broke a rule; it was told so as far as the version has words for it, and was still listening.
+    /// The peer broke a rule, and was told so if the version has a way and the peer was still there.
     Peer(R),
-    /// The peer broke a rule of field compression (RFC 7541, RFC 9204); it is told so.
+    /// The peer broke a rule of field compression (RFC 7541, RFC 9204), and was told so.
     Compression {
         /// The rule in words, ending in its section.
         rule: &'static str,
     },
     /// The peer closed the connection with this reason.
     GoAway {
-        /// The reason that it gave.
+        /// The error code of the peer.
         code: R::Code,
         /// The highest stream it may have acted on; requests above it are safe to send again.
         last: u64,
     },
-    /// The peer closed the connection without a word of an answer: a request that was sent on a connection
-    /// that had been used before was not acted on (RFC 9112 §9.3.1).
+    /// The peer closed the connection without an answer: a request on a connection that had been used before
+    /// was not acted on (RFC 9112 §9.3.1).
     Unanswered {
-        /// True if the connection had answered before.
+        /// True if the connection had been answered on before.
         is_reused: bool,
     },
     /// The peer closed the connection between two exchanges.
     PeerClosed,
     /// The peer was too slow.
     TimedOut(Awaited),
-    /// A message was given up on this side, which leaves the rest of it unsent or unread.
+    /// A message was abandoned on this side, so that its rest is unsent or unread.
     GivenUp,
-    /// We closed the connection, with this code where the version has codes.
+    /// This side closed the connection, with a code if the version has codes.
     Closed(Option<R::Code>),
 }
 
-/// A thing that a peer did not send in time.
+/// A message that a peer did not send in time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Awaited {
     /// Its first SETTINGS.
     Preface,
     /// The acknowledgment of our SETTINGS.
     SettingsAck,
-    /// The rest of a head, or of a frame other than DATA, that it had begun.
+    /// The rest of a head, or of a frame other than DATA, that had begun.
     Head,
     /// The next request.
     Request,
@@ -76,7 +76,7 @@ impl<R: Rule> fmt::Display for ConnectionError<R> {
     }
 }
 
-/// The thing that the peer did not do, as a verb.
+/// Writes what the peer did not do, as a verb.
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,4 @@
-//! Events: the meaning of a piece of the input.
+//! Events: the meanings of pieces of the input.
 
 use core::convert::Infallible;
 
@@ -8,10 +8,10 @@ use crate::stream_key::StreamKey;
 /// messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Received<'i, F = Infallible> {
-    /// The number of bytes that were used up, from the front. The others are to be given again, with more
-    /// after them.
+    /// The number of bytes that were used, from the front. The others are to be given again, with more after
+    /// them.
     pub consumed: usize,
-    /// The event; without one the input was used up as far as it goes, and more is wanted.
+    /// The event; without one, the input was used as far as possible, and more is needed.
     pub event: Option<Event<'i, F>>,
 }
 
@@ -25,7 +25,7 @@ pub enum Event<'i, F = Infallible> {
     Head {
         /// The stream; to a server it is new.
         stream: StreamKey,
-        /// True if that was all: no content and no trailers follow.
+        /// True if the message ends: no content and no trailers follow.
         end: bool,
     },
     /// An interim response, 1xx but not 101 (client only). `exchange_head` gives its head, which the next
@@ -34,7 +34,7 @@ pub enum Event<'i, F = Infallible> {
         /// The stream.
         stream: StreamKey,
     },
-    /// A new request has more fields than we take (server only), on a connection that goes on. It is
+    /// A new request has more fields than are accepted (server only), on a connection that goes on. It is
     /// well-formed as far as it was looked at, and nothing of it was kept: answer it, with 431 say, or reset
     /// the stream.
     HeadTooLarge {
@@ -50,7 +50,7 @@ pub enum Event<'i, F = Infallible> {
         stream: StreamKey,
         /// The bytes, in the input; empty only if `end` is set.
         bytes: &'i [u8],
-        /// True if that was all: neither content nor trailers follow.
+        /// True if the message ends: neither content nor trailers follow.
         end: bool,
     },
     /// Trailers, which end the message. `take_trailers` gives them.
@@ -58,7 +58,7 @@ pub enum Event<'i, F = Infallible> {
         /// The stream.
         stream: StreamKey,
     },
-    /// A fact about the connection that this version alone has; drivers of messages pass over it.
+    /// A fact about the connection that only this version has; drivers of messages ignore it.
     Fact(F),
 }
 

@@ -1,8 +1,9 @@
-//! A limit that a peer has exceeded: which limit, how much was seen, and the bound.
+//! A limit that a peer has exceeded: its name, the amount seen, and its value.
 
 use core::fmt;
 
-/// A limit of [`Limits`](crate::Limits) that a peer has gone over, with what was seen of it and its value.
+/// A limit of [`Limits`](crate::Limits) that a peer has exceeded, with the amount seen and the value of the
+/// limit.
 ///
 /// `Copy` and free of allocation: it is built on hostile paths.
 ///
@@ -16,7 +17,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Exceeded {
     measure: &'static Measure,
-    /// The amount that was seen, which is the least that there was.
+    /// The amount seen, which may be less than the peer meant to send.
     pub seen: u64,
     /// The value of the limit.
     pub bound: u64,
@@ -36,7 +37,7 @@ impl fmt::Display for Exceeded {
     }
 }
 
-/// The thing that a limit bounds, in words.
+/// The quantity that a limit bounds, in words.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Measure {
     limit: &'static str,
@@ -45,7 +46,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Makes the failure of a limit: the amount that was seen, and the one that is allowed.
+    /// Creates the failure of a limit, with the amount seen and the value of the limit.
     pub const fn of(&'static self, seen: u64, bound: u64) -> Exceeded {
         Exceeded { measure: self, seen, bound }
     }

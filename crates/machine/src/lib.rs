@@ -1,4 +1,4 @@
-//! The contract of protocol machines with whoever drives them, and what both sides share.
+//! The contract between protocol machines and their drivers, and types that both sides share.
 //!
 //! [`ProtocolMachine`] is one end of a connection of any version: bytes in, [`Event`]s and [`Notice`]s out;
 //! commands in, bytes out. Refusals are a [`SendError`], ends a [`ConnectionError`], both over the [`Rule`]s

@@ -1,5 +1,5 @@
-//! The limits on what a peer may make us hold or do. Every limit is on by default, for clients and servers
-//! alike.
+//! The limits on what a peer may make this side hold or do. Every limit is on by default, for clients and
+//! servers alike.
 
 use core::time::Duration;
 
@@ -19,8 +19,8 @@ pub struct Limits {
     /// A value in the HPACK table is referred to by one byte, so what counts is the size decoded. Announced
     /// as SETTINGS_MAX_HEADER_LIST_SIZE; four times as much ends the connection.
     pub field_section_bytes: u32,
-    /// The bytes of a field section, decoded, that each byte of its block on the wire pays for; default 32.
-    /// The first 16 KiB are free.
+    /// The decoded bytes of a field section that each byte of its block on the wire allows; default 32. The
+    /// first 16 KiB are free.
     ///
     /// A block of a few KiB can refer to one long entry of the HPACK table a thousand times. A section that
     /// is larger than 16 KiB has to be sent for the most part, as those of honest peers are: their tables
@@ -66,16 +66,16 @@ pub struct Limits {
     pub target_bytes: u32,
     /// The bytes of chunk extensions in one message of HTTP/1.1; default 1 KiB. No known client uses them.
     pub chunk_extension_bytes: u32,
-    /// The bytes of content that nobody wants which are read after the answer; default 64 KiB.
+    /// The bytes of unwanted content that are read after the answer; default 64 KiB.
     ///
     /// Over HTTP/1.1 the connection is kept so. With more to come, or chunks of which nobody knows how many,
     /// it is closed, and the answer says so. Over HTTP/2 a stream that a server has answered may end so,
     /// within [`linger_timeout`](Self::linger_timeout); with more to come it is reset with NO_ERROR (RFC 9113
     /// §8.1), by which clients that are still sending may lose the answer.
     pub drain_bytes: u32,
-    /// The longest time without a stream that a server keeps a connection, of either version, from the moment
-    /// it was accepted; on HTTP/1.1 also the longest wait for what is left of content that nobody wants.
-    /// Default 75 s, as the most common server has it.
+    /// The longest time without a stream that a server keeps a connection, of either version, from its
+    /// acceptance on; on HTTP/1.1 also the longest wait for the rest of unwanted content. Default 75 s, as
+    /// the most common server has it.
     ///
     /// PING, SETTINGS and WINDOW_UPDATE do not count as use. The connection is closed within two seconds
     /// after that; over HTTP/2 a GOAWAY with NO_ERROR comes first.
@@ -104,8 +104,8 @@ pub struct Limits {
     /// for as long as it likes; what they hold of this window is missing for all other calls on the
     /// connection.
     pub connection_window: u32,
-    /// The bytes to which `connection_window` may grow, likewise; default 1 MiB, and 16 MiB on clients, which
-    /// is not at all.
+    /// The bytes to which `connection_window` may grow, likewise; default 1 MiB, and 16 MiB on clients, where
+    /// it does not grow.
     ///
     /// This is what a peer can make us hold when readers stop: what a connection may hold stands beside twice
     /// of it ([`connection_memory_bytes`](Self::connection_memory_bytes)).
@@ -116,7 +116,7 @@ pub struct Limits {
     pub table_bytes: u32,
     /// The HPACK table of our encoder, when the peer offers more; default 4 KiB.
     pub encoder_table_bytes: u32,
-    /// The amount of legal but useless behaviour that a peer may show at once; default 200.
+    /// The tokens for legal but useless behaviour that a peer may use at once; default 200.
     ///
     /// The burst of a [`TokenBucket`](crate::TokenBucket). Errors that make us reset, resets of what was
     /// answered, empty frames, PRIORITY, PING, WINDOW_UPDATE: a flood of any ends in GOAWAY with
@@ -150,7 +150,7 @@ pub struct Limits {
     /// All of them together are no larger than one head may be ([`head_bytes`](Self::head_bytes),
     /// [`field_section_bytes`](Self::field_section_bytes)).
     pub interim_responses: u32,
-    /// The overhead of DATA frames, in bytes, that need not be paid for by payload; default 25 600.
+    /// The overhead of DATA frames, in bytes, that payload need not pay for; default 25 600.
     ///
     /// A DATA frame costs [`frame_cost_bytes`](Self::frame_cost_bytes) and earns its payload, so that many
     /// tiny frames run dry.
@@ -173,15 +173,15 @@ pub struct Limits {
     /// Peers that read nothing hold little then, and those that read get as much as before, in more pieces:
     /// what is on its way to them is in the buffer of their socket.
     pub crowded_output_bytes: u32,
-    /// The real memory of one connection, buffers included, beside twice its window, as far as that may grow:
-    /// what the window lets in may be held by who reads it while as much comes again; default 2 MiB.
+    /// The real memory of one connection, buffers included, beside twice its window at its largest: a reader
+    /// may hold a whole window while as much arrives again; default 2 MiB.
     ///
     /// A hundred requests with the largest heads, and their buffers.
     pub connection_memory_bytes: u64,
     /// The real memory of all connections of a server, or of a client; default 1 GiB. No connection is taken,
     /// and none may grow, when it is used up.
     pub process_memory_bytes: u64,
-    /// The part of [`process_memory_bytes`](Self::process_memory_bytes), in percent, with which a server
+    /// The part of [`process_memory_bytes`](Self::process_memory_bytes), in percent, from which on a server
     /// takes no new requests; default 75, and 100 or more switches it off. HTTP/1.1 answers 503 with
     /// `retry-after: 5`, HTTP/2 resets the stream with REFUSED_STREAM (RFC 9113 §8.7); no handler runs.
     ///
@@ -190,8 +190,9 @@ pub struct Limits {
     /// a program [reserves](crate::MemoryBudget::reserve) for itself stays below this bound as well. 100
     /// refuses no request.
     pub process_memory_soft_percent: u32,
-    /// The connections that a server has open at once; by default the soft limit of descriptors at the time
-    /// it binds, less a reserve of an eighth, at least 32 and at most half, for what else the process opens.
+    /// The connections that a server has open at once; by default the soft limit of descriptors when it
+    /// binds, less a reserve of an eighth, at least 32 and at most half, for other descriptors of the
+    /// process.
     ///
     /// Running out of descriptors stops everything in the process. At the bound the connection is closed that
     /// has been idle longest, for at least a second, among those of the address or network that has most: an
@@ -209,8 +210,8 @@ pub struct Limits {
     ///
     /// A peer that is one of thousands at once, or short of time itself, needs longer than the network takes.
     pub handshake_timeout: Duration,
-    /// The time for which a server reads on, and drops all that comes, after it has closed its side of a
-    /// connection, or over HTTP/2 after it has answered a stream; default 5 s.
+    /// The time for which a server reads and drops input after it has closed its side of a connection, or
+    /// over HTTP/2 after it has answered a stream; default 5 s.
     ///
     /// A peer that is still sending content, after an answer of 413 for example, would lose the answer to a
     /// reset if the socket were closed at once.
@@ -220,13 +221,13 @@ pub struct Limits {
     pub linger_bytes: u32,
     /// The time that a head, or a frame other than DATA, may take from its first byte on; default 10 s.
     pub head_timeout: Duration,
-    /// The longest time in which no content moves while a handler waits for it, while it is read and dropped,
-    /// or while our output waits for the peer; default 60 s. The framing of content does not count.
+    /// The longest time without progress on content while a handler waits for it, while it is read and
+    /// dropped, or while output waits for the peer; default 60 s. The framing of content does not count.
     ///
     /// A client applies it to the socket of a connection that nobody uses any more, and to nothing else: how
     /// long a request may take is for its caller to say.
     pub stall_timeout: Duration,
-    /// The least rate of a body that a server asks for, both ways, in bytes per second; default 240, zero is
+    /// The least rate of a body on a server, in both directions, in bytes per second; default 240, zero is
     /// off.
     ///
     /// Applied while a handler waits for content, whatever frames it, while content is read and dropped, and
@@ -237,8 +238,7 @@ pub struct Limits {
     /// left out. Bytes that came ahead of the rate pay for a pause that follows, of
     /// [`stall_timeout`](Self::stall_timeout) at the most.
     pub body_rate_min: u32,
-    /// The time in which the peer owes something, from its beginning on, before that rate is judged; default
-    /// 30 s.
+    /// The time for which the peer may owe something before that rate is applied; default 30 s.
     ///
     /// A video that is paused, a pager, or a slow disk behind a pipe send and take nothing for a while, and
     /// are no attack.
@@ -296,15 +296,15 @@ impl Default for Limits {
     }
 }
 
-/// The connection window of a client. Browsers and other clients have between 5 and 16 MiB.
+/// The default connection window of a client. Browsers and other clients have between 5 and 16 MiB.
 const CLIENT_WINDOW: u32 = 16 * 1024 * 1024;
 
-/// The size of a response head that a client takes. Browsers take 256 KiB, curl 300 KiB; servers with many
+/// The default size of a response head on a client. Browsers take 256 KiB, curl 300 KiB; servers with many
 /// cookies and long policies send more than 16 KiB.
 const CLIENT_HEAD: u32 = 256 * 1024;
 
 impl Limits {
-    /// Returns the defaults of a client, which are those of a server with two exceptions.
+    /// Returns the default limits of a client, which differ from a server's in some values.
     ///
     /// The window of a connection is so wide that content which nobody reads does not stop what comes on
     /// other streams, up to 16 MiB of it on one connection. A response may have a head of 256 KiB, 1,000
@@ -332,9 +332,9 @@ impl Limits {
         }
     }
 
-    /// Returns the bytes of all connections with which a server takes no new requests, by
+    /// Returns the bytes at which a server takes no new requests, by
     /// [`process_memory_soft_percent`](Self::process_memory_soft_percent); with 100 or more percent, all that
-    /// they may hold.
+    /// connections may hold.
     pub const fn process_memory_soft_bytes(&self) -> u64 {
         match self.process_memory_soft_percent {
             // The quotient is less than what was multiplied.

@@ -1,4 +1,4 @@
-//! Output on its way to a socket: initialised bytes and two cursors.
+//! Output for a socket: initialised bytes and two cursors.
 //!
 //! `sent..end` is what is still to be written. Behind `end` lie initialised bytes, so that an encoder can
 //! take room for the worst case, write plainly, and keep what it used. Marks count from the first unsent
@@ -10,7 +10,7 @@ use core::fmt;
 
 use alula_fields::bytes::{SHORT, copy_short};
 
-/// The least that a buffer holds which holds anything: a small answer.
+/// The smallest capacity that is allocated: a small answer.
 const BYTES_MIN: usize = 128;
 
 /// A buffer that encoders append to and a socket takes from.
@@ -62,7 +62,7 @@ impl OutBuf {
         self.sent == self.end
     }
 
-    /// Returns the bytes that are still to be written.
+    /// Returns the unsent bytes.
     #[inline]
     pub fn unsent(&self) -> &[u8] {
         &self.bytes[self.sent..self.end]
@@ -74,7 +74,7 @@ impl OutBuf {
         self.bytes.capacity()
     }
 
-    /// Drops the first `sent` unsent bytes, as a write has taken them. Marks made before are void.
+    /// Drops the first `sent` unsent bytes, which a write has taken. Marks made before are void.
     ///
     /// # Panics
     /// When fewer are unsent.
@@ -101,8 +101,7 @@ impl OutBuf {
         self.end += bytes.len();
     }
 
-    /// Appends bytes as [`extend`](Self::extend) does, where they are few as a rule: up to 32 are copied
-    /// without a call.
+    /// Appends bytes like [`extend`](Self::extend), for short ones: up to 32 are copied without a call.
     #[inline]
     pub fn extend_short(&mut self, bytes: &[u8]) {
         match self.bytes.get_mut(self.end..).and_then(|room| room.first_chunk_mut()) {
@@ -112,7 +111,7 @@ impl OutBuf {
         self.end += bytes.len();
     }
 
-    /// Room after the end, at least so long; its bytes are initialised but mean nothing.
+    /// Returns at least this much room after the end; its bytes are initialised but have no meaning.
     #[inline]
     pub fn spare(&mut self, at_least: usize) -> &mut [u8] {
         if self.bytes.len() - self.end < at_least {
@@ -121,7 +120,7 @@ impl OutBuf {
         &mut self.bytes[self.end..]
     }
 
-    /// Appends the first `written` bytes of what [`spare`](Self::spare) gave.
+    /// Appends the first `written` bytes of the room that [`spare`](Self::spare) returned.
     ///
     /// # Panics
     /// When there is less room than that.
@@ -146,8 +145,7 @@ impl OutBuf {
         &self.bytes[self.sent + mark..self.end]
     }
 
-    /// Returns the bytes that were appended since the mark, to be changed, such as a length that is known
-    /// only now.
+    /// Returns the bytes since the mark for changes, such as to a length that is known only now.
     ///
     /// # Panics
     /// When the mark is behind the end.
@@ -156,19 +154,19 @@ impl OutBuf {
         &mut self.bytes[self.sent + mark..self.end]
     }
 
-    /// Takes back what was appended since the mark; nothing when the mark is behind the end.
+    /// Removes the bytes since the mark; does nothing if the mark is behind the end.
     #[inline]
     pub fn truncate(&mut self, mark: usize) {
         self.end = self.end.min(self.sent + mark);
     }
 
-    /// Drops everything and keeps the memory. Marks are void.
+    /// Removes all bytes and keeps the memory. Marks are void.
     #[inline]
     pub fn clear(&mut self) {
         (self.sent, self.end) = (0, 0);
     }
 
-    /// Gives memory back when more than `bytes_max` is held, down to that or to what is unsent.
+    /// Frees memory if more than `bytes_max` is held, down to that or to the unsent bytes.
     pub fn trim(&mut self, bytes_max: usize) {
         if self.capacity() > bytes_max {
             self.move_up();
@@ -177,7 +175,7 @@ impl OutBuf {
         }
     }
 
-    /// Moves what is unsent to the front, when that is room enough, or grows.
+    /// Moves the unsent bytes to the front if that makes enough room; otherwise grows.
     #[cold]
     fn make_room(&mut self, at_least: usize) {
         self.move_up();

@@ -11,33 +11,32 @@ use crate::stream_key::UnknownStream;
 pub enum SendError<R> {
     /// The connection has ended.
     Closed,
-    /// The connection goes away, by the will of either end: it takes no new requests, but another connection
-    /// may.
+    /// The connection is going away, by either side: it takes no new requests, but another connection may.
     GoingAway,
-    /// A request is under way, and there is one at a time (HTTP/1.1); `Notice::Room` says when it is over.
+    /// A request is in progress, and HTTP/1.1 allows one at a time; `Notice::Room` says when it is over.
     Busy,
     /// The peer allows no more open streams; `Notice::Room` says when to try again.
     StreamLimit,
     /// The connection has used up its 2^30 stream identifiers (RFC 9113 §5.1.1).
     IdsExhausted,
-    /// The stream is not known any more.
+    /// The stream does not exist any more.
     UnknownStream,
     /// The stream was reset; `Notice::Reset` says by whom and why.
     StreamReset,
     /// This message has ended already.
     StreamEnded,
-    /// Content or trailers before the head.
+    /// Content or trailers were sent before the head.
     HeadNotSent,
-    /// A second head.
+    /// A second head was sent.
     HeadAlreadySent,
-    /// A request from a server, or a response from a client.
+    /// A server sent a request, or a client a response.
     WrongRole,
     /// The peer's SETTINGS say that it does not take extended CONNECT (RFC 8441 §3).
     ConnectProtocolNotEnabled,
-    /// The peer's SETTINGS are not here yet, which say whether it takes extended CONNECT, or a field section
-    /// that is larger than it is expected to take; `Notice::Room` says when to try again.
+    /// The peer's SETTINGS have not come, which say whether it takes extended CONNECT, or a field section
+    /// larger than expected; `Notice::Room` says when to try again.
     AwaitsSettings,
-    /// An extended CONNECT over HTTP/1.1, which switches protocols by `upgrade` (RFC 9110 §7.8).
+    /// An extended CONNECT was sent over HTTP/1.1, which switches protocols by `upgrade` (RFC 9110 §7.8).
     Protocol,
     /// The field section is larger than the peer's SETTINGS_MAX_HEADER_LIST_SIZE.
     FieldsTooLarge {
@@ -55,38 +54,38 @@ pub enum SendError<R> {
     },
     /// A value of the control data breaks this rule.
     Control(R),
-    /// A field cannot be sent; its place in the section, from 0.
+    /// A field cannot be sent; with its place in the section, from 0.
     Field {
         /// The place of the field in the section, from 0.
         at: usize,
         /// The rule.
         rule: R,
     },
-    /// The content would be more, or end with less, than `content-length` says; or it is stated where there
-    /// is no content: in 1xx and 204 (RFC 9110 §8.6), and in CONNECT and the answer that opens its tunnel
-    /// (RFC 9110 §9.3.6).
+    /// The content does not match its `content-length`; or a length is stated for a message without content:
+    /// 1xx and 204 (RFC 9110 §8.6), CONNECT, and the answer that opens its tunnel (RFC 9110 §9.3.6).
     ContentLength,
     /// A status that cannot be used here: 1xx as a final response, another as an interim one, or 101 over
     /// HTTP/2 (RFC 9113 §8.6).
     Status,
-    /// Trailers after content of a stated length, which HTTP/1.1 has no place for (RFC 9112 §7.1.2).
+    /// Trailers were sent after content of a stated length, for which HTTP/1.1 has no place (RFC 9112
+    /// §7.1.2).
     Trailers,
     /// A value outside what the setting allows, or a window made smaller (RFC 9113 §6.5.2).
     Setting,
-    /// A ping of ours is still unanswered.
+    /// An earlier ping is still unanswered.
     PingPending,
-    /// The number of values is not that of the holes of the prepared request, or a hole for the path is not
-    /// the first.
+    /// The number of values differs from that of the holes in the prepared request, or a hole for the path is
+    /// not the first.
     Holes,
 }
 
 impl<R> SendError<R> {
-    /// Returns true if another connection would not refuse.
+    /// Returns true if another connection might accept the command.
     pub const fn is_of_connection(&self) -> bool {
         matches!(self, Self::GoingAway | Self::Closed | Self::IdsExhausted)
     }
 
-    /// Returns true if the same connection would not refuse a little later.
+    /// Returns true if the same connection might accept the command a little later.
     pub const fn is_for_now(&self) -> bool {
         matches!(self, Self::StreamLimit | Self::AwaitsSettings | Self::Busy)
     }

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// Names a stream of a machine for as long as its slot is kept. Eight bytes; keys of freed slots are told
-/// apart and find nothing.
+/// Names a stream of a machine while its slot is kept. Eight bytes; keys of freed slots are told apart and
+/// find nothing.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct StreamKey {
     slot: u32,
@@ -11,14 +11,14 @@ pub struct StreamKey {
 }
 
 impl StreamKey {
-    /// The key of a slot that is used for the `generation`-th time: for machines, which make keys.
+    /// Creates the key of a slot that is used for the `generation`-th time; for machines.
     #[inline]
     pub const fn new(slot: u32, generation: u32) -> Self {
         Self { slot, generation }
     }
 
-    /// Returns the slot's number, below the largest number of streams held at once: an index for tables
-    /// beside the machine.
+    /// Returns the slot's number, which is below the largest number of simultaneous streams: an index for
+    /// tables of the driver.
     ///
     /// ```
     /// # use alula::machine::StreamKey;
@@ -42,7 +42,7 @@ impl StreamKey {
     }
 }
 
-/// The key names a stream that is gone, or never was.
+/// The error of a key whose stream has ended, or never existed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct UnknownStream;
 

@@ -1,4 +1,4 @@
-//! Time as the lower layers know it: a number that is given to them.
+//! Time in the lower layers: a number that the caller passes in.
 
 use core::fmt;
 use core::time::Duration;
@@ -23,7 +23,7 @@ pub struct Time(u64);
 impl Time {
     /// The origin.
     pub const ZERO: Self = Self(0);
-    /// Later than every deadline.
+    /// A time later than every deadline.
     pub const FAR: Self = Self(u64::MAX);
 
     /// Makes the time so many nanoseconds after the origin.
@@ -38,14 +38,14 @@ impl Time {
         self.0
     }
 
-    /// Returns the time so much later, and never later than [`FAR`](Self::FAR).
+    /// Returns the time this much later, at most [`FAR`](Self::FAR).
     #[inline]
     pub const fn saturating_add(self, duration: Duration) -> Self {
         let nanos = duration.as_nanos();
         if nanos > u64::MAX as u128 { Self::FAR } else { Self(self.0.saturating_add(nanos as u64)) }
     }
 
-    /// Returns the time since the other one; nothing if that is later.
+    /// Returns the time since the other one; zero if that is later.
     #[inline]
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

@@ -11,7 +11,7 @@ use crate::{
     text::bytes,
 };
 
-/// An authority that has been checked: a host, and a port if one is given. Borrowed, cheap to copy.
+/// A checked authority: a host, and a port if one is given. Borrowed, cheap to copy.
 ///
 /// No user information: HTTP/2 forbids it (RFC 9113 §8.3.1), and HTTP/1 takes it for an attack (RFC 9110
 /// §4.2.4). An IPv6 address is in brackets, without a zone. A name is ASCII: whoever has another form makes
@@ -49,7 +49,7 @@ impl<'a> Authority<'a> {
         Ok(Self { text, host_len, port })
     }
 
-    /// Exactly what was parsed.
+    /// Returns the text that was parsed.
     #[inline]
     pub const fn as_str(self) -> &'a str {
         self.text
@@ -93,7 +93,7 @@ impl<'a> Authority<'a> {
         }
     }
 
-    /// Returns true if both mean the same host and port under this scheme; copies nothing.
+    /// Returns true if both stand for the same host and port under this scheme; copies nothing.
     pub fn is_same(self, other: Authority<'_>, scheme: Scheme<'_>) -> bool {
         self.host().eq_ignore_ascii_case(other.host())
             && self.port_or_default(scheme) == other.port_or_default(scheme)

@@ -1,4 +1,4 @@
-//! The captures of a path: where they stand in it. A head keeps them with the path.
+//! The captures of a path: their places in it. A head keeps them with the path.
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ impl Captures {
     /// The empty set of captures.
     pub const NONE: Self = Self { spans: [(0, 0); CAPTURES_MAX], len: 0 };
 
-    /// Adds one; those beyond the most are left out, and patterns with more are not built.
+    /// Adds a capture; too many are dropped, and patterns with too many are refused when they are built.
     #[inline]
     pub fn push(&mut self, start: usize, end: usize) {
         if let Some(span) = self.spans.get_mut(self.len as usize) {
@@ -27,31 +27,31 @@ impl Captures {
         }
     }
 
-    /// Takes those after the first so many away.
+    /// Removes the captures after the first so many.
     #[inline]
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len as u32);
     }
 
-    /// Returns how many there are.
+    /// Returns the number of captures.
     #[inline]
     pub const fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Returns true if there is none.
+    /// Returns true if there are no captures.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the place of one in the path.
+    /// Returns the place of a capture in the path.
     #[inline]
     pub fn span(&self, number: usize) -> Option<Range<usize>> {
         self.spans().nth(number)
     }
 
-    /// Returns the places of all.
+    /// Returns the places of all captures.
     #[inline]
     pub fn spans(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.spans.iter().take(self.len()).map(|&(start, end)| start as usize..end as usize)

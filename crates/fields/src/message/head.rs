@@ -45,7 +45,7 @@ pub struct Head {
     received_bytes: u32,
 }
 
-/// The place of a piece of control data; it is there if `is_set`.
+/// The place of a piece of control data; it exists if `is_set`.
 #[derive(Copy, Clone, Default)]
 struct Span {
     start: u32,
@@ -61,15 +61,15 @@ const SCHEME: usize = 3;
 const PROTOCOL: usize = 4;
 const PARTS: usize = 5;
 
-/// Room for method, scheme, authority and path of most requests.
+/// The capacity for method, scheme, authority and path of most requests.
 const USUAL_CONTROL_BYTES: usize = 64;
-/// Room for the fields of a simple client; browsers and proxies send twice as many.
+/// The capacity for the fields of a simple client; browsers and proxies send twice as many.
 const USUAL_FIELDS: usize = 8;
-/// Room for the values of these.
+/// The capacity for the values of these fields.
 const USUAL_FIELD_BYTES: usize = 192;
 
 impl Head {
-    /// Creates a head with nothing in it; allocates nothing.
+    /// Creates an empty head; allocates nothing.
     pub const fn new() -> Self {
         const UNSET: Span = Span { start: 0, len: 0, is_set: false };
         Self {
@@ -97,7 +97,7 @@ impl Head {
         self.received_bytes = 0;
     }
 
-    /// Makes this head equal to another one, in the memory it has: three copies of bytes.
+    /// Makes this head equal to another one, in its present memory: three copies of bytes.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.fields.copy_from(&other.fields);
@@ -111,7 +111,7 @@ impl Head {
         self.received_bytes = other.received_bytes;
     }
 
-    /// Keeps the number of bytes that it had on the wire.
+    /// Sets the number of bytes that it had on the wire.
     #[inline]
     pub fn set_received_bytes(&mut self, bytes: u32) {
         self.received_bytes = bytes;
@@ -125,19 +125,19 @@ impl Head {
         self.received_bytes
     }
 
-    /// Keeps where the captures of its path stand in it.
+    /// Sets the places of the captures of its path.
     #[inline]
     pub fn set_captures(&mut self, captures: Captures) {
         self.captures = captures;
     }
 
-    /// Returns the captures of its path, if somebody has looked for any.
+    /// Returns the captures of its path, if a router has set them.
     #[inline]
     pub const fn captures(&self) -> &Captures {
         &self.captures
     }
 
-    /// Keeps the address of the client that a trusted proxy has named.
+    /// Sets the address of the client that a trusted proxy has named.
     #[inline]
     pub fn set_client(&mut self, client: Option<IpAddr>) {
         self.client = client;
@@ -149,7 +149,7 @@ impl Head {
         self.client
     }
 
-    /// Makes room for a usual head where there is none, at once instead of step by step.
+    /// Makes room for a usual head at once, if there is none.
     #[inline]
     pub fn make_room(&mut self) {
         if self.control.capacity() == 0 {
@@ -212,7 +212,7 @@ impl Head {
         self.part(PATH)
     }
 
-    /// Returns the path and query of a request as bytes, which need not be looked at as text.
+    /// Returns the path and query of a request as bytes, without a check of their encoding.
     #[inline]
     pub fn path_bytes(&self) -> Option<&[u8]> {
         self.bytes(PATH)
@@ -236,7 +236,7 @@ impl Head {
         self.form
     }
 
-    /// Says how the request was written.
+    /// Sets the form in which the request was written.
     #[inline]
     pub fn set_form(&mut self, form: RequestForm) {
         self.form = form;
@@ -262,7 +262,7 @@ impl Head {
         Ok(())
     }
 
-    /// Sets the authority, just as it is given.
+    /// Sets the authority, unchanged.
     ///
     /// # Errors
     /// When it is not host, or host and port.
@@ -305,10 +305,10 @@ impl Head {
     }
 }
 
-/// The paths of decoders, which have checked the values already.
+/// Methods for decoders, which have checked the values already.
 impl Head {
-    /// Sets the control data that this pseudo-field carries. Any other name, and an invalid status, is
-    /// ignored: the caller has refused it before.
+    /// Sets the control data of this pseudo-field. Any other name, and an invalid status, is ignored: the
+    /// caller has refused it before.
     #[inline]
     pub fn put_pseudo(&mut self, name: KnownName, value: &[u8]) {
         debug_assert!(name.is_pseudo() && value.is_ascii());
@@ -319,8 +319,8 @@ impl Head {
         }
     }
 
-    /// Sets control data as [`put_pseudo`](Self::put_pseudo) does, unless it is set already. Returns true if
-    /// it was not.
+    /// Sets control data like [`put_pseudo`](Self::put_pseudo), unless it is set already. Returns true if it
+    /// was not.
     #[inline(always)]
     pub fn add_pseudo(&mut self, name: KnownName, value: &[u8]) -> bool {
         debug_assert!(name.is_pseudo() && value.is_ascii());
@@ -337,14 +337,14 @@ impl Head {
         true
     }
 
-    /// Returns the bytes of the control data that this pseudo-field carries; `None` for `:status`, which is
-    /// kept as a number.
+    /// Returns the bytes of the control data of this pseudo-field; `None` for `:status`, which is kept as a
+    /// number.
     #[inline]
     pub fn pseudo(&self, name: KnownName) -> Option<&[u8]> {
         self.bytes(part_of(name)?)
     }
 
-    /// Returns true if the control data of this pseudo-field is there.
+    /// Returns true if the control data of this pseudo-field is set.
     #[inline]
     pub fn has_pseudo(&self, name: KnownName) -> bool {
         match part_of(name) {
@@ -373,7 +373,7 @@ impl Head {
         self.spans[part] = Span { start, len: text.len() as u32, is_set: true };
     }
 
-    /// Takes a part out of the arena, so that setting a path again and again does not fill it.
+    /// Removes a part from the arena, so that setting a path repeatedly does not fill it.
     #[cold]
     fn unset(&mut self, part: usize) {
         let Span { start, len, .. } = core::mem::take(&mut self.spans[part]);
@@ -384,7 +384,7 @@ impl Head {
     }
 }
 
-/// By the id of a name: the place of its span; [`PARTS`] for what has none.
+/// The places of the spans, by the id of a name; [`PARTS`] for what has none.
 static PART_OF: [u8; 256] = {
     let mut parts = [PARTS as u8; 256];
     parts[KnownName::PSEUDO_AUTHORITY.id() as usize] = AUTHORITY as u8;
@@ -408,8 +408,7 @@ fn part_of(name: KnownName) -> Option<usize> {
 }
 
 impl fmt::Debug for Head {
-    /// Writes the control data that is there, then the fields. Values of a query and secret values are
-    /// hidden.
+    /// Writes the control data, then the fields. Values of a query and secret values are hidden.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut head = f.debug_struct("Head");
         let parts = [(METHOD, "method"), (SCHEME, "scheme"), (AUTHORITY, "authority"), (PATH, "path")];

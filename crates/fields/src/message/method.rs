@@ -26,7 +26,7 @@ use crate::{
 pub enum Method<'a> {
     /// Fetch a representation.
     Get,
-    /// The method HEAD: as GET, but the answer has no content.
+    /// Fetch the head of a representation: as GET, but the answer has no content.
     Head,
     /// Process the content as the resource sees fit.
     Post,
@@ -59,7 +59,7 @@ const STANDARD: [Method<'static>; 9] = [
 ];
 
 impl<'a> Method<'a> {
-    /// The method spelled exactly so; copies nothing.
+    /// Returns the method with exactly this spelling; copies nothing.
     ///
     /// # Errors
     /// When the text is no token.
@@ -71,14 +71,14 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Returns the standard method spelled exactly so, if there is one; it borrows nothing.
+    /// Returns the standard method with exactly this spelling, if there is one; it borrows nothing.
     #[inline]
     pub fn standard(text: &str) -> Option<Method<'static>> {
         STANDARD.into_iter().find(|method| method.as_str() == text)
     }
 
-    /// The method in any case: `get` is `GET`. Methods that are not standard stay as they are; copies
-    /// nothing.
+    /// Returns the method with this spelling in any case: `get` is `GET`. Methods that are not standard stay
+    /// as they are; copies nothing.
     ///
     /// # Errors
     /// When the text is no token.
@@ -119,15 +119,15 @@ impl<'a> Method<'a> {
         matches!(self, Self::Get | Self::Head | Self::Options | Self::Trace)
     }
 
-    /// Returns true if doing it twice is meant to be as doing it once, so that it may be sent again (RFC 9110
-    /// §9.2.2).
+    /// Returns true if sending it twice has the effect of sending it once, so that it may be sent again (RFC
+    /// 9110 §9.2.2).
     #[inline]
     pub const fn is_idempotent(self) -> bool {
         self.is_safe() || matches!(self, Self::Put | Self::Delete)
     }
 
-    /// Returns true if a request without content says `content-length: 0`, as content is usual for it (RFC
-    /// 9110 §8.6).
+    /// Returns true if a request without content should state `content-length: 0`, because content is usual
+    /// for it (RFC 9110 §8.6).
     #[inline]
     pub const fn expects_content(self) -> bool {
         matches!(self, Self::Post | Self::Put | Self::Patch)

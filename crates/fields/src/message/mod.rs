@@ -23,11 +23,11 @@ use crate::{message::status::Status, section::FieldSection, value::masked::maske
 pub struct RequestHead<'a> {
     /// Any token, as it is to be spelled.
     pub method: &'a str,
-    /// `https` or `http` mostly; left out for CONNECT without protocol.
+    /// The scheme, `https` or `http` mostly; empty for CONNECT without protocol.
     pub scheme: &'a str,
-    /// Host, and port unless it is the scheme's; may be empty if the request has a `host` field.
+    /// The host, and the port unless it is the scheme's; may be empty if the request has a `host` field.
     pub authority: &'a str,
-    /// Path and query, or `*` for OPTIONS; left out for CONNECT without protocol.
+    /// The path and query, or `*` for OPTIONS; empty for CONNECT without protocol.
     pub path: &'a str,
     /// The protocol of an extended CONNECT (RFC 8441 §4).
     pub protocol: Option<&'a str>,

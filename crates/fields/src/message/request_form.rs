@@ -1,9 +1,9 @@
-//! The form in which an HTTP/1 request was written, where its control data does not show it.
+//! The form in which an HTTP/1 request was written, beyond its control data.
 
 use core::fmt;
 
-/// Facts about the first line and the host of a request of HTTP/1 that its control data does not tell (RFC
-/// 9112 §3.2).
+/// Facts about the first line and the host of an HTTP/1 request that its control data does not show (RFC 9112
+/// §3.2).
 ///
 /// A gateway that hands the request on in the form in which it came asks here. A request of HTTP/2 has none
 /// of these.
@@ -11,13 +11,13 @@ use core::fmt;
 pub struct RequestForm(u8);
 
 impl RequestForm {
-    /// A target in origin form, of HTTP/1.1, without `host`; or a request of HTTP/2.
+    /// The usual form: a target in origin form, of HTTP/1.1, without `host`; or a request of HTTP/2.
     pub const NONE: Self = Self(0);
-    /// The target is a whole URI (RFC 9112 §3.2.2).
+    /// The flag of a target that is a whole URI (RFC 9112 §3.2.2).
     pub const ABSOLUTE: Self = Self(1);
-    /// The version is 1.0.
+    /// The flag of version 1.0.
     pub const HTTP_10: Self = Self(2);
-    /// The request has a field `host`; its value is the authority.
+    /// The flag of a field `host`, whose value is the authority.
     pub const HOST: Self = Self(4);
 
     /// Returns true if all of these facts hold.
@@ -33,7 +33,7 @@ impl RequestForm {
         Self(self.0 | form.0)
     }
 
-    /// This fact too, if it holds.
+    /// Returns these facts with another one, if that holds.
     #[inline]
     #[must_use]
     pub const fn with_if(self, holds: bool, form: Self) -> Self {

@@ -50,7 +50,7 @@ impl<'a> Scheme<'a> {
         }
     }
 
-    /// Returns the port that is meant when none is given (RFC 9110 §4.2).
+    /// Returns the port that a URL without one stands for (RFC 9110 §4.2).
     #[inline]
     pub const fn default_port(self) -> Option<u16> {
         match self {

@@ -37,7 +37,7 @@ macro_rules! statuses {
                 };
             )*
 
-            /// Returns the phrase HTTP/1 sends after a registered code; HTTP/2 has none.
+            /// Returns the reason phrase of HTTP/1 for a registered code; HTTP/2 has none.
             pub const fn reason(self) -> Option<&'static str> {
                 Some(match self.as_u16() {
                     $($code => $reason,)*
@@ -121,7 +121,7 @@ impl Status {
         }
     }
 
-    /// The status three ASCII digits say.
+    /// Returns the status of three ASCII digits.
     ///
     /// # Errors
     /// When they are not exactly three digits, or the first is zero.
@@ -150,7 +150,7 @@ impl Status {
         [b'0' + (code / 100) as u8, b'0' + (code / 10 % 10) as u8, b'0' + (code % 10) as u8]
     }
 
-    /// Returns true if another response follows for the same request: 1xx, but not 101, which ends HTTP (RFC
+    /// Returns true if another response to the same request follows: 1xx, but not 101, which ends HTTP (RFC
     /// 9110 §15.2).
     #[inline]
     pub const fn is_interim(self) -> bool {

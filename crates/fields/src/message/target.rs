@@ -25,9 +25,9 @@ use crate::{
 /// ```
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub enum Target<'a> {
-    /// Path and query on the origin that is asked; starts with `/`.
+    /// The path and query on the requested origin; starts with `/`.
     Origin(&'a str),
-    /// A whole URI without fragment, as a proxy gets it, and as people write it.
+    /// A whole URI without fragment, as a proxy receives it.
     Absolute {
         /// The scheme.
         scheme: Scheme<'a>,
@@ -38,7 +38,7 @@ pub enum Target<'a> {
     },
     /// Host and port to which CONNECT opens a tunnel.
     Authority(Authority<'a>),
-    /// `*`: the server as a whole, which only OPTIONS asks about.
+    /// `*`: the server as a whole, for OPTIONS only.
     Asterisk,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Path and query as HTTP/2 sends them in `:path`; `None` for CONNECT (RFC 9113 §8.5).
+    /// Returns the path and query as HTTP/2 sends them in `:path`; `None` for CONNECT (RFC 9113 §8.5).
     ///
     /// A query without a path starts with `?`; whoever sends it puts `/` before (RFC 9112 §3.2.1).
     #[inline]
@@ -85,7 +85,7 @@ impl<'a> Target<'a> {
         self.path_and_query()?.split_once('?').map(|(_, query)| query)
     }
 
-    /// Returns the authority, when the target itself names one.
+    /// Returns the authority, if the target contains one.
     #[inline]
     pub const fn authority(self) -> Option<Authority<'a>> {
         match self {

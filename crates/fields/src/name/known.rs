@@ -83,14 +83,14 @@ impl KnownName {
         CANONICAL[self.id() as usize]
     }
 
-    /// Returns the usual spelling with a colon and a space behind it, filled up with zeros; `None` of a name
-    /// that is too long for that.
+    /// Returns the usual spelling with a colon and a space, padded with zeros; `None` of a name that is too
+    /// long for that.
     #[inline]
     pub(crate) fn line_start(self) -> Option<&'static [u8; START_BYTES_MAX]> {
         (self.len() + 2 <= START_BYTES_MAX).then_some(&STARTS[self.id() as usize])
     }
 
-    /// Returns true if this is control data in a field's clothes, such as `:path` (RFC 9113 §8.3).
+    /// Returns true if this is a pseudo-field such as `:path` (RFC 9113 §8.3).
     #[inline]
     pub const fn is_pseudo(self) -> bool {
         self.has(PSEUDO)
@@ -104,8 +104,8 @@ impl KnownName {
         self.has(CONNECTION)
     }
 
-    /// Returns true if the field is defined as one value, not a list, so that a second line is a mistake (RFC
-    /// 9110 §5.3).
+    /// Returns true if the field has one value and not a list, so that a second line is a mistake (RFC 9110
+    /// §5.3).
     #[inline]
     pub const fn is_singleton(self) -> bool {
         self.has(SINGLE)
@@ -129,7 +129,7 @@ impl KnownName {
         (0..Self::COUNT).map(|before| Self::row(before as u8 + 1))
     }
 
-    /// The name of a row that is known to exist.
+    /// Returns the name of a row that exists.
     pub(crate) const fn row(id: u8) -> Self {
         Self::from_id(id).expect("a row of the table")
     }
@@ -152,7 +152,7 @@ impl fmt::Display for KnownName {
     }
 }
 
-/// Lengths by id, in bytes of their own: the list size of every field needs one.
+/// Lengths by id, in an array of bytes: the list size of every field needs one.
 static LENGTHS: [u8; 256] = {
     let mut lengths = [0; 256];
     let mut id = 1;
@@ -184,7 +184,7 @@ static WORDS: [Words; 256] = {
 
 const SLOT_BITS: u32 = 11;
 
-/// The start of the search for a seed; a table that has changed searches on from here while it is compiled.
+/// The first seed of the search; after a change of the table the search goes on from here at compile time.
 const SEED_HINT: u64 = 0x7d37_a532_9aa4_4b4f;
 
 // One row more or less makes the search start, which takes a second or two.
@@ -202,7 +202,7 @@ const SEED: u64 = {
 static SLOTS: [u8; 1 << SLOT_BITS] = slots(SEED).expect("the seed was chosen so");
 
 impl Words {
-    /// The words of a name; at run time `find` loads the same ones.
+    /// Returns the words of a name; `find` loads the same ones at run time.
     const fn of(name: &[u8]) -> Self {
         let len = name.len();
         match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
@@ -220,7 +220,7 @@ const fn slot(seed: u64, tail: u64, len: usize) -> usize {
     (((tail ^ (len as u64) << 8).wrapping_mul(seed)) >> (64 - SLOT_BITS)) as usize
 }
 
-/// Returns the ids in their slots, unless two meet.
+/// Returns the ids in their slots, unless two collide.
 const fn slots(seed: u64) -> Option<[u8; 1 << SLOT_BITS]> {
     let mut slots = [0; 1 << SLOT_BITS];
     let mut id = 1;
@@ -274,14 +274,13 @@ const _: () = {
     }
 };
 
-/// Returns true if a word of a name is that of a row: the same, or when folding different in the case of
-/// letters alone.
+/// Returns true if a word of a name equals that of a row; when folding, the case of letters does not count.
 #[inline]
 const fn same<const FOLD: bool>(word: u64, row: u64) -> bool {
     if FOLD { (word ^ row) & !(row >> 1 & word::each(CASE)) == 0 } else { word == row }
 }
 
-/// Returns true if all whole words from the front are the same; the last eight bytes have been compared.
+/// Returns true if all whole words from the front are equal; the last eight bytes have been compared.
 #[inline]
 fn same_middle<const FOLD: bool>(name: &[u8], lower: &[u8]) -> bool {
     let word = |chunk: &[u8; 8]| u64::from_le_bytes(*chunk);

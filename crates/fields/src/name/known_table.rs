@@ -15,7 +15,7 @@ macro_rules! known_names {
 
         /// The known names.
         impl KnownName {
-            /// The number of names that are known; ids run from 1 to this.
+            /// The number of known names; ids run from 1 to this.
             pub const COUNT: usize = Row::End as usize;
             $(
                 #[doc = concat!("`", $lower, "`")]
@@ -192,11 +192,11 @@ known_names! {
     X_XSS_PROTECTION "x-xss-protection" "X-XSS-Protection" SINGLE;
 }
 
-/// The bytes of [`STARTS`] that a line may begin with.
+/// The bytes of [`STARTS`] that begin a line.
 pub(crate) const START_BYTES_MAX: usize = 32;
 
-/// The canonical spellings with the colon and the space behind them in a line of HTTP/1, filled up with
-/// zeros; zeros alone where a spelling is too long.
+/// The canonical spellings with the colon and the space of an HTTP/1 line, padded with zeros; all zeros if a
+/// spelling is too long.
 pub(crate) static STARTS: [[u8; START_BYTES_MAX]; 256] = {
     let mut starts = [[0; START_BYTES_MAX]; 256];
     let mut id = 1;

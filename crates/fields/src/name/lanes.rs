@@ -1,4 +1,4 @@
-//! Short strings, checked while they are copied: sixteen bytes at a time by a loop that becomes vector
+//! Checking short strings while copying them: sixteen bytes at a time in loops that become vector
 //! instructions, and fewer as words.
 
 use crate::name::word::{self, HIGH, each};
@@ -9,10 +9,10 @@ pub const SHORT: usize = 32;
 /// The longest value that is checked while it is copied.
 pub(crate) const VALUE_SHORT: usize = 64;
 
-/// The longest name that is.
+/// The longest name that is checked while it is copied.
 pub(crate) const NAME_SHORT: usize = 16;
 
-/// Copies up to 32 bytes: the first and the last of them as words that overlap.
+/// Copies up to 32 bytes, as words that may overlap.
 #[inline(always)]
 pub fn copy_short(room: &mut [u8; SHORT], bytes: &[u8]) {
     let len = bytes.len();
@@ -27,8 +27,8 @@ pub fn copy_short(room: &mut [u8; SHORT], bytes: &[u8]) {
     }
 }
 
-/// Copies 16 to 64 bytes, and returns true if they are ASCII without a control. The copy of another length
-/// means nothing.
+/// Copies 16 to 64 bytes, and returns true if they are ASCII without control characters. The copy of another
+/// length means nothing.
 #[inline(always)]
 pub(crate) fn copy_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bool {
     let len = value.len();
@@ -48,7 +48,7 @@ pub(crate) fn copy_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bool {
     !word::any(first, last, word::may_be_control)
 }
 
-/// Copies up to 15 bytes, and returns true if no control is among them.
+/// Copies up to 15 bytes, and returns true if they have no control characters.
 #[inline(always)]
 pub(crate) fn copy_small_value(room: &mut [u8; VALUE_SHORT], value: &[u8]) -> bool {
     let len = value.len();
@@ -82,7 +82,7 @@ pub(crate) fn copy_name(room: &mut [u8; NAME_SHORT], name: &[u8]) -> bool {
     visible == each(0x40) && (word::unplain(lower) | word::unplain(lower_last)) & HIGH == 0
 }
 
-/// Copies a name as [`copy_name`] does, and a value of up to 64 bytes behind it.
+/// Copies a name like [`copy_name`], and a value of up to 64 bytes behind it.
 #[inline(always)]
 pub(crate) fn copy_field(room: &mut [u8; NAME_SHORT + VALUE_SHORT], name: &[u8], value: &[u8]) -> bool {
     let is_name = room.first_chunk_mut().is_some_and(|room| copy_name(room, name));

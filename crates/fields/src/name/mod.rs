@@ -43,13 +43,13 @@ impl<'a> FieldName<'a> {
         }
     }
 
-    /// Returns the name as HTTP/1 usually spells it, ready for `{}`; nothing is allocated.
+    /// Returns the name in the usual spelling of HTTP/1, for `{}`; allocates nothing.
     #[inline]
     pub const fn canonical(self) -> Canonical<'a> {
         Canonical(self)
     }
 
-    /// Returns the known name, if it is one.
+    /// Returns the known name, if it is a known one.
     #[inline]
     pub const fn known(self) -> Option<KnownName> {
         match self {
@@ -111,7 +111,7 @@ impl fmt::Display for FieldName<'_> {
 pub struct Canonical<'a>(FieldName<'a>);
 
 impl Canonical<'_> {
-    /// Returns the number of bytes that the spelling has: as many as the name.
+    /// Returns the number of bytes of the spelling: as many as the name has.
     #[inline]
     pub const fn len(self) -> usize {
         self.0.as_str().len()
@@ -123,7 +123,7 @@ impl Canonical<'_> {
         self.len() == 0
     }
 
-    /// Writes the spelling to the start of a buffer and says how long it is; `None` when it does not fit.
+    /// Writes the spelling to the start of a buffer, and returns its length; `None` when it does not fit.
     ///
     /// ```
     /// use alula::FieldName;
@@ -166,7 +166,7 @@ impl fmt::Display for Canonical<'_> {
     }
 }
 
-/// Returns the bytes of a name, capitals at the start and after each dash; names are ASCII.
+/// Returns the bytes of a name with capitals at the start and after each dash; names are ASCII.
 fn capitals(name: &str) -> impl Iterator<Item = char> {
     let mut before = b'-';
     name.bytes().map(move |byte| {

@@ -9,8 +9,7 @@ pub(crate) const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Returns the high bit of each byte that is zero; bytes must be below 0x80, or their high bit is not to be
-/// trusted.
+/// Returns the high bit of each byte that is zero; bytes have to be below 0x80.
 #[inline]
 pub(crate) const fn zeros(word: u64) -> u64 {
     !((word & !HIGH) + each(0x7f)) & HIGH
@@ -22,8 +21,7 @@ pub(crate) const fn is_plain(byte: u8) -> bool {
     byte.wrapping_sub(b'a') < 26 || byte.wrapping_sub(b'0') < 10 || byte == b'-'
 }
 
-/// Returns the high bit of each byte that is no lower-case letter, digit or `-`, which nearly every name is
-/// made of.
+/// Returns the high bit of each byte that is not a lower-case letter, digit or `-`.
 #[inline]
 pub(crate) const fn unplain(word: u64) -> u64 {
     let low = word & !HIGH;
@@ -34,26 +32,26 @@ pub(crate) const fn unplain(word: u64) -> u64 {
     !(letter | digit | dash) | word
 }
 
-/// Returns true for a control: what is below space, and DEL.
+/// Returns true for a control character: below space, or DEL.
 #[inline]
 pub(crate) const fn is_control(byte: u8) -> bool {
     byte < b' ' || byte == 0x7f
 }
 
-/// Returns true for a control, and for what is not ASCII: one comparison of signed bytes.
+/// Returns true for a control character, and for a byte beyond ASCII: one comparison of signed bytes.
 #[inline]
 pub(crate) const fn may_be_control(byte: u8) -> bool {
     byte.wrapping_add(1).cast_signed() <= 0x20
 }
 
-/// Returns the high bit of each byte that is a control: below space, or DEL. The other bits mean nothing.
+/// Returns the high bit of each byte that is a control character. The other bits mean nothing.
 #[inline]
 pub(crate) const fn controls(word: u64) -> u64 {
     let low = word & !HIGH;
     (!(low + each(0x80 - b' ')) | (low + each(1))) & !word
 }
 
-/// Folds A–Z to a–z in each byte and leaves the others alone.
+/// Folds A–Z to a–z in each byte.
 #[inline]
 pub(crate) const fn to_lower(word: u64) -> u64 {
     let low = word & !HIGH;
@@ -89,7 +87,7 @@ pub(crate) fn head(bytes: &[u8]) -> Option<u64> {
     bytes.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// Up to seven bytes in a word; with the length known, different bytes give different words.
+/// Returns up to seven bytes in a word; with the length known, different bytes give different words.
 ///
 /// Four to seven: the first four and the last four. One to three: first, middle and last. Unused bytes are
 /// the `filler`.
@@ -120,7 +118,7 @@ pub(crate) fn none(bytes: &[u8], filler: u8, marks: impl Fn(u64) -> u64, is: imp
     }
 }
 
-/// Returns the same for more than a block; the first and the last may overlap those between.
+/// Returns the same for more than one block; the first and the last may overlap the others.
 #[inline(never)]
 fn none_of_blocks(first: &[u8; 16], bytes: &[u8], last: &[u8; 16], is: impl Fn(u8) -> bool) -> bool {
     let none = |block: &[u8; 16]| !block.iter().fold(false, |any, byte| any | is(*byte));
@@ -133,8 +131,8 @@ pub(crate) fn any<const N: usize>(one: &[u8; N], other: &[u8; N], is: impl Fn(u8
     one.iter().zip(other).fold(false, |any, (one, other)| any | is(*one) | is(*other))
 }
 
-/// Returns the sum, by `|`, of what `marks` says of words that cover all of at most sixteen bytes; some may
-/// be seen twice.
+/// Returns the union of the marks of words that cover all of at most sixteen bytes; some bytes may count
+/// twice.
 #[inline]
 fn gather(bytes: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     match (head(bytes), tail(bytes)) {
@@ -143,8 +141,8 @@ fn gather(bytes: &[u8], filler: u8, marks: impl Fn(u64) -> u64) -> u64 {
     }
 }
 
-/// Returns the place of the first byte that `mark` sets the high bit of in its word; it may be wrong about
-/// bytes after that one. Less than a block is filled up with `filler`, which is not looked for.
+/// Returns the place of the first byte whose high bit `mark` sets in its word; later bytes of the word may be
+/// marked wrongly. Less than a block is filled up with `filler`, which is not looked for.
 ///
 /// Blocks of sixteen bytes are passed by a loop without branches, which the compiler makes vector code of:
 /// `may_be` is true for each byte that is looked for, and better false for the usual others.

@@ -8,11 +8,10 @@ use core::ops::{Deref, DerefMut, Range};
 
 use crate::name::lanes::{self, SHORT};
 
-/// The least that an arena holds which holds anything: the values of a usual request, and room behind them
-/// for a short one.
+/// The smallest capacity of an arena: the values of a usual request, and room for a short one behind.
 const BYTES_MIN: usize = 256;
 
-/// Bytes that are appended to, and looked at as a slice. Allocates when it grows, at least to twice its size.
+/// Bytes that are appended to and read as a slice. Allocates when it grows, at least to twice its size.
 #[derive(Default)]
 pub(crate) struct Arena {
     /// The initialised memory: the bytes, and the room behind them.
@@ -32,7 +31,7 @@ impl Arena {
         Self { room: alloc::vec![0; bytes], end: 0 }
     }
 
-    /// Returns the room, which begins with the bytes: to find spans in that are known to be there.
+    /// Returns the memory that begins with the bytes, to look up spans that exist.
     #[inline]
     pub(crate) fn room(&self) -> &[u8] {
         &self.room
@@ -60,20 +59,20 @@ impl Arena {
         self.end += bytes.len();
     }
 
-    /// Returns the room behind the end, where there is as much as is asked for.
+    /// Returns the room behind the end, if there is enough.
     #[inline(always)]
     pub(crate) fn room_behind<const LEN: usize>(&mut self) -> Option<&mut [u8; LEN]> {
         self.room.get_mut(self.end..)?.first_chunk_mut()
     }
 
-    /// Appends bytes that are in the room behind the end.
+    /// Appends bytes that were written to the room behind the end.
     #[inline(always)]
     pub(crate) fn commit(&mut self, bytes: usize) {
         self.end += bytes;
     }
 
-    /// Appends bytes as [`append`](Self::append) does, for strings of any length or without room. Every call
-    /// in it is the last thing it does, so that no register is saved.
+    /// Appends bytes like [`append`](Self::append), for strings of any length or without room. Every call in
+    /// it is the last thing it does, so that no register is saved.
     #[inline(never)]
     fn append_long(&mut self, bytes: &[u8]) {
         match self.room[self.end..].get_mut(..bytes.len()) {
@@ -92,7 +91,7 @@ impl Arena {
         self.append_long(bytes);
     }
 
-    /// Appends bytes as [`append`](Self::append) does, where many are the rule.
+    /// Appends bytes like [`append`](Self::append), for long strings.
     #[inline(always)]
     pub(crate) fn extend(&mut self, bytes: &[u8]) {
         let end = self.end + bytes.len();
@@ -132,13 +131,13 @@ impl Arena {
         self.end = self.end.min(len);
     }
 
-    /// Removes a range; what follows moves up.
+    /// Removes a range; the bytes after it move up.
     pub(crate) fn remove(&mut self, range: Range<usize>) {
         self.room.copy_within(range.end..self.end, range.start);
         self.end -= range.len();
     }
 
-    /// Gives memory back down to so many bytes, or to what is there.
+    /// Frees memory down to so many bytes, or to the used ones.
     pub(crate) fn shrink_to(&mut self, bytes: usize) {
         self.room.truncate(bytes.max(self.end));
         self.room.shrink_to_fit();
@@ -146,7 +145,7 @@ impl Arena {
 }
 
 impl Clone for Arena {
-    /// Copies the bytes, and no room behind them.
+    /// Copies the bytes, without the room behind them.
     fn clone(&self) -> Self {
         Self { room: self.to_vec(), end: self.end }
     }

@@ -48,23 +48,24 @@ use crate::{
 pub struct FieldSection {
     arena: Arena,
     entries: Vec<Entry>,
-    /// The sum over [`Entry::outside`], which together with the length of the arena gives the bytes.
+    /// The sum over [`Entry::outside`], which together with the length of the arena gives the bytes of all
+    /// names and values.
     outside: usize,
 }
 
-/// The change that made a section [a copy of another](FieldSection::adopt).
+/// The result of [adopting](FieldSection::adopt) another section.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Adopted<'o> {
-    /// It was a copy before.
+    /// The section was a copy already.
     Nothing,
-    /// The one value that was different is this now.
+    /// The value of one field was replaced.
     Value(&'o [u8]),
-    /// They differ in more than that; nothing has changed.
+    /// The sections differ in more than that; nothing has changed.
     Refused,
 }
 
-/// The memory that a section may keep when it is given back to be used again, in bytes;
-/// [`FieldSection::trim`] with this is the habit.
+/// The memory that a section may keep when it is given back for reuse, in bytes; [`FieldSection::trim`] with
+/// this is the habit.
 ///
 /// Ten fields of a usual request take about 400 bytes, so a bigger section is an exception that should not
 /// stay.
@@ -102,7 +103,7 @@ impl FieldSection {
         self.outside = 0;
     }
 
-    /// Makes this section equal to another one, in the memory it has: two copies of bytes.
+    /// Makes this section equal to another one, in its present memory: two copies of bytes.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.arena.clear();
@@ -121,8 +122,7 @@ impl FieldSection {
         }
     }
 
-    /// Gives memory back when more than `bytes_max` is held, down to about that much or to what the fields
-    /// need.
+    /// Frees memory if more than `bytes_max` is held, down to about that or to what the fields need.
     ///
     /// Costs two comparisons when there is nothing to do; see [`SECTION_KEPT_BYTES_MAX`].
     pub fn trim(&mut self, bytes_max: usize) {
@@ -207,15 +207,15 @@ impl FieldSection {
         self.iter().filter(move |field| is_named(field, name)).map(|field| field.value())
     }
 
-    /// Returns true if the other section has the very same fields: names, values, spellings and marks, in the
-    /// same order.
+    /// Returns true if the other section has exactly the same fields: names, values, spellings and marks, in
+    /// the same order.
     #[inline]
     pub fn is_copy_of(&self, other: &Self) -> bool {
         *self.arena == *other.arena && self.entries == other.entries
     }
 
-    /// Becomes a copy of another section that differs in the value of the field at this place at most, by as
-    /// many bytes. Allocates nothing.
+    /// Turns this section into a copy of another one that differs at most in the value of the field at this
+    /// place, with the same length. Allocates nothing.
     ///
     /// ```
     /// use alula::{FieldSection, fields::Adopted};
@@ -255,8 +255,8 @@ impl FieldSection {
         self.get(name).is_some()
     }
 
-    /// Returns true if some field has this name: a comparison for each, where [`contains`](Self::contains)
-    /// makes up a field.
+    /// Returns true if some field has this known name: one comparison for each field, where
+    /// [`contains`](Self::contains) builds a field.
     #[inline]
     pub fn contains_known(&self, name: KnownName) -> bool {
         self.entries.iter().any(|entry| entry.known == Some(name))
@@ -275,7 +275,7 @@ impl FieldSection {
         self.get(KnownName::EXPECT).is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"))
     }
 
-    /// Returns the first value of a name in which `_` and `-` count as the same, so that `content_type` finds
+    /// Returns the first value of a name in which `_` and `-` count as equal, so that `content_type` finds
     /// `content-type`.
     ///
     /// For those who come from languages whose symbols have no dashes; the name on the wire is never changed
@@ -295,9 +295,9 @@ impl FieldSection {
     }
 }
 
-/// Storing and removing; a call that is refused changes nothing.
+/// Storing and removing fields; a refused call changes nothing.
 impl FieldSection {
-    /// Adds a field after those that are there, also after those of the same name.
+    /// Adds a field behind all others, even those of the same name.
     ///
     /// # Errors
     /// When the name is no token or is a pseudo-field's, or the value has a control other than tab.
@@ -306,7 +306,7 @@ impl FieldSection {
         self.store(name.given(), value.as_ref(), FieldFlags::NONE)
     }
 
-    /// Appends a secret as [`append`](Self::append) does: HPACK never indexes it, and `Debug` hides it.
+    /// Appends a secret field like [`append`](Self::append): HPACK never indexes it, and `Debug` hides it.
     ///
     /// # Errors
     /// As `append`.
@@ -319,7 +319,7 @@ impl FieldSection {
         self.store(name.given(), value.as_ref(), FieldFlags::SENSITIVE)
     }
 
-    /// Appends a field as [`append`](Self::append) does; HTTP/1 sends its name just as it is spelled here.
+    /// Appends a field like [`append`](Self::append); HTTP/1 sends its name just as it is spelled here.
     ///
     /// # Errors
     /// As `append`.
@@ -356,12 +356,12 @@ impl FieldSection {
         self.store(name, value, FieldFlags::NONE)
     }
 
-    /// Removes every field of this name and says how many there were; what follows moves up.
+    /// Removes every field of this name, and returns their number.
     pub fn remove<'n>(&mut self, name: impl IntoName<'n>) -> usize {
         self.remove_given(name.given())
     }
 
-    /// Keeps the fields for which the closure says so, in their order, and says how many were removed.
+    /// Keeps the fields that the closure selects, in their order, and returns the number of removed ones.
     pub fn retain(&mut self, mut keep: impl FnMut(Field<'_>) -> bool) -> usize {
         let (before, mut kept, mut end) = (self.len(), 0, 0);
         for index in 0..before {
@@ -398,8 +398,8 @@ impl FieldSection {
         self.outside = self.outside.wrapping_add(other.outside);
     }
 
-    /// Takes every name the other section has from there: own fields of these names go, the other's come at
-    /// the end.
+    /// Takes over the fields of the other section: own fields of the same names are removed, the others' are
+    /// added at the end.
     ///
     /// # Panics
     /// When both together have 4 GiB or more.
@@ -426,7 +426,7 @@ impl FieldSection {
     }
 }
 
-/// The paths of decoders, which have checked names and values already. Nothing is checked again outside of
+/// Methods for decoders, which have checked names and values already. Nothing is checked again outside of
 /// debug builds.
 impl FieldSection {
     /// Adds a field with a known name that is no pseudo-field's, and a value that [`bytes::is_field_value`]
@@ -464,7 +464,7 @@ impl FieldSection {
     }
 }
 
-/// The paths of HTTP/1 decoders, to whom names come in any case.
+/// Methods for HTTP/1 decoders, whose names are in any case.
 impl FieldSection {
     /// Adds a field with a name in any case that is not known but a token, and a value that
     /// [`bytes::is_field_value`] accepts; `is_spelled` keeps the name as it is spelled as well.
@@ -479,16 +479,15 @@ impl FieldSection {
         }
     }
 
-    /// Appends a field as [`push_known`](Self::push_known) does, and keeps the spelling: the known name in
-    /// any case.
+    /// Appends a field like [`push_known`](Self::push_known), with its spelling: the known name in any case.
     pub fn push_known_spelled(&mut self, name: KnownName, spelling: &[u8], value: &[u8]) {
         debug_assert!(spelling.eq_ignore_ascii_case(name.as_str().as_bytes()));
         self.push_known(name, value, FieldFlags::NONE);
         self.spell(spelling);
     }
 
-    /// Makes the last value longer, by bytes that [`bytes::is_field_value`] accepts; nothing when there is
-    /// no field, or when its spelling is kept.
+    /// Extends the last value by bytes that [`bytes::is_field_value`] accepts; does nothing without a field,
+    /// or if its spelling is kept.
     pub fn extend_last(&mut self, more: &[u8]) {
         debug_assert!(bytes::is_field_value(more));
         let last = self.entries.last_mut().filter(|entry| !entry.flags.contains(FieldFlags::SPELLED));
@@ -508,7 +507,8 @@ impl FieldSection {
     }
 }
 
-/// Checking and storing, apart for known names and text so that arguments stay in registers.
+/// Checking and storing, with separate functions for known names and text so that arguments stay in
+/// registers.
 impl FieldSection {
     #[inline]
     fn store(&mut self, name: Given<'_>, value: &[u8], flags: FieldFlags) -> Result<(), FieldError> {
@@ -532,7 +532,7 @@ impl FieldSection {
         self.store_known_slowly(name, value, flags)
     }
 
-    /// Stores a field as [`store_known`](Self::store_known) does, for less than sixteen bytes: out of line,
+    /// Stores a field like [`store_known`](Self::store_known), with less than sixteen bytes: out of line,
     /// since it needs more registers.
     #[inline(never)]
     fn store_known_small(
@@ -550,8 +550,8 @@ impl FieldSection {
         self.store_known_slowly(name, value, flags)
     }
 
-    /// Adds a field whose bytes are in the room behind the arena, if its number fits and its name is no
-    /// pseudo-field's.
+    /// Adds a field whose bytes are already behind the arena's end, if there is room for it and its name is
+    /// not a pseudo-field's.
     #[inline(always)]
     fn push_copied(
         &mut self,
@@ -618,14 +618,15 @@ impl FieldSection {
         bytes::is_token(name) && bytes::is_field_value(value) && self.fits(name.len(), value.len())
     }
 
-    /// Spans are 32 bits wide; twice the longest known name, or the name, leaves room for a spelling.
+    /// Returns true if a field fits into spans of 32 bits; twice the longest known name, or the name, leaves
+    /// room for a spelling.
     #[inline]
     fn fits(&self, name: usize, value: usize) -> bool {
         let end = self.arena.len() as u64 + value as u64 + 2 * name as u64;
         end < u32::MAX as u64 - 2 * u8::MAX as u64
     }
 
-    /// Stores a checked name that is not known, in lower case.
+    /// Stores a checked unknown name in lower case.
     #[inline]
     fn push_text(&mut self, name: &[u8], value: &[u8], flags: FieldFlags) {
         let (start, name_len, value_len) = (self.arena.len(), name.len() as u32, value.len() as u32);
@@ -667,7 +668,7 @@ impl<'s> IntoIterator for &'s FieldSection {
     }
 }
 
-/// Returns the reason for which a field was refused, found out once it has been.
+/// Returns the reason for which a field was refused.
 #[cold]
 fn refusal(name: &[u8], value: &[u8]) -> FieldError {
     match (bytes::is_token(name), bytes::is_field_value(value)) {

@@ -8,23 +8,23 @@
 pub use crate::name::lanes::{SHORT, copy_short};
 use crate::name::word::{self, HIGH, controls, each, is_control, is_plain, may_be_control, unplain};
 
-/// May be in a field name (RFC 9110 §5.6.2 `tchar`).
+/// Bytes of field names (RFC 9110 §5.6.2 `tchar`).
 pub const TOKEN: u8 = 1 << 0;
-/// May be in a field name of HTTP/2: a token byte that is no upper-case letter (RFC 9113 §8.2.1).
+/// Bytes of field names in HTTP/2: token bytes except upper-case letters (RFC 9113 §8.2.1).
 pub const LOWER_TOKEN: u8 = 1 << 1;
-/// May be in a field value: anything but the controls, of which tab alone is allowed (RFC 9110 §5.5).
+/// Bytes of field values: everything but control characters, of which only tab is allowed (RFC 9110 §5.5).
 pub const FIELD_VALUE: u8 = 1 << 2;
-/// May be in the path and query of a target: visible ASCII without `#` (RFC 9110 §7.1).
+/// Bytes of path and query: visible ASCII without `#` (RFC 9110 §7.1).
 ///
 /// Wider than RFC 3986, which has neither `"<>\^` nor a backquote nor `{|}`: browsers send them unescaped.
 pub const PATH: u8 = 1 << 3;
-/// May be in the host of an authority: unreserved, sub-delims and `%` (RFC 3986 §3.2.2).
+/// Bytes of hosts: unreserved, sub-delims and `%` (RFC 3986 §3.2.2).
 pub const HOST: u8 = 1 << 4;
-/// May be in a scheme after its first letter (RFC 3986 §3.1).
+/// Bytes of a scheme after its first letter (RFC 3986 §3.1).
 pub const SCHEME: u8 = 1 << 5;
-/// A decimal digit.
+/// Decimal digits.
 pub const DIGIT: u8 = 1 << 6;
-/// An ASCII letter that is upper case.
+/// Upper-case ASCII letters.
 pub const UPPER: u8 = 1 << 7;
 
 /// The classes of each byte, as a sum of the bits above.
@@ -63,7 +63,7 @@ pub fn is_token(bytes: &[u8]) -> bool {
     !bytes.is_empty() && (is_plain || all_in(bytes, TOKEN))
 }
 
-/// Returns true if these bytes are a token without upper-case letters, as HTTP/2 wants names (RFC 9113
+/// Returns true if these bytes are a token without upper-case letters, as HTTP/2 requires of names (RFC 9113
 /// §8.2.1).
 ///
 /// ```
@@ -78,7 +78,7 @@ pub fn is_lower_token(bytes: &[u8]) -> bool {
     !bytes.is_empty() && (is_plain || all_in(bytes, LOWER_TOKEN))
 }
 
-/// Returns true if these bytes may be a field value: no control but tab; none at all is fine (RFC 9110 §5.5).
+/// Returns true if these bytes may be a field value: no control character but tab; empty is allowed.
 ///
 /// Bytes from 0x80 up are allowed. White space at either end is allowed as well; see [`is_trimmed`].
 ///
@@ -107,8 +107,8 @@ pub fn is_ascii(bytes: &[u8]) -> bool {
     word::none(bytes, b' ', |word| word, |byte| !byte.is_ascii())
 }
 
-/// Returns true if these bytes may be the path and query of a request: visible ASCII, no `#`; none at all is
-/// fine.
+/// Returns true if these bytes may be the path and query of a request: visible ASCII without `#`; empty is
+/// allowed.
 ///
 /// See [`PATH`] for what is accepted beyond RFC 3986, and why.
 #[inline]
@@ -116,7 +116,8 @@ pub fn is_path(bytes: &[u8]) -> bool {
     word::none(bytes, b'/', outside_path, is_outside_path)
 }
 
-/// Returns the place of the first byte that no path and query has; see [`PATH`]. Sixteen bytes a step.
+/// Returns the place of the first byte that may not be in a path or query; see [`PATH`]. Sixteen bytes a
+/// step.
 ///
 /// ```
 /// use alula::fields::bytes::position_outside_path;
@@ -155,7 +156,7 @@ pub const fn trim(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Returns the place of the first byte that is this one, which is below 0x80. Sixteen bytes a step.
+/// Returns the place of the first byte with this value, which is below 0x80. Sixteen bytes a step.
 ///
 /// ```
 /// use alula::fields::bytes::position;
@@ -169,8 +170,8 @@ pub fn position(bytes: &[u8], wanted: u8) -> Option<usize> {
     word::first(bytes, 0x80, |word| word::zeros(word ^ each(wanted)) & !word, |byte| byte == wanted)
 }
 
-/// Returns the place of the first byte that is no part of a field value: a control other than tab (RFC 9110
-/// §5.5). Sixteen bytes a step.
+/// Returns the place of the first byte that may not be in a field value: a control character other than tab
+/// (RFC 9110 §5.5). Sixteen bytes a step.
 ///
 /// ```
 /// use alula::fields::bytes::position_of_control;
@@ -185,7 +186,7 @@ pub fn position_of_control(bytes: &[u8]) -> Option<usize> {
     if bytes[at] == b'\t' { position_behind_tab(bytes, at) } else { Some(at) }
 }
 
-/// Returns the place of the first byte that is a control, be it a tab. Sixteen bytes a step.
+/// Returns the place of the first control character, including tab. Sixteen bytes a step.
 #[inline(always)]
 pub fn position_of_control_or_tab(bytes: &[u8]) -> Option<usize> {
     word::first(bytes, b' ', |word| controls(word) & HIGH, may_be_control)
@@ -211,13 +212,13 @@ const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Returns true for what no path and query has.
+/// Returns true for a byte that may not be in a path or query.
 #[inline]
 const fn is_outside_path(byte: u8) -> bool {
     byte.wrapping_sub(b'!') > b'~' - b'!' || byte == b'#'
 }
 
-/// Returns the high bit of each byte that no path and query has. The other bits mean nothing.
+/// Returns the high bit of each byte that may not be in a path or query. The other bits mean nothing.
 #[inline]
 const fn outside_path(word: u64) -> u64 {
     word | controls(word) | word::zeros(word ^ each(b' ')) | word::zeros(word ^ each(b'#'))

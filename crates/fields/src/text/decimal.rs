@@ -15,7 +15,7 @@ pub struct Decimal {
 static PAIRS: [[u8; 2]; 100] = pairs();
 
 impl Decimal {
-    /// The digits of this number, without leading zeros.
+    /// Returns the digits of this number, without leading zeros.
     pub fn of(mut number: u64) -> Self {
         let mut decimal = Self { digits: [0; 20], start: 20 };
         while number >= 100 {

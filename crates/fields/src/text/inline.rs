@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Text of at most `N` bytes; what does not fit is left away.
+/// Text of at most `N` bytes; the rest is cut off.
 pub(crate) struct Text<const N: usize> {
     len: usize,
     bytes: [u8; N],

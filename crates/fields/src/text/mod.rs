@@ -1,4 +1,4 @@
-//! Text and bytes: what they may be part of, and how they are kept without the heap.
+//! Text and bytes: their classes, and containers without the heap.
 
 pub mod bytes;
 pub(crate) mod decimal;

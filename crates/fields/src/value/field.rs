@@ -1,4 +1,4 @@
-//! A field of a section: sixteen bytes of bookkeeping, and the view of it that is handed out.
+//! A field of a section: an entry of sixteen bytes, and a view of it for callers.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -33,8 +33,8 @@ impl FieldFlags {
     }
 }
 
-/// The place of a field in the arena: the name if it is not known, then the value, then the spelling if one
-/// is kept.
+/// The place of a field in the arena: the name if it is unknown, then the value, then the spelling if one is
+/// kept.
 #[derive(Copy, Clone, Eq)]
 pub(crate) struct Entry {
     pub(crate) start: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Entry {
 const _: () = assert!(size_of::<Entry>() <= 16);
 
 impl PartialEq for Entry {
-    /// Compares neighbours as one word: a section that comes again is told by this, entry by entry.
+    /// Compares two entries as one word: repeated sections are recognised entry by entry.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         let place = |entry: &Self| u64::from(entry.start) | u64::from(entry.name_len) << 32;
@@ -58,7 +58,7 @@ impl PartialEq for Entry {
 }
 
 impl Entry {
-    /// Returns the number of bytes of the arena that are this field's.
+    /// Returns the bytes of this field in the arena.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         let spelling = if self.flags.contains(FieldFlags::SPELLED) { self.len_of_name() } else { 0 };
@@ -71,8 +71,8 @@ impl Entry {
         self.known.map_or(self.name_len as usize, KnownName::len)
     }
 
-    /// Returns the bytes of the name that are not in the arena, less those of the arena that are neither name
-    /// nor value.
+    /// Returns the bytes of a known name, which are outside the arena, less those of the spelling, which are
+    /// in it but do not count.
     ///
     /// Wraps below zero for a kept spelling of an unknown name; sums of it come out right.
     #[inline]
@@ -132,7 +132,7 @@ impl<'a> Field<'a> {
         core::str::from_utf8(self.value()).ok()
     }
 
-    /// Returns true if whoever stored the field marked it sensitive, so that HPACK must never index it.
+    /// Returns true if the field was stored as sensitive, so that HPACK must never index it.
     #[inline]
     pub fn is_sensitive(&self) -> bool {
         self.entry.flags.contains(FieldFlags::SENSITIVE)
@@ -144,7 +144,7 @@ impl<'a> Field<'a> {
         self.is_sensitive() || self.entry.known.is_some_and(KnownName::is_sensitive)
     }
 
-    /// Returns the value as it may be shown: `…` if it is marked sensitive, and else what
+    /// Returns the value in a form that may be shown: `…` if it is marked sensitive, and else what
     /// [`masked_field`](crate::masked_field) leaves of it. Allocates only where something is hidden.
     pub fn shown(&self) -> Cow<'a, [u8]> {
         match self.is_sensitive() {
@@ -165,8 +165,7 @@ impl<'a> Field<'a> {
         self.spelled().map(text)
     }
 
-    /// Writes the name as HTTP/1 sends it, in the kept spelling or else the canonical one, and says how long
-    /// it is.
+    /// Writes the name as HTTP/1 sends it, in the kept or the canonical spelling, and returns its length.
     ///
     /// `None` when the buffer is shorter than the name. Allocates nothing.
     pub fn write_spelling(&self, out: &mut [u8]) -> Option<usize> {
@@ -176,7 +175,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Writes the name as it is usual in HTTP/1, and returns its length; `None` when the buffer is shorter.
+    /// Writes the name in the canonical spelling, and returns its length; `None` when the buffer is shorter.
     pub fn write_canonical(&self, out: &mut [u8]) -> Option<usize> {
         match self.entry.known {
             Some(name) => copy_to(out, name.canonical().as_bytes()),
@@ -184,9 +183,9 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Writes what a line of HTTP/1 begins with: the name in the kept spelling or else the canonical one, a
-    /// colon and a space. Returns the length of that; `None` when the buffer is shorter. Bytes of the buffer
-    /// behind it may be overwritten.
+    /// Writes the beginning of an HTTP/1 line: the name in the kept or the canonical spelling, a colon and a
+    /// space. Returns the length of that; `None` when the buffer is shorter. Bytes of the buffer behind it
+    /// may be overwritten.
     ///
     /// ```
     /// use alula::FieldSection;
@@ -252,8 +251,7 @@ fn copy_to(out: &mut [u8], bytes: &[u8]) -> Option<usize> {
     Some(bytes.len())
 }
 
-/// Names are tokens and so ASCII; were a caller of a trusted path to break that, the name would read as
-/// empty.
+/// Returns ASCII bytes as text; empty text for other bytes, which a caller must not have stored.
 #[inline]
 fn text(name: &[u8]) -> &str {
     core::str::from_utf8(name).unwrap_or_default()

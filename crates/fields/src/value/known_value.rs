@@ -31,7 +31,7 @@ macro_rules! known_values {
 
         /// The known values.
         impl KnownValue {
-            /// The number of values that are known; ids run from 1 to this.
+            /// The number of known values; ids run from 1 to this.
             pub const COUNT: usize = Row::End as usize;
             $($(
                 #[doc = concat!("`", $text, "`")]
@@ -92,7 +92,7 @@ known_values! {
     X_FRAME_OPTIONS { FRAME_SAMEORIGIN "SAMEORIGIN"; FRAME_DENY "DENY"; }
 }
 
-/// Text by id; as long as the index type has values, so that no access is checked.
+/// Texts by id; with an entry for each value of the index type, so that no access is checked.
 static TEXT: [&str; 256] = {
     let mut text = [""; 256];
     let mut row = 0;
@@ -103,7 +103,7 @@ static TEXT: [&str; 256] = {
     text
 };
 
-/// By id of the name: the first id of its group, and the one after its last.
+/// The first id of each group and the one after its last, by the id of the name.
 static GROUPS: [(u8, u8); 256] = {
     let mut groups = [(1, 1); 256];
     let mut row = 0;
@@ -120,8 +120,8 @@ static GROUPS: [(u8, u8); 256] = {
 };
 
 impl KnownValue {
-    /// Returns the known value with exactly these bytes under this name; costs a comparison for each value
-    /// the name has.
+    /// Returns the known value with exactly these bytes under this name; compares with each known value of
+    /// the name.
     #[inline]
     pub fn lookup(name: KnownName, value: &[u8]) -> Option<Self> {
         let (first, end) = GROUPS[name.id() as usize];

@@ -1,4 +1,4 @@
-//! Text as it may be shown: in errors, logs, `Debug` and on terminals. No credential passes.
+//! Text in a form that may be shown: in errors, logs, `Debug` and on terminals. No credential passes.
 //!
 //! Rule: whatever shows a URL, a target or the value of a field shows what the functions of this file return.
 //! They hide too much rather than too little, and put `…` in its place. URLs and targets are written on one
@@ -9,18 +9,17 @@ use core::fmt::{self, Write as _};
 
 use crate::{name::known::KnownName, value::one_line::OneLine};
 
-/// Stands for a secret, whatever its length.
+/// The replacement of a secret, whatever its length.
 const HIDDEN: &str = "…";
 
-/// Schemes of credentials, which are shown (RFC 9110 §11.1); a word that is none of these may be the
-/// credential itself.
+/// The authentication schemes that are shown (RFC 9110 §11.1); any other word may be the credential itself.
 const SCHEMES: [&str; 7] = ["Basic", "Bearer", "Digest", "Negotiate", "NTLM", "DPoP", "AWS4-HMAC-SHA256"];
 
-/// Attributes of cookies, which are shown (RFC 6265 §4.1.2 and its drafts).
+/// The attributes of cookies that are shown (RFC 6265 §4.1.2 and its drafts).
 const COOKIE_ATTRIBUTES: [&str; 9] =
     ["path", "domain", "expires", "max-age", "secure", "httponly", "samesite", "partitioned", "priority"];
 
-/// The ends of names under which secrets are sent, beside those that are known.
+/// The endings of names that carry secrets, beside the known ones.
 const SECRET_ENDS: [&str; 11] = [
     "token",
     "secret",
@@ -35,11 +34,11 @@ const SECRET_ENDS: [&str; 11] = [
     "signature",
 ];
 
-/// Names that end so and hold no secret.
+/// Names with such endings that carry no secret.
 const NO_SECRETS: [&str; 4] = ["sec-websocket-key", "idempotency-key", "surrogate-key", "cache-key"];
 
-/// Returns a URL, or text that was given for one, without user information, without the values of its query
-/// and without its fragment, on one line in which nothing is left that a terminal obeys.
+/// Returns a URL, or a text in its place, without user information, values of the query and fragment, on one
+/// line with all control characters escaped.
 ///
 /// Text before an `@` that may be a password with a slash in it is hidden as well. Allocates.
 ///
@@ -68,7 +67,8 @@ pub fn masked_url(text: &str) -> String {
     shown
 }
 
-/// Returns what shows a target without the values of its query: `/login?user=…&token=…`, on one line.
+/// Returns a displayable form of a target without the values of its query: `/login?user=…&token=…`, on one
+/// line.
 ///
 /// User information is hidden as well where the target is a whole URI or an authority, in which it is never
 /// valid (RFC 9112 §3.2). Allocates nothing.
@@ -118,8 +118,8 @@ impl MaskedTarget<'_> {
     }
 }
 
-/// Returns what stands before and after the user information of a whole URI or an authority, and the `@`
-/// after that. Its password may hold a slash, and then what stands before that is no host and port.
+/// Splits a whole URI or an authority around the user information and its `@`. Its password may hold a slash,
+/// and then what stands before that is no host and port.
 fn user_of(target: &str) -> Option<(&str, &str)> {
     if target.starts_with('/') || !target.contains('@') {
         return None;
@@ -178,12 +178,12 @@ pub fn masked_field<'v>(name: &str, value: &'v [u8]) -> Cow<'v, [u8]> {
     }
 }
 
-/// Returns what is shown of a value that is secret as a whole.
+/// Returns the displayed form of a value that is secret as a whole.
 pub(crate) fn hidden<'v>() -> Cow<'v, [u8]> {
     Cow::Borrowed(HIDDEN.as_bytes())
 }
 
-/// Bytes between quotes, on one line and with nothing in them that a terminal obeys.
+/// Bytes between quotes, on one line, with all control characters escaped.
 pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
@@ -222,7 +222,7 @@ fn text(value: &[u8], masked: impl FnOnce(&str) -> String) -> Cow<'static, [u8]>
     Cow::Owned(masked(&String::from_utf8_lossy(value)).into_bytes())
 }
 
-/// Returns a value that holds nothing secret of a URL as it is, and any other masked.
+/// Returns a URL unchanged if nothing in it is secret, and masked otherwise.
 fn url(value: &[u8], masked: impl FnOnce(&str) -> String) -> Cow<'_, [u8]> {
     match value.iter().any(|byte| b"?@#".contains(byte)) {
         true => text(value, masked),
@@ -230,7 +230,7 @@ fn url(value: &[u8], masked: impl FnOnce(&str) -> String) -> Cow<'_, [u8]> {
     }
 }
 
-/// Writes the parts between semicolons, each as it may be shown.
+/// Writes the parts between semicolons, each in its displayed form.
 fn parts<'a>(value: &'a str, shown: impl Fn(usize, &'a str) -> String) -> String {
     let parts = value.split(';').enumerate().map(|(place, part)| shown(place, part.trim()));
     parts.collect::<Vec<_>>().join("; ")
@@ -262,7 +262,7 @@ fn link(value: &str) -> String {
     value.split('<').enumerate().map(shown).collect()
 }
 
-/// `5; url=https://…`
+/// Masks a value such as `5; url=https://…`.
 fn refresh(value: &str) -> String {
     match value.split_once('=') {
         Some((before, url)) if !before.contains(['?', '@']) => format!("{before}={}", masked_url(url)),

@@ -1,4 +1,4 @@
-//! Field values: known by number, or text, and as they may be shown.
+//! Field values: known ones by number, others as text, and their displayed form.
 
 pub(crate) mod field;
 pub(crate) mod known_value;

@@ -1,9 +1,8 @@
-//! Text from elsewhere as one line, with nothing in it that forges another line of a log or steers a
-//! terminal.
+//! Text from elsewhere on one line, so that it cannot forge a line of a log or control a terminal.
 
 use core::fmt::{self, Write};
 
-/// Writes text on one line, in which whatever a terminal, a log or an editor obeys is escaped.
+/// Writes text on one line, and escapes all characters that control a terminal, a log or an editor.
 ///
 /// Escaped as `\n`, `\u{1b}` or `\u{202e}` are the controls of C0 and C1 with DEL, the separators of lines
 /// and paragraphs (U+2028 and U+2029), and the characters that change the direction of text (U+061C, U+200E,
@@ -45,7 +44,7 @@ impl<T: fmt::Debug> fmt::Debug for EscapedDebug<T> {
     }
 }
 
-/// Writes as [`OneLine`] does, and leaves ends of lines.
+/// Writes like [`OneLine`], but keeps line ends.
 struct Lines<W>(W);
 
 impl<W: Write> Write for Lines<W> {
@@ -67,13 +66,13 @@ fn escape(out: &mut impl Write, text: &str, is_escaped: impl Fn(char) -> bool) -
     Ok(())
 }
 
-/// Returns true if no character of the text is escaped, which is seen without a look at each of them: the
-/// loop has no branch.
+/// Returns true if all characters are printable ASCII, in a loop without branches; nothing has to be escaped
+/// then.
 fn is_printable_ascii(text: &str) -> bool {
     text.bytes().fold(true, |is_printable, byte| is_printable & matches!(byte, b' '..=b'~'))
 }
 
-/// Returns true for what is no text but an order to whoever shows it.
+/// Returns true for a character that controls a display instead of being shown.
 fn is_obeyed(character: char) -> bool {
     character.is_control()
         || matches!(

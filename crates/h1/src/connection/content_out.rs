@@ -1,4 +1,4 @@
-//! Content and trailers that go.
+//! Sending content and trailers.
 
 use alula_fields::FieldSection;
 use alula_machine::{OutBuf, StreamKey};
@@ -8,13 +8,13 @@ use crate::error::SendError;
 use crate::head::head_out;
 use crate::head::outgoing;
 
-/// More digits than the size of a chunk has, and the end of its line.
+/// The most bytes of the size line of a chunk, line end included.
 const SIZE_BYTES_MAX: usize = 16 + 2;
 
 impl Connection {
-    /// Sends content, and says how many bytes of it were taken: all, or none while the peer has not agreed
-    /// yet to another protocol; [`Notice::Writable`](crate::Notice::Writable) follows then. With `end` the
-    /// message ends.
+    /// Sends content, and returns how many bytes were taken: all, or none while the peer has not agreed to
+    /// another protocol; [`Notice::Writable`](crate::Notice::Writable) follows then. With `end` the message
+    /// ends.
     ///
     /// # Errors
     /// When it cannot be sent at all; nothing has changed then, and nothing is written.
@@ -41,8 +41,8 @@ impl Connection {
         Ok(data.len())
     }
 
-    /// Returns the bytes of content that are still to be sent of the stated length; `None` for content
-    /// without one, and when none may be sent.
+    /// Returns the bytes of the stated length that are still to be sent; `None` for content without one, and
+    /// when none may be sent.
     pub fn length_left(&self, stream: StreamKey) -> Option<u64> {
         match self.sending {
             Sending::Length(left) if self.check_message(stream).is_ok() => Some(left),
@@ -50,7 +50,7 @@ impl Connection {
         }
     }
 
-    /// Counts bytes of content that the driver has sent by itself, after all that was written to its output.
+    /// Counts bytes of content that the driver has sent itself, after all of the machine's output.
     ///
     /// # Errors
     /// The content has no stated length, or the bytes are more than is left of it; nothing has changed then.
@@ -60,8 +60,8 @@ impl Connection {
         self.take_length(left, bytes)
     }
 
-    /// Returns false while the peer has not agreed yet to another protocol, in which content would be taken;
-    /// [`Notice::Writable`](crate::Notice::Writable) follows then.
+    /// Returns false while the peer has not agreed to another protocol, so that content would be taken
+    /// without being sent; [`Notice::Writable`](crate::Notice::Writable) follows then.
     pub fn takes_content(&self) -> bool {
         !matches!(self.sending, Sending::Undecided)
     }
@@ -88,7 +88,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Content whose length was stated: no more of it, and no less.
+    /// Sends content of a stated length: no more and no less.
     #[inline]
     fn send_some(&mut self, left: u64, data: &[u8], end: bool, out: &mut OutBuf) -> Result<(), SendError> {
         if end && left > data.len() as u64 {
@@ -124,7 +124,7 @@ impl Connection {
     }
 }
 
-/// Writes one chunk, and the last one if that is the end.
+/// Writes one chunk, and the last one at the end.
 #[inline]
 fn write_chunk(data: &[u8], end: bool, out: &mut OutBuf) {
     const LAST: &[u8] = b"0\r\n\r\n";
@@ -144,7 +144,7 @@ fn write_chunk(data: &[u8], end: bool, out: &mut OutBuf) {
     out.commit(at);
 }
 
-/// Writes the line with the size of a chunk, and says how long it is.
+/// Writes the size line of a chunk, and returns its length.
 fn write_size(size: usize, space: &mut [u8]) -> usize {
     let digits = ((usize::BITS - size.leading_zeros()).div_ceil(4) as usize).max(1);
     for (at, digit) in space[..digits].iter_mut().enumerate() {

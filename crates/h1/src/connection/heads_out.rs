@@ -1,4 +1,4 @@
-//! Heads that go: requests of a client, answers of a server.
+//! Sending heads: requests of a client, answers of a server.
 
 use alula_fields::{FieldSection, RequestHead, ResponseHead, Status};
 use alula_machine::{OutBuf, StreamKey, Time};
@@ -140,7 +140,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends 100 to a client that waits for it, since the content of its request is wanted (RFC 9110
+    /// Sends 100 to a client that waits for it, because the content of its request is wanted (RFC 9110
     /// §10.1.1).
     #[inline]
     pub fn invite_content(&mut self, stream: StreamKey, out: &mut OutBuf) {
@@ -157,7 +157,7 @@ fn check_origin(is_absolute: bool, has_authority: bool) -> Result<(), SendError>
     if is_absolute && !has_authority { Err(SendError::Control(Violation::TARGET_INVALID)) } else { Ok(()) }
 }
 
-/// The plan for a request: the fields that the machine adds, and how its content is sent.
+/// The plan for a request: the fields that the machine adds, and the framing of its content.
 pub(crate) struct Plan {
     extra: Extra,
     sending: Sending,
@@ -200,7 +200,7 @@ impl Plan {
 }
 
 impl Connection {
-    /// Writes the lines of the fields; those of the section before are at hand.
+    /// Writes the lines of the fields; those of the previous section are remembered.
     #[inline]
     fn write_fields(&mut self, fields: &FieldSection, facts: &Facts, is_known: bool, out: &mut OutBuf) {
         if is_known {
@@ -243,7 +243,7 @@ impl Connection {
         }
     }
 
-    /// Begins the exchange: its request is on its way.
+    /// Begins the exchange, whose request is on its way.
     #[inline]
     fn begin(&mut self, plan: Plan, asked: Asked, facts: &Facts) -> StreamKey {
         self.generation += 1;
@@ -260,7 +260,7 @@ impl Connection {
         self.key()
     }
 
-    /// Decides how the content of an answer ends.
+    /// Decides the framing of an answer's content.
     #[inline]
     fn answer_of(
         &self,
@@ -319,7 +319,7 @@ impl Connection {
         }
     }
 
-    /// Decides the fate of the bytes after CONNECT: they belong to the tunnel, or are read by nobody.
+    /// Decides whether the bytes after CONNECT belong to the tunnel or are dropped.
     fn decide_tunnel(&mut self, opens_tunnel: bool) {
         if self.receiving == Receiving::Undecided {
             self.is_tunnel = opens_tunnel;

@@ -1,4 +1,4 @@
-//! The end of exchanges, and the end of a connection.
+//! The ends of exchanges and of a connection.
 
 use core::time::Duration;
 
@@ -10,17 +10,17 @@ use crate::error::{Awaited, ConnectionError};
 use crate::event::Notice;
 use crate::guard::violation::Violation;
 
-/// The longest wait of a client for the rest of a response that nobody wants. The server works on it for as
-/// long: a proxy that gives up a call does so since its own client has left. It is long enough for what is on
-/// its way, and what is not keeps the connection from being used.
+/// The longest wait of a client for the rest of an unwanted response. The server works on it for as long: a
+/// proxy that gives up a call does so since its own client has left. It is long enough for what is on its
+/// way, and what is not keeps the connection from being used.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The content of the answer to a target that is none: some servers take raw bytes in it, which RFC 3986 does
+/// The content of the answer to an invalid target: some servers accept raw bytes in it, which RFC 3986 does
 /// not allow.
 const INVALID_TARGET: &str = "The target of the request has not the form that its method asks for, or has a byte \
     that is to be written as %XX (RFC 9112, RFC 3986).\n";
 
-/// The content of the answer to a first head that is larger than it may be while memory is in use.
+/// The content of the answer to a first head that is too large while memory is scarce.
 const LONG_FIRST_HEAD: &str = "Much of the memory is in use: the head of the first request of a connection is \
     longer than first_head_bytes allows until a request of the connection was answered.\n";
 
@@ -28,9 +28,9 @@ const LONG_HEAD: &str = "The head of the request is larger than head_bytes allow
 
 const MANY_FIELDS: &str = "The head of the request is larger than fields allows (RFC 6585).\n";
 
-/// Giving up.
+/// Abandoning exchanges.
 impl Connection {
-    /// Gives an exchange up. The rest of the peer's message is read and dropped, if it is not longer than
+    /// Abandons an exchange. The rest of the peer's message is read and dropped, if it is not longer than
     /// allowed ([`Limits::drain_bytes`](alula_machine::Limits::drain_bytes)), takes no longer than the next
     /// request might ([`Limits::idle_timeout`](alula_machine::Limits::idle_timeout)), on a client no longer
     /// than a second after the last byte, and our own message is whole; else the connection ends. Nothing
@@ -53,7 +53,7 @@ impl Connection {
         }
     }
 
-    /// Gives an exchange up whose peer has sent its content too slowly. A server that has sent no head of an
+    /// Abandons an exchange whose peer has sent its content too slowly. A server that has sent no head of an
     /// answer yet says so first, by 408 (RFC 9110 §15.5.9). Nothing happens to a stream that is gone, or
     /// over.
     pub fn reset_late(&mut self, stream: StreamKey) {
@@ -64,8 +64,8 @@ impl Connection {
         self.reset(stream);
     }
 
-    /// Notes, before the answer, that nobody is going to read what is left of the request's content. The
-    /// answer says `connection: close` where the connection will not outlast that: more is left than
+    /// Declares, before the answer, that nobody will read the rest of the request's content. The answer says
+    /// `connection: close` where the connection will not outlast that: more is left than
     /// [`reset`](Self::reset) drops, or nobody knows how much. A client that has it on the way already would
     /// else send its next request after it.
     #[inline]
@@ -79,8 +79,7 @@ impl Connection {
         }
     }
 
-    /// Drops the rest of the peer's message, up to so many bytes, for as long as another request is waited
-    /// for.
+    /// Drops the rest of the peer's message, up to so many bytes, for the time of a wait for another request.
     fn discard(&mut self, most: u64) {
         // The message may end exactly at the bound; only one byte more than that ends the connection.
         self.discards = Some(most.saturating_add(1));
@@ -89,14 +88,15 @@ impl Connection {
         self.due = self.now.saturating_add(timeout);
     }
 
-    /// Our answer is whole, and the rest of the request is not worth waiting for.
+    /// Ends the connection after our complete answer, because the rest of the request is not worth waiting
+    /// for.
     fn hang_up(&mut self) {
         self.persists = false;
         self.receiving = Receiving::Ended;
         self.settle();
     }
 
-    /// Takes no further exchanges: the one under way is the last.
+    /// Lets the present exchange be the last.
     pub fn goaway(&mut self) {
         self.is_going = true;
         let has_begun = !self.is_over || (!self.is_client && self.head_in.has_begun());
@@ -119,7 +119,7 @@ impl Connection {
     }
 }
 
-/// The driver's side: notices, output and deadlines.
+/// The interface of the driver: notices, output and deadlines.
 impl Connection {
     /// Returns true if [`poll_notice`](Self::poll_notice) has something.
     #[inline]
@@ -141,8 +141,7 @@ impl Connection {
         }
     }
 
-    /// Takes [`Notice::Room`] if that is all that [`poll_notice`](Self::poll_notice) has; returns false, and
-    /// takes nothing, otherwise.
+    /// Takes [`Notice::Room`] if it is the only notice; otherwise returns false and takes nothing.
     #[inline]
     pub fn take_only_room(&mut self) -> bool {
         let Notices { idle, last, writable, closed } = self.notices;
@@ -151,8 +150,7 @@ impl Connection {
         is_only
     }
 
-    /// Appends what the machine itself has to say, before anything else is written there, and says how much
-    /// that was.
+    /// Appends the machine's own output, before anything else is written there, and returns its length.
     #[inline]
     pub fn poll_transmit(&mut self, out: &mut OutBuf) -> usize {
         let bytes = self.pending.len();
@@ -175,9 +173,8 @@ impl Connection {
         (self.due != Time::FAR && self.error.is_none()).then_some(self.due)
     }
 
-    /// Does what is due by `now`: a head that is not whole in time ends the connection, and so does a side
-    /// that is asked nothing any more. A client that asks nothing leaves before its server does, where that
-    /// has stated when (`keep-alive: timeout`).
+    /// Does what is due by `now`: an incomplete head ends the connection, and so does an idle time. A client
+    /// that asks nothing leaves before its server does, where that has stated when (`keep-alive: timeout`).
     pub fn handle_timeout(&mut self, now: Time) {
         self.now = self.now.max(now);
         if self.error.is_some() || now < self.due {
@@ -191,16 +188,16 @@ impl Connection {
         self.fail(ConnectionError::TimedOut(awaited));
     }
 
-    /// Ends a client's connection on which nothing is asked, since its server is about to.
+    /// Ends an idle connection of a client, whose server is about to end it.
     #[cold]
     fn leave(&mut self) {
         self.goaway();
         self.notices.last = true;
     }
 
-    /// Begins a server's wait for the next request, or for content that nobody wants, anew when it has ended
-    /// by `now`, and returns true then: for a driver whose peer has not taken all of the answer yet. Changes
-    /// nothing when anything else is due.
+    /// Restarts a server's wait for the next request, or for unwanted content, if it ended by `now`, and
+    /// returns true then: for a driver whose peer has not taken all of the answer. Changes nothing when
+    /// anything else is due.
     pub fn await_request_anew(&mut self, now: Time) -> bool {
         let has_ended = self.error.is_none() && self.due <= now;
         // A client that lets go of a response has no answer that could be cut.
@@ -241,7 +238,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection; a server that owes an answer says why.
+    /// Ends the connection; a server that owes an answer sends the reason.
     #[cold]
     pub(super) fn fail(&mut self, error: ConnectionError) -> ConnectionError {
         if let (true, Some(status)) = (self.owes_answer(), status_of(error)) {
@@ -253,7 +250,7 @@ impl Connection {
         error
     }
 
-    /// Returns the limit over which the connection ended, with what was seen of it and its value.
+    /// Returns the limit that ended the connection, with the amount seen and its value.
     #[cold]
     pub fn exceeded(&self) -> Option<Exceeded> {
         let Some(ConnectionError::Peer(rule)) = self.error else { return None };
@@ -274,15 +271,15 @@ impl Connection {
         }
     }
 
-    /// Returns true for a server of whose answer no head was sent, to a peer that is still there.
+    /// Returns true for a server that has sent no head of its answer, to a peer that is still there.
     fn owes_answer(&self) -> bool {
         // After a head, a second status would be read as content.
         let has_no_head = matches!(self.sending, Sending::Idle | Sending::Head);
         !self.is_client && has_no_head && !self.is_peer_done
     }
 
-    /// Returns the content of the answer to a request of which the status alone does not say why it is
-    /// refused: other servers take it, or this one does at other times.
+    /// Returns the content of the answer to a refused request whose status alone does not explain it: other
+    /// servers accept it, or this one does at other times.
     fn text_of(&self, error: ConnectionError) -> &'static str {
         let ConnectionError::Peer(rule) = error else { return "" };
         // An answer to HEAD has no content (RFC 9110 §9.3.2).
@@ -325,7 +322,7 @@ impl Connection {
     }
 }
 
-/// Returns the status with which a peer is answered that is not waited for any longer.
+/// Returns the status of the answer to a peer that was too slow.
 fn status_of(error: ConnectionError) -> Option<Status> {
     match error {
         ConnectionError::Peer(violation) => Some(violation.status),

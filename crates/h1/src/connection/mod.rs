@@ -74,53 +74,52 @@ pub struct Connection {
     is_client: bool,
     config: Arc<Config>,
     head_in: HeadIn,
-    /// The head that is being received, or was and is not taken yet; after the final head of a message, its
+    /// The head that is being received, or was received and not taken; after the final head of a message, its
     /// trailers. None before anything came, and after it was taken away.
     head: Option<Box<Head>>,
     chunked: Chunked,
     receiving: Receiving,
     sending: Sending,
-    /// Names the exchange under way, or the last one.
+    /// The number of the present exchange, or of the last one.
     generation: u32,
-    /// True if there was an exchange, and it is over.
+    /// True if there was an exchange, which is over.
     is_over: bool,
     asked: Asked,
     /// The request asked for another protocol (RFC 9110 §7.8).
     asked_upgrade: bool,
-    /// True once both sides have left HTTP behind.
+    /// True once both sides have switched to another protocol.
     is_tunnel: bool,
     /// The peer's message is of HTTP/1.0.
     is_peer_old: bool,
     /// Another exchange may follow.
     persists: bool,
-    /// The terms on which the server keeps the connection.
+    /// The conditions on which the server keeps the connection.
     keep_alive: KeepAlive,
-    /// True if no further exchange is to begin.
+    /// True if no further exchange may begin.
     is_going: bool,
-    /// The number of bytes of the message under way that are still read, in order to be dropped; `None` if
-    /// its content is wanted.
+    /// The bytes of the present message that are still read and dropped; `None` if its content is wanted.
     discards: Option<u64>,
-    /// Bytes of content that were dropped so far, over all exchanges; what frames content is not counted.
+    /// The bytes of content that were dropped so far, over all exchanges, without framing.
     discarded: u64,
-    /// Content that was received and not given back.
+    /// The bytes of content that were received and not given back.
     held: u32,
-    /// Interim responses to the request under way.
+    /// The number of interim responses to the present request.
     interim: u32,
-    /// The bytes of their heads, added up.
+    /// The bytes of their heads together.
     interim_bytes: usize,
-    /// True if the connection has answered before.
+    /// True if the connection has been answered on before.
     is_reused: bool,
     /// The client waits for 100 before it sends its content (RFC 9110 §10.1.1).
     awaits_continue: bool,
     /// The peer has closed its side.
     is_peer_done: bool,
-    /// The peer closed without saying that nothing more would come (TLS without `close_notify`).
+    /// The peer closed without announcing the end (TLS without `close_notify`).
     is_truncated: bool,
-    /// Bytes that the machine itself has to send.
+    /// The machine's own output.
     pending: OutBuf,
-    /// The latest time it was told.
+    /// The last time that it was told.
     now: Time,
-    /// A head has begun and is not whole.
+    /// A head has begun and is incomplete.
     awaits_head: bool,
     /// The deadline for the peer's current or next message; `Time::FAR` if there is none.
     due: Time,
@@ -130,42 +129,42 @@ pub struct Connection {
     repeated: Repeated,
 }
 
-/// The message that comes.
+/// The state of the message that is being received.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Receiving {
     /// The peer may send nothing: no request of this client is open.
     Idle,
     /// A head, or the rest of it.
     Head,
-    /// The number of bytes of content that are still to come.
+    /// The bytes of content that are still to come.
     Length(u64),
     Chunks,
     Trailers,
     /// Content, or another protocol, until the peer closes.
     UntilClose,
-    /// The bytes that come belong to another protocol if our answer to CONNECT allows it.
+    /// The next bytes belong to another protocol if our answer to CONNECT allows it.
     Undecided,
     /// The message is complete.
     Ended,
 }
 
-/// The message that goes.
+/// The state of the message that is being sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Sending {
     /// A client may send a request; a server waits for one.
     Idle,
     /// A server's answer is due.
     Head,
-    /// The number of bytes of content that are still to be sent.
+    /// The bytes of content that are still to be sent.
     Length(u64),
     Chunks,
     /// Content, or another protocol, until we close.
     UntilClose,
     /// Content waits until the peer has agreed to another protocol.
     Undecided,
-    /// The message has no more bytes, but its end is still to be said.
+    /// The message has no more bytes, but its end was not declared.
     Nothing,
-    /// The message is sent to its end.
+    /// The message is completely sent.
     Ended,
 }
 
@@ -177,14 +176,14 @@ struct Notices {
     closed: bool,
 }
 
-/// Making one.
+/// Creation of connections.
 impl Connection {
-    /// The side that asks. Connections may share their configuration.
+    /// Creates the client's side. Connections may share their configuration.
     pub fn client(config: impl Into<Arc<Config>>) -> Self {
         Self::new(true, config.into())
     }
 
-    /// The side that answers. Connections may share their configuration. The first request has to be here
+    /// Creates the server's side. Connections may share their configuration. The first request has to be here
     /// within [`Limits::handshake_timeout`].
     pub fn server(config: impl Into<Arc<Config>>) -> Self {
         Self::new(false, config.into())
@@ -235,7 +234,7 @@ impl Connection {
     }
 }
 
-/// Facts that are agreed on below.
+/// Facts that are agreed on below HTTP.
 impl Connection {
     /// Sets the scheme of requests that do not name one, such as `https` over TLS, in place of
     /// [`Config::scheme`]. Servers only.
@@ -244,9 +243,9 @@ impl Connection {
     }
 }
 
-/// The received side: heads, trailers and what was not taken yet.
+/// Received heads, trailers and content.
 impl Connection {
-    /// Swaps the head that the last event announced into `into`, which is to be cleared.
+    /// Swaps the head of the last event into `into`, which has to be empty.
     ///
     /// # Errors
     /// When the stream is not the one under way.
@@ -256,8 +255,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes the head as [`take_head`](Self::take_head) does, by exchanging boxes: the next head is read into
-    /// the box that `into` held, which is cleared, or into a new one if `into` was `None`.
+    /// Takes the head like [`take_head`](Self::take_head), but exchanges boxes: the next head is read into
+    /// the box that `into` held, which is emptied, or into a new one if `into` was `None`.
     ///
     /// # Errors
     /// As `take_head`.
@@ -272,7 +271,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Swaps the trailers that the last event announced into `into`, which is to be cleared.
+    /// Swaps the trailers of the last event into `into`, which has to be empty.
     ///
     /// # Errors
     /// As [`take_head`](Self::take_head).
@@ -282,7 +281,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Gives bytes of content back that were consumed; at most those that are held are counted.
+    /// Gives back bytes of consumed content; at most those that are held count.
     pub fn release_capacity(&mut self, bytes: u32) {
         self.held -= bytes.min(self.held);
     }
@@ -296,23 +295,23 @@ impl Connection {
         self.is_client
     }
 
-    /// Returns true if bytes of the peer are wanted: not while as much content is held as
-    /// [`Limits::stream_window`] allows, or the peer has closed its side. A server reads on while it answers,
-    /// so that it sees when the client goes; it keeps no more than it likes of what comes.
+    /// Returns true if bytes of the peer are wanted: not while [`Limits::stream_window`] bytes of content are
+    /// held, or after the peer has closed its side. A server reads on while it answers, so that it sees when
+    /// the client goes; it keeps no more than it likes of what comes.
     #[inline]
     pub fn wants_read(&self) -> bool {
         self.held < self.config.limits.stream_window && !self.is_peer_done && self.error.is_none()
     }
 
-    /// Returns true if bytes that are here may be received although no more have come: the exchange before is
-    /// over.
+    /// Returns true if left bytes may be received although no more have come, because the exchange before
+    /// them is over.
     #[inline]
     pub fn can_go_on(&self) -> bool {
         !matches!(self.receiving, Receiving::Ended | Receiving::Undecided) && self.error.is_none()
     }
 
-    /// Returns true if `receive` would make no progress on `input` now: the peer's message is over, or no
-    /// byte of another is here. False does not promise progress.
+    /// Returns true if `receive` would make no progress on `input` now: the peer's message is over, or there
+    /// is no byte of another. False does not promise progress.
     #[inline]
     pub fn rests(&self, input: &[u8]) -> bool {
         match self.receiving {
@@ -327,12 +326,12 @@ impl Connection {
         self.is_current(stream).then_some(self.is_over || self.receiving == Receiving::Ended)
     }
 
-    /// Returns whether we have ended our message; `None` when the stream is gone.
+    /// Returns whether this side has ended its message; `None` when the stream is gone.
     pub fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
         self.is_current(stream).then_some(self.is_over || self.sending == Sending::Ended)
     }
 
-    /// Returns the bytes of content that the peer is still to send; `None` where it has not stated a length,
+    /// Returns the bytes of content that the peer still has to send; `None` where it has not stated a length,
     /// and when the stream is gone.
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         match self.receiving {
@@ -343,7 +342,7 @@ impl Connection {
         }
     }
 
-    /// Returns true while the peer owes content, or the end of it, and we take it. The bytes of a tunnel are
+    /// Returns true while the peer owes content, or the end of it, that is wanted. The bytes of a tunnel are
     /// not owed.
     pub fn is_content_awaited(&self, stream: StreamKey) -> bool {
         let is_owed =
@@ -351,15 +350,14 @@ impl Connection {
         is_owed && !self.awaits_continue && self.wants_read() && self.is_current(stream)
     }
 
-    /// Returns the exchange whose content is read and dropped, because the other message is whole; `None`
+    /// Returns the exchange whose content is being dropped because the other message is complete; `None`
     /// while there is none.
     #[inline]
     pub fn discarding(&self) -> Option<StreamKey> {
         (self.discards.is_some() && self.error.is_none()).then(|| self.key())
     }
 
-    /// Returns the bytes of content that were dropped so far, over all exchanges; what frames content is not
-    /// counted.
+    /// Returns the bytes of content that were dropped so far, over all exchanges, without framing.
     #[inline]
     pub const fn discarded(&self) -> u64 {
         self.discarded
@@ -376,29 +374,29 @@ impl Connection {
         self.generation > 0
     }
 
-    /// Exchanges under way: one or none.
+    /// Returns the number of exchanges in progress: one or none.
     #[inline]
     pub fn in_flight(&self) -> usize {
         usize::from(!self.is_over)
     }
 
-    /// Returns true if nothing more will happen: what [`poll_transmit`](Self::poll_transmit) has left is to
-    /// be written, then the connection closed.
+    /// Returns true if nothing more will happen: the driver writes the rest of
+    /// [`poll_transmit`](Self::poll_transmit) and closes the connection.
     #[inline]
     pub const fn is_closed(&self) -> bool {
         self.error.is_some() || (self.is_over && !self.persists)
     }
 
-    /// Returns true if a message was cut where the peer cannot see it: it takes the end of the connection for
-    /// the end of the content, and is to be told otherwise, by a reset of the connection.
+    /// Returns true if a message was cut in a way that the peer cannot notice: it takes the end of the
+    /// connection for the end of the content, and has to be told by a reset.
     #[inline]
     pub fn is_cut_unseen(&self) -> bool {
         self.error.is_some() && self.sending == Sending::UntilClose
     }
 
     /// Returns true while a server answers a request that is over when its client closes its side: the answer
-    /// is not whole, no tunnel is open, in which either direction ends by itself, and the client may not be
-    /// half-closed ([`Config::half_close`](crate::Config::half_close)). The machine goes on none the less: a
+    /// is incomplete, no tunnel is open (whose directions end by themselves), and half-closed clients are not
+    /// served ([`Config::half_close`](crate::Config::half_close)). The machine goes on none the less: a
     /// driver that sees the end gives the handler the turn in which its request came, and then
     /// [closes](Self::close) the connection.
     #[inline]
@@ -407,21 +405,21 @@ impl Connection {
         is_answering && !self.is_client && !self.is_tunnel && !self.config.half_close && self.error.is_none()
     }
 
-    /// Returns true if our side of a tunnel has ended, so that the connection is to be closed in that
-    /// direction.
+    /// Returns true if our side of a tunnel has ended, so that this direction of the connection should be
+    /// closed.
     #[inline]
     pub fn wants_shutdown(&self) -> bool {
         self.is_tunnel && self.sending == Sending::Ended
     }
 
-    /// Returns true on a client whose connection has answered before, while nothing has come after the
-    /// request under way.
+    /// Returns true on a client whose connection has been answered on before, while nothing has come after
+    /// the present request.
     pub fn is_unanswered(&self) -> bool {
         let is_awaited = self.is_client && self.receiving == Receiving::Head;
         is_awaited && self.is_reused && self.interim == 0 && !self.head_in.has_begun()
     }
 
-    /// Why the connection ended, once it has by an error.
+    /// Returns the error with which the connection ended, if it did.
     pub const fn error(&self) -> Option<ConnectionError> {
         self.error
     }
@@ -431,49 +429,47 @@ impl Connection {
         &self.config.limits
     }
 
-    /// Bytes of memory held outside the struct itself.
+    /// Returns the bytes of memory outside the struct itself.
     pub fn memory_bytes(&self) -> usize {
         let remembered = self.head_in.known.memory_bytes() + self.repeated.memory_bytes();
         let head = self.head.as_ref().map_or(0, |head| size_of::<Head>() + head.capacity_bytes());
         head + self.pending.capacity() + self.authority.capacity() + remembered
     }
 
-    /// Returns the head that was being read when the connection ended, as far as it was read: of a request
-    /// that is refused, what is known of it. Its control data is valid; of a request line that is refused it
-    /// may be the beginning of the target.
+    /// Returns the head that was being read when the connection ended; of a refused request, its known part.
+    /// Its control data is valid; of a request line that is refused it may be the beginning of the target.
     #[cold]
     pub fn refused_head(&self) -> Option<&Head> {
         self.head.as_deref().filter(|_| self.error.is_some() && !self.is_client)
     }
 
-    /// Takes heads of so many bytes at most from now on, also of the one that is being read, where
+    /// Bounds heads to so many bytes from now on, including the one that is being read, if
     /// `Limits::head_bytes` is larger; `u32::MAX` leaves it to that limit alone.
     pub fn bound_heads(&mut self, bytes: u32) {
         self.head_in.bound(bytes, &self.config.limits);
     }
 
-    /// Returns true if the next head would be read into a new one, for which memory is allocated.
+    /// Returns true if the next head would be read into newly allocated memory.
     #[inline]
     pub const fn needs_head(&self) -> bool {
         self.head.is_none()
     }
 
-    /// Has the next head read into this one, whose memory is used again, if it has none to read into. It must
-    /// be empty.
+    /// Makes the next head be read into this one, unless there is one already. It must be empty.
     #[inline]
     pub fn read_into(&mut self, head: Box<Head>) {
         self.head.get_or_insert(head);
     }
 
-    /// Takes away the head that nothing is in, for the memory it has; `None` if one is being received or
-    /// waits to be taken. The next one allocates its own unless [`read_into`](Self::read_into) brings one.
+    /// Takes away the spare head, for its memory; `None` if one is being received or waits to be taken. The
+    /// next one allocates its own unless [`read_into`](Self::read_into) brings one.
     #[inline]
     pub fn take_empty_head(&mut self) -> Option<Box<Head>> {
         let is_idle = self.is_over && !self.head_in.has_begun();
         self.head.take_if(|_| is_idle)
     }
 
-    /// Gives memory back that an idle connection does not need: what is remembered of the last heads.
+    /// Frees the memory that an idle connection does not need: what is remembered of the last heads.
     pub fn trim(&mut self) {
         self.head_in.known.trim();
         self.repeated.trim();

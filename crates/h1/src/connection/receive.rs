@@ -12,15 +12,15 @@ use crate::guard::facts::Facts;
 use crate::guard::violation::Violation;
 use crate::head::head_in::Kind;
 
-/// The result when no input was used and no event came of it.
+/// The result without used input and without an event.
 const NOTHING: Received<'static> = Received { consumed: 0, event: None };
 
-/// Bytes of a request line that is refused of which method and target are read.
+/// The bytes of a refused request line that are searched for method and target.
 const REFUSED_LINE_BYTES_MAX: usize = 1024;
 
 impl Connection {
-    /// Takes bytes that were read from the peer, with those before them that were not consumed. Call it until
-    /// nothing comes of it, and again when [`Notice::Room`](crate::Notice::Room) says that a server reads on.
+    /// Takes bytes from the peer, starting with those that were not consumed before. Call it until nothing
+    /// comes of it, and again when [`Notice::Room`](crate::Notice::Room) says that a server reads on.
     ///
     /// Allocates only for a head that is larger than those before.
     ///
@@ -40,7 +40,7 @@ impl Connection {
         step.map_err(|rule| self.fail(rule.into()))
     }
 
-    /// Ends the input: the peer has closed its side, and nothing more comes.
+    /// Ends the input: the peer has closed its side.
     ///
     /// That is the end of content that lasts as long as the connection, and of one direction of a tunnel. A
     /// server answers a whole request none the less, as far as the driver lets it
@@ -65,8 +65,8 @@ impl Connection {
         }
     }
 
-    /// Ends the input of a transport that has not said that nothing more would come: TLS without close_notify
-    /// (RFC 9112 §9.8). Anyone on the path can end it so.
+    /// Ends the input of a transport that ended without saying so: TLS without close_notify (RFC 9112 §9.8).
+    /// Anyone on the path can end it so.
     ///
     /// Between messages, and after those whose end was stated, this is [`receive_end`](Self::receive_end). So
     /// it is where [`Config::accept_truncated_tls`](crate::Config::accept_truncated_tls) says so.
@@ -83,7 +83,7 @@ impl Connection {
         self.receive_end(now)
     }
 
-    /// Returns the error for a peer that closes instead of sending a head, or the rest of one.
+    /// Returns the error for a peer that closes before or within a head.
     fn cut_head(&self) -> ConnectionError {
         match self.is_client {
             // After an interim response the server has taken the request, so the request is not safe to send
@@ -110,9 +110,9 @@ impl Connection {
         }
     }
 
-    /// Bytes that answer no request end the connection. A server that closes an idle connection may say so
-    /// with 408 (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the bytes may still become
-    /// 408, nothing more is asked.
+    /// Ends the connection because of bytes that answer no request. A server that closes an idle connection
+    /// may say so with 408 (RFC 9110 §15.5.9): that is the peer's close, and no breach. While the bytes may
+    /// still become 408, nothing more is asked.
     #[cold]
     fn unsolicited(&mut self, input: &[u8]) -> Result<Received<'static>, Violation> {
         match is_idle_close(input) {
@@ -123,7 +123,7 @@ impl Connection {
         Ok(NOTHING)
     }
 
-    /// Reads what nobody wants, as much of it as is left to be read; with more to come the connection ends.
+    /// Reads unwanted content up to the bound; with more of it the connection ends.
     #[cold]
     fn drain<'i>(&mut self, input: &'i [u8], left: u64) -> Result<Received<'i>, Violation> {
         let here = usize::try_from(left).map_or(input.len(), |left| left.min(input.len()));
@@ -156,7 +156,7 @@ impl Connection {
         Ok(Received { consumed: step.consumed, event })
     }
 
-    /// Keeps what can be read of a request line that is refused, for whoever tells of it.
+    /// Keeps the readable parts of a refused request line, for reports.
     #[cold]
     fn note_refused_line(&mut self, input: &[u8]) {
         if self.is_client || self.head_in.has_started() {
@@ -176,8 +176,8 @@ impl Connection {
         }
     }
 
-    /// A head has begun: the rest of it is awaited, from its first byte on. The first request has no more
-    /// time for that.
+    /// Begins to wait for the rest of a head, from its first byte on. The first request has no more time for
+    /// that.
     #[inline]
     fn await_head(&mut self) {
         if self.head_in.has_begun() && !self.awaits_head {
@@ -247,7 +247,7 @@ impl Connection {
         Ok(Some(event))
     }
 
-    /// Notes on which terms the server keeps the connection after this response.
+    /// Records on which conditions the server keeps the connection after this response.
     #[inline]
     fn note_terms(&mut self, has_terms: bool) {
         match &self.head {
@@ -264,7 +264,7 @@ impl Connection {
         }
     }
 
-    /// Counts an interim response of so many bytes: all together are no larger than one head may be.
+    /// Counts an interim response of so many bytes: together they may be no larger than one head.
     fn interim_comes(&mut self, bytes: usize) -> Result<Event<'static>, Violation> {
         self.interim += 1;
         self.interim_bytes += bytes;
@@ -275,7 +275,7 @@ impl Connection {
         Ok(Event::Interim { stream: self.key() })
     }
 
-    /// The next head may begin, whatever it is.
+    /// Begins to expect the next head.
     #[inline]
     fn head_ends(&mut self) {
         self.head_in.begin(if self.is_client { Kind::Response } else { Kind::Request });
@@ -346,7 +346,7 @@ impl Connection {
         Ok(Received { consumed: step.consumed, event: Some(event) })
     }
 
-    /// Content is here, and perhaps its end; `consumed` counts what frames it as well.
+    /// Returns content, and perhaps its end; `consumed` counts what frames it as well.
     #[inline]
     fn data<'i>(&mut self, bytes: &'i [u8], consumed: usize, end: bool) -> Received<'i> {
         self.awaits_continue = false;
@@ -380,8 +380,8 @@ fn form_of(facts: &Facts, asked: Asked) -> RequestForm {
         .with_if(facts.has_host, RequestForm::HOST)
 }
 
-/// Returns true if `input` begins with the status line of 408, false if it does not, and nothing if more
-/// bytes decide.
+/// Returns true if `input` begins with the status line of 408, false if not, and nothing if more bytes are
+/// needed.
 fn is_idle_close(input: &[u8]) -> Option<bool> {
     const LINE: &[u8] = b"HTTP/1.x 408";
     let mut pairs = input.iter().zip(LINE);

@@ -1,4 +1,4 @@
-//! Content in chunks (RFC 9112 §7.1), as it comes: sizes are read when their line is all here, data at once.
+//! Content in chunks (RFC 9112 §7.1): a size line is parsed once it is complete, data at once.
 
 use alula_fields::bytes;
 
@@ -18,7 +18,7 @@ enum ChunkState {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunked {
     place: ChunkState,
-    /// The number of bytes of an unfinished line that were checked.
+    /// The number of checked bytes of an unfinished line.
     seen: usize,
     extension_bytes: usize,
     bare_lf: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Chunked {
 /// The outcome of a step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Piece<'i> {
-    /// More is wanted.
+    /// More input is needed.
     More,
     /// Content.
     Data(&'i [u8]),
@@ -35,11 +35,11 @@ pub(crate) enum Piece<'i> {
     Last,
 }
 
-/// Bytes used up, and what they were.
+/// The number of used bytes, and their meaning.
 pub(crate) type Step<'i> = (usize, Piece<'i>);
 
 impl Chunked {
-    /// Ready for the first chunk; so many bytes of extensions are taken over all chunks.
+    /// Creates a decoder for the first chunk, with a bound on the bytes of all extensions together.
     pub(crate) const fn new(extension_bytes: u32, bare_lf: bool) -> Self {
         Self { place: ChunkState::Size, seen: 0, extension_bytes: extension_bytes as usize, bare_lf }
     }
@@ -93,7 +93,7 @@ impl Chunked {
         }
     }
 
-    /// Returns the length of a line, its end included, and the size it says.
+    /// Returns the length of a line with its end, and its size.
     fn size_line(&mut self, input: &[u8]) -> Result<Option<(usize, u64)>, Violation> {
         let Some(at) = bytes::position_of_control(&input[self.seen..]) else {
             self.seen = input.len();
@@ -113,7 +113,7 @@ impl Chunked {
         Ok(Some((at + end, size)))
     }
 
-    /// Returns the rule that the end of a line breaks, if it breaks one.
+    /// Returns the rule that the end of a line breaks, if it does.
     #[cold]
     fn end_error(&self, input: &[u8], at: usize) -> Option<Violation> {
         line::end(input, at, self.bare_lf).err().map(|rule| match rule {
@@ -122,7 +122,7 @@ impl Chunked {
         })
     }
 
-    /// Checks the bytes of an unfinished line: they are valid, and not too many.
+    /// Checks the bytes of an unfinished line: they have to be valid, and not too many.
     fn check_unfinished(&self, line: &[u8]) -> Result<(), Violation> {
         if line.is_empty() {
             return Ok(());
@@ -132,7 +132,7 @@ impl Chunked {
     }
 }
 
-/// Returns the size that a line says, and how many bytes of extensions follow it.
+/// Returns the size in a line, and the number of bytes of its extensions.
 fn split(line: &[u8]) -> Result<(u64, usize), Violation> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let extensions = line.len() - digits;

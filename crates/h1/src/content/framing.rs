@@ -4,12 +4,12 @@ use alula_fields::Status;
 
 use crate::guard::facts::Facts;
 
-/// The way in which content is told from the bytes behind it.
+/// The way in which the end of content is found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Content {
     /// The message has no content.
     None,
-    /// The number of bytes that are still to come; never zero.
+    /// The bytes that are still to come; never zero.
     Length(u64),
     /// The content comes in chunks.
     Chunked,
@@ -33,8 +33,7 @@ impl Content {
         }
     }
 
-    /// Returns the framing of the content after the head of a final response, or of 101, to a request that
-    /// was `asked`.
+    /// Returns the framing of the content after a final response, or 101, to a request that was `asked`.
     pub(crate) fn of_response(facts: &Facts, status: Status, asked: Asked) -> Self {
         match facts.content_length {
             _ if status == Status::SWITCHING_PROTOCOLS
@@ -56,11 +55,11 @@ impl Content {
 /// The properties of a request on which the framing of its response depends.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Asked {
-    /// The head only.
+    /// The head of a representation (HEAD).
     Head,
-    /// A tunnel.
+    /// A tunnel (CONNECT).
     Connect,
-    /// Anything else.
+    /// Any other method.
     #[default]
     Other,
 }

@@ -1,4 +1,4 @@
-//! The facts that the fields of a head state about the connection and about where the content ends.
+//! The facts in the fields of a head about the connection and the end of the content.
 //!
 //! Rule 1: whatever could be read in two ways is refused (RFC 9112 §11.2), unless the configuration forgives
 //! it by name.
@@ -12,9 +12,9 @@ use crate::head::list;
 /// The facts of a head, as far as it was read.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Facts {
-    /// The version is 1.0, not 1.1.
+    /// The version is 1.0.
     pub(crate) is_old: bool,
-    /// The target of the request has an authority.
+    /// The target of the request contains an authority.
     pub(crate) is_authority_in_target: bool,
     pub(crate) content_length: Option<u64>,
     pub(crate) is_chunked: bool,
@@ -23,11 +23,11 @@ pub(crate) struct Facts {
     pub(crate) says_keep_alive: bool,
     pub(crate) says_upgrade: bool,
     pub(crate) expects_continue: bool,
-    /// A response has terms for the connection (`keep_alive.rs`).
+    /// A response states conditions for the connection (`keep_alive.rs`).
     pub(crate) has_terms: bool,
 }
 
-/// The names that mean something here.
+/// The known names that have a rule here.
 pub(crate) const HAS_RULES: [bool; 256] = {
     let mut table = [false; 256];
     table[KnownName::HOST.id() as usize] = true;
@@ -48,8 +48,7 @@ pub(crate) enum Verdict {
 }
 
 impl Facts {
-    /// Notes what a field says whose name has a rule; `repeated_length` forgives the same content-length
-    /// twice.
+    /// Records a field whose name has a rule; `repeated_length` forgives the same content-length twice.
     pub(crate) fn note(
         &mut self,
         name: KnownName,
@@ -71,7 +70,8 @@ impl Facts {
         !self.says_close && (!self.is_old || self.says_keep_alive)
     }
 
-    /// Settles what is said twice about the end of the content; true if the length has to go.
+    /// Resolves repeated statements about the end of the content; returns true if the length has to be
+    /// dropped.
     pub(crate) fn settle(&mut self, length_with_coding: bool) -> Result<bool, Violation> {
         // An HTTP/1.0 recipient on the way may have ignored the coding (RFC 9112 §6.1).
         if self.is_chunked && self.is_old {
@@ -107,7 +107,7 @@ impl Facts {
         }
     }
 
-    /// Notes a transfer coding: only `chunked`, and only once, since recipients disagree on any other list.
+    /// Records a transfer coding: only `chunked`, and only once, since recipients disagree on any other list.
     fn note_coding(&mut self, value: &[u8]) -> Result<(), Violation> {
         if self.is_chunked {
             return Err(Violation::CODING_REPEATED);
@@ -138,7 +138,7 @@ impl Facts {
     }
 }
 
-/// Returns the number in one value, which may be a list of the same one.
+/// Returns the number in one value, which may be a list of equal numbers.
 fn length(value: &[u8], may_repeat: bool) -> Result<u64, Violation> {
     if let Some(number) = number(value) {
         return Ok(number);
@@ -153,7 +153,7 @@ fn length(value: &[u8], may_repeat: bool) -> Result<u64, Violation> {
     }
 }
 
-/// Returns the number that `1*DIGIT` says, up to the 19 digits that fit.
+/// Returns the number of `1*DIGIT`, up to the 19 digits that fit.
 pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     // Nineteen digits always fit; a longer number would overflow in some recipient and not in another.
     let is_number = !digits.is_empty() && digits.len() <= 19 && bytes::all_in(digits, bytes::DIGIT);

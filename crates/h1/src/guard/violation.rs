@@ -12,7 +12,7 @@ use core::convert::Infallible;
 use alula_fields::Status;
 use alula_machine::{Rule, Scope};
 
-/// A rule the peer broke. `Copy` and free of allocation: it is built on hostile paths.
+/// A rule that the peer broke. `Copy` and free of allocation: it is built on hostile paths.
 ///
 /// ```
 /// use alula::h1::Violation;

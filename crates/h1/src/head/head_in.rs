@@ -1,5 +1,5 @@
-//! Heads and trailers as they come (RFC 9112 §2 to §5): each line is checked as it is read and goes straight
-//! into the field section.
+//! Heads and trailers that are received (RFC 9112 §2 to §5): each line is checked while it is read into the
+//! field section.
 //!
 //! Rule 1: a line is used up when all of it is here. The checked part of an unfinished line is remembered,
 //! and not checked again: a head that comes byte by byte costs no more than one that comes at once.
@@ -34,30 +34,30 @@ pub(crate) enum Kind {
 pub(crate) struct HeadIn {
     kind: Kind,
     rules: Rules,
-    /// The start line is here.
+    /// The start line was read.
     has_started: bool,
-    /// An empty line came before it.
+    /// An empty line was skipped before it.
     has_skipped: bool,
-    /// The number of bytes of an unfinished line that were checked.
+    /// The number of checked bytes of an unfinished line.
     seen: usize,
     /// The position of its colon, plus one; zero until the colon is here.
     colon: usize,
-    /// The number of bytes that the lines before had, without an empty one before a request.
+    /// The bytes of the earlier lines, without an empty one before a request.
     bytes: usize,
-    /// The number of the line of the last head whose name is expected next.
+    /// The number of the line in the last head whose name is expected next.
     expected: usize,
     fields_left: u32,
     crumbs_left: u32,
     /// The last field may go on in a folded line.
     may_fold: bool,
-    /// The last host that was found good.
+    /// The last valid host.
     host: Vec<u8>,
     pub(crate) known: KnownHead,
-    /// The start of a head that is to be remembered: one that is all here, and is read line by line.
+    /// The start of a head that will be remembered: it is complete, and read line by line.
     began: Option<Began>,
     pub(crate) facts: Facts,
-    /// The response is one to CONNECT: with a status of 2xx what it says about its content is ignored (RFC
-    /// 9110 §9.3.6).
+    /// The response answers CONNECT: with a status of 2xx its statements about content are ignored (RFC 9110
+    /// §9.3.6).
     pub(crate) answers_connect: bool,
 }
 
@@ -67,7 +67,7 @@ struct Rules {
     keep_spelling: bool,
     scheme: &'static str,
     head_bytes: usize,
-    /// The bound is less than the limit, for a while.
+    /// The bound is temporarily less than the limit.
     is_bounded: bool,
     target_bytes: usize,
     fields: u32,
@@ -77,7 +77,7 @@ struct Rules {
 /// The outcome of reading some input.
 pub(crate) struct Step {
     pub(crate) consumed: usize,
-    /// The head is all here.
+    /// The head is complete.
     pub(crate) is_done: bool,
 }
 
@@ -112,7 +112,7 @@ impl HeadIn {
         self.rules.scheme = scheme;
     }
 
-    /// Takes heads of so many bytes at most, where the limit is larger.
+    /// Bounds heads to so many bytes, if the limit is larger.
     pub(crate) fn bound(&mut self, bytes: u32, limits: &Limits) {
         self.rules.is_bounded = bytes < limits.head_bytes;
         // Never less than was read already: the next byte of that head is too much then.
@@ -120,7 +120,7 @@ impl HeadIn {
         self.rules.head_bytes = (limits.head_bytes.min(bytes) as usize).max(read);
     }
 
-    /// Makes it ready for the next head.
+    /// Resets it for the next head.
     #[inline]
     pub(crate) fn begin(&mut self, kind: Kind) {
         self.kind = kind;
@@ -134,24 +134,24 @@ impl HeadIn {
         }
     }
 
-    /// Returns true if something of the head is here.
+    /// Returns true if a part of the head was read.
     #[inline]
     pub(crate) fn has_begun(&self) -> bool {
         self.bytes > 0 || self.seen > 0
     }
 
-    /// Returns true once the start line is here.
+    /// Returns true once the start line was read.
     pub(crate) fn has_started(&self) -> bool {
         self.has_started
     }
 
-    /// Returns the bytes of the lines that were read of this head; none if it was known as a whole.
+    /// Returns the bytes of the lines that were read of this head; none if it was recognised as a whole.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Reads as many lines as are here into `head`, which is cleared before the first of them.
+    /// Reads the complete lines into `head`, which is emptied before the first of them.
     #[inline]
     pub(crate) fn read(&mut self, input: &[u8], head: &mut Head) -> Result<Step, Violation> {
         if !self.has_started
@@ -214,7 +214,7 @@ impl HeadIn {
         }
     }
 
-    /// Reads all fields at once when they are the ones of the last head: says how many bytes they have.
+    /// Reads all fields at once if they are those of the last head, and returns their length.
     #[inline]
     fn known_fields(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
         let bytes = self.known.find_fields(input)?;
@@ -228,7 +228,7 @@ impl HeadIn {
         Some(bytes)
     }
 
-    /// Checks that an unfinished line stays within the limit, too.
+    /// Checks an unfinished line against the limit.
     fn wait(&self, unfinished: usize) -> Result<(), Violation> {
         // A request line of its own length limit is answered by 414, not by 431 (RFC 9110 §15.5.15).
         if self.kind == Kind::Request && !self.has_started && unfinished > self.rules.request_line_bytes() {
@@ -237,14 +237,14 @@ impl HeadIn {
         if self.bytes + unfinished > self.rules.head_bytes { Err(Violation::HEAD_LONG) } else { Ok(()) }
     }
 
-    /// Notes how much of a head that is too long was seen: nothing of it is read any more.
+    /// Records how much of a head that is too long was seen.
     #[cold]
     fn outgrown(&mut self, rule: Violation, unfinished: usize) -> Violation {
         self.bytes += unfinished;
         rule
     }
 
-    /// Returns the limit that was behind the breach of a rule, with what was seen of it.
+    /// Returns the limit behind a broken rule, with the amount seen.
     #[cold]
     pub(crate) fn exceeded(&self, rule: Violation) -> Option<Exceeded> {
         let bytes = self.bytes as u64;
@@ -315,7 +315,7 @@ impl HeadIn {
         Ok(Some(Line { len, is_last: false }))
     }
 
-    /// Reads a line as nearly all are, all of which is here; returns its length.
+    /// Reads a complete line in the usual form; returns its length.
     #[inline]
     fn usual_start_line(&mut self, input: &[u8], head: &mut Head) -> Option<usize> {
         let len = match self.kind {
@@ -360,7 +360,7 @@ impl HeadIn {
         }
     }
 
-    /// Reads a line that was partly checked before, or that is not the usual one.
+    /// Reads a line that was partly checked before, or that is not in the usual form.
     fn field_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
         let is_name_new = self.colon == 0;
         if is_name_new && !self.find_colon(input)? {
@@ -382,7 +382,7 @@ impl HeadIn {
         Ok(Some(Line { len: at + end, is_last: false }))
     }
 
-    /// Finds the end of the name; what is no part of one is noticed at once, not when the line ends.
+    /// Finds the end of the name; an invalid byte in it is reported at once, before the line ends.
     #[inline]
     fn find_colon(&mut self, input: &[u8]) -> Result<bool, Violation> {
         match bytes::position(&input[self.seen..], b':') {
@@ -399,7 +399,7 @@ impl HeadIn {
         }
     }
 
-    /// Returns the name if it is valid, without white space after it where that is forgiven.
+    /// Returns the name if it is valid, without white space after it if that is forgiven.
     #[cold]
     fn checked<'n>(&self, name: &'n [u8]) -> Result<&'n [u8], Violation> {
         let without = bytes::trim(name);
@@ -409,7 +409,7 @@ impl HeadIn {
         }
     }
 
-    /// Joins a line that continues the value of the line before (RFC 9112 §5.2).
+    /// Joins a continuation line to the value before it (RFC 9112 §5.2).
     #[cold]
     fn folded(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
         // A folded value that frames or routes the message could be read in two ways, so it is never
@@ -435,9 +435,9 @@ impl HeadIn {
 }
 
 impl Rules {
-    /// Returns the most bytes that a request line may have.
+    /// Returns the most bytes of a request line.
     const fn request_line_bytes(&self) -> usize {
-        /// Method and version beside the target.
+        /// The bytes of method and version beside the target.
         const REST_OF_LINE_BYTES: usize = 64;
         self.target_bytes.saturating_add(REST_OF_LINE_BYTES)
     }
@@ -457,7 +457,7 @@ impl Rules {
     }
 }
 
-/// The position in the input at which a head began, and the length of its start line.
+/// The position of a head in the input, and the length of its start line.
 #[derive(Clone, Copy)]
 struct Began {
     at: usize,
@@ -465,13 +465,13 @@ struct Began {
 }
 
 struct Line {
-    /// The number of bytes that it has, its end included.
+    /// The number of its bytes, with its end.
     len: usize,
     /// True for the empty line after the fields.
     is_last: bool,
 }
 
-/// Returns a value without white space around it; nearly all have one space before, and nothing after.
+/// Returns a value without white space around it; nearly all have one space before it and none after.
 #[inline]
 fn trimmed(value: &[u8]) -> &[u8] {
     match value {
@@ -483,8 +483,7 @@ fn trimmed(value: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the rule that a name breaks, or a line without a colon: its first byte that no name may hold
-/// decides.
+/// Returns the rule that a name or a line without a colon breaks, by its first invalid byte.
 #[cold]
 fn name_error(line: &[u8]) -> Violation {
     match line.iter().find(|byte| !bytes::is_token(&[**byte])) {

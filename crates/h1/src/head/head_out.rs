@@ -1,12 +1,12 @@
-//! Heads as they go (RFC 9112 §2.1), in three parts: the start line, the fields, the end with what is written
-//! beside them. Room for all of a part is taken once, then it is written plainly.
+//! Heads that are sent (RFC 9112 §2.1), in three parts: the start line, the fields, and the end with added
+//! fields. Room for all of a part is taken once, then it is written plainly.
 
 use alula_fields::{Decimal, Field, FieldSection, RequestHead, Status};
 use alula_machine::OutBuf;
 
 use crate::config::Spelling;
 
-/// The fields that are written beside those that were given.
+/// The fields that the machine adds to the given ones.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Extra {
     /// `content-length`.
@@ -19,11 +19,11 @@ pub(crate) struct Extra {
     pub(crate) keeps_alive: bool,
 }
 
-/// More than the names and values of [`Extra`] and the ends of their lines.
+/// The most bytes of the lines of [`Extra`].
 const EXTRA_BYTES_MAX: usize = 160;
 
-/// Writes the request line, and the `host` unless it is among the fields; an `absolute` target names scheme
-/// and authority, as proxies ask for (RFC 9112 §3.2.2).
+/// Writes the request line, and `host` unless it is among the fields; an `absolute` target names scheme and
+/// authority, as proxies require (RFC 9112 §3.2.2).
 #[inline]
 pub(crate) fn request_line(
     head: &RequestHead<'_>,
@@ -32,7 +32,7 @@ pub(crate) fn request_line(
     spelling: Spelling,
     out: &mut OutBuf,
 ) {
-    /// Spaces, version, the name of `host` and the ends of lines.
+    /// The bytes of spaces, version, the name of `host` and line ends.
     const BESIDE_BYTES: usize = 64;
     let control = head.method.len() + head.scheme.len() + 2 * head.authority.len() + head.path.len();
     write(out, control + BESIDE_BYTES, |line| {
@@ -46,7 +46,7 @@ pub(crate) fn request_line(
     });
 }
 
-/// Version, digits, spaces, the longest reason and the end of the line.
+/// The bytes of version, digits, spaces, the longest reason and the line end.
 const STATUS_LINE_BYTES_MAX: usize = 64;
 
 /// Writes the status line.
@@ -55,7 +55,7 @@ pub(crate) fn status_line(status: Status, out: &mut OutBuf) {
     write(out, STATUS_LINE_BYTES_MAX, |line| line.status(status));
 }
 
-/// Writes a whole head whose field lines are at hand, and beside which nothing is written.
+/// Writes a whole head from remembered field lines, without added fields.
 #[inline]
 pub(crate) fn known_answer(status: Status, lines: &[u8], out: &mut OutBuf) {
     write(out, STATUS_LINE_BYTES_MAX + lines.len() + 2, |line| {
@@ -65,14 +65,14 @@ pub(crate) fn known_answer(status: Status, lines: &[u8], out: &mut OutBuf) {
     });
 }
 
-/// Writes the lines of fields: colon, space and the end of a line are four bytes beside name and value, and a
-/// spelling is as long as its name.
+/// Writes the lines of fields: colon, space and line end are four bytes beside name and value, and a spelling
+/// is as long as its name.
 #[inline]
 pub(crate) fn fields(fields: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
     write(out, fields.bytes() + 4 * fields.len(), |line| line.fields(fields, spelling));
 }
 
-/// Writes the end of a head, after what is to be written beside the fields.
+/// Writes the added fields and the end of a head.
 #[inline]
 pub(crate) fn end(extra: Extra, spelling: Spelling, out: &mut OutBuf) {
     if extra == Extra::default() {
@@ -84,14 +84,14 @@ pub(crate) fn end(extra: Extra, spelling: Spelling, out: &mut OutBuf) {
     });
 }
 
-/// Writes the last chunk, the fields after it, and the end of the message.
+/// Writes the last chunk, the trailers, and the end of the message.
 pub(crate) fn trailers(trailers: &FieldSection, spelling: Spelling, out: &mut OutBuf) {
     out.extend(b"0\r\n");
     fields(trailers, spelling, out);
     out.extend(b"\r\n");
 }
 
-/// Adds to the head just written what only the proxy is to know (RFC 9110 §11.7.2).
+/// Adds the credentials for the proxy to the head just written (RFC 9110 §11.7.2).
 #[cold]
 pub(crate) fn add_proxy_authorization(value: &str, spelling: Spelling, out: &mut OutBuf) {
     const END: &[u8] = b"\r\n";
@@ -114,7 +114,7 @@ const fn spelled<'a>(spelling: Spelling, canonical: &'a str, lower: &'a str) -> 
     }
 }
 
-/// Writes a name as it was not given, and a colon and a space behind it.
+/// Writes a name in another spelling than the stored one, with a colon and a space.
 #[inline(never)]
 fn write_respelled(field: &Field<'_>, spelling: Spelling, space: &mut [u8]) -> Option<usize> {
     let name = field.name_bytes();
@@ -126,13 +126,13 @@ fn write_respelled(field: &Field<'_>, spelling: Spelling, space: &mut [u8]) -> O
     Some(name.len() + 2)
 }
 
-/// Bytes being written into room that was taken for them.
+/// Bytes that are written into reserved room.
 struct Line<'a> {
     space: &'a mut [u8],
     len: usize,
 }
 
-/// Takes room for all that `lines` writes.
+/// Reserves room for everything that `lines` writes.
 #[inline]
 fn write(out: &mut OutBuf, room: usize, lines: impl FnOnce(&mut Line<'_>)) {
     let mut line = Line { space: out.spare(room), len: 0 };

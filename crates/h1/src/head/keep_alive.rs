@@ -1,4 +1,4 @@
-//! The terms on which a server keeps a connection, as its responses state them: `keep-alive: timeout=5,
+//! The conditions on which a server keeps a connection, as stated in its responses: `keep-alive: timeout=5,
 //! max=100` (RFC 2068 §19.7.1.1, as Apache sends it).
 //!
 //! A request that meets the server's close is lost, and sent again only where that is safe. A client that
@@ -10,11 +10,11 @@ use core::time::Duration;
 use alula_fields::{FieldSection, KnownName, bytes};
 use alula_machine::Time;
 
-/// The time by which a client leaves earlier than the server: the last byte of a response, and the first of
-/// the next request, may be under way for as long together.
+/// The time by which a client ends earlier than the server: the last byte of a response, and the first of the
+/// next request, may travel for that long together.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// The terms that were stated last, each by itself.
+/// The conditions that were stated last, each by itself.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct KeepAlive {
     /// The seconds without a request after which the server closes.
@@ -24,7 +24,7 @@ pub(crate) struct KeepAlive {
 }
 
 impl KeepAlive {
-    /// Counts a response, which has no terms of its own.
+    /// Counts a response without conditions of its own.
     #[inline]
     pub(crate) fn count_response(&mut self) {
         if let Some(left) = &mut self.requests_left {
@@ -32,7 +32,7 @@ impl KeepAlive {
         }
     }
 
-    /// Takes the terms of a response, which come in place of those before it. The least of several counts.
+    /// Takes the conditions of a response, which replace earlier ones. The least of several counts.
     #[cold]
     pub(crate) fn note(&mut self, fields: &FieldSection) {
         self.count_response();
@@ -62,8 +62,8 @@ impl KeepAlive {
         self.timeout != Some(0) && self.requests_left != Some(0)
     }
 
-    /// Returns the time from which a connection that rests from `now` on is not used any more: a second
-    /// before the server closes it, half a second where it is kept for one. Far if nothing was stated.
+    /// Returns the time from which a connection that is idle since `now` is not used any more: a second
+    /// before the server closes it, or half a second if it is kept for one. Far if nothing was stated.
     #[inline]
     pub(crate) fn ends_at(&self, now: Time) -> Time {
         let Some(seconds) = self.timeout else { return Time::FAR };
@@ -72,7 +72,7 @@ impl KeepAlive {
     }
 }
 
-/// Returns the number in a value, which may be quoted; one that is too large is the largest.
+/// Returns the number in a value, which may be quoted; one that is too large counts as the largest.
 fn number(value: &[u8]) -> Option<u32> {
     let quoted = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
     let digits = quoted.unwrap_or(value);

@@ -1,4 +1,4 @@
-//! Heads that come again byte for byte: what such a head meant the last time.
+//! Heads that repeat byte for byte: the parsed form of the last one.
 //!
 //! A peer sends nearly the same head every time. Comparing it with the last one, and copying what that meant,
 //! costs a fraction of reading it.
@@ -21,24 +21,24 @@ use alula_fields::{Head, KnownName};
 use crate::guard::facts::Facts;
 use crate::head::repeat_odds::RepeatOdds;
 
-/// Heads of as many bytes are remembered, longer ones are not: a usual one has 100 to 1,500.
+/// The most bytes of a remembered head; a usual one has 100 to 1,500.
 const HEAD_BYTES_MAX: usize = 2 * 1024;
 
-/// The names of as many lines are remembered: proxies forward 15 to 25.
+/// The most lines whose names are remembered: proxies forward 15 to 25.
 const LINES_MAX: usize = 32;
 
-/// The last head that was found good.
+/// The last valid head.
 #[derive(Default)]
 pub(crate) struct KnownHead {
-    /// The remembered head, in a box, since a connection to which one head comes has none.
+    /// The remembered head, in a box, since a connection with one head needs none.
     last: Option<Box<Remembered>>,
     luck: RepeatOdds,
 }
 
-/// A head that was found good, and what was found out about it.
+/// A valid head with its parsed form.
 #[derive(Default)]
 struct Remembered {
-    /// The bytes of the head, the empty line included; none while there is no such head.
+    /// The bytes of the head with the empty line; empty if there is none.
     bytes: Vec<u8>,
     /// The length of the start line in bytes, which is a part of them.
     start_bytes: usize,
@@ -46,22 +46,22 @@ struct Remembered {
     facts: Facts,
     /// The usual lines of the head, one after the other.
     lines: Vec<Line>,
-    /// The same of the head that is being read.
+    /// The lines of the head that is being read.
     marks: Vec<Line>,
 }
 
-/// A line of a head, or what is remembered of it.
+/// A line of a head, in part.
 struct Line {
     /// The place of its first byte in the head.
     start: u32,
     name: LineName,
-    /// Name and colon, as far as they are among the first sixteen bytes; the others are zero.
+    /// The name and colon, within the first sixteen bytes; the others are zero.
     begin: u128,
-    /// The bytes of `begin` that are name or colon.
+    /// The mask of the bytes of `begin` that are name or colon.
     mask: u128,
 }
 
-/// The valid name that a line begins with, and its colon behind it.
+/// A valid name and its colon at the beginning of a line.
 #[derive(Clone, Copy)]
 pub(crate) struct LineName {
     pub(crate) len: u32,
@@ -76,7 +76,7 @@ impl KnownHead {
         (!bytes.is_empty() && input.starts_with(bytes)).then_some(bytes.len())
     }
 
-    /// Gives the head that was found again.
+    /// Returns the recognised head.
     #[inline]
     pub(crate) fn give(&mut self, head: &mut Head) -> Facts {
         self.luck.was_good();
@@ -85,8 +85,8 @@ impl KnownHead {
         last.facts
     }
 
-    /// Returns the length of the fields at the start of the input, with the empty line behind them, if they
-    /// are the known ones.
+    /// Returns the length of the fields at the start of the input, with the empty line, if they are the
+    /// remembered ones.
     #[inline]
     pub(crate) fn find_fields(&self, input: &[u8]) -> Option<usize> {
         let last = self.last.as_ref()?;
@@ -94,7 +94,7 @@ impl KnownHead {
         (!fields.is_empty() && input.starts_with(fields)).then_some(fields.len())
     }
 
-    /// Adds the fields that were found again to a head whose target has no authority.
+    /// Adds the recognised fields to a head whose target has no authority.
     #[inline]
     pub(crate) fn give_fields(&mut self, head: &mut Head, is_old: bool) -> Facts {
         self.luck.was_good();
@@ -107,8 +107,8 @@ impl KnownHead {
         Facts { is_old, is_authority_in_target: false, ..last.facts }
     }
 
-    /// Returns the name that the input begins with, if it is that of the line of this number or of the next
-    /// one; and the number of the line behind that.
+    /// Returns the name at the start of the input, if it is that of the line of this number or of the next
+    /// one; and the number of the line behind it.
     #[inline]
     pub(crate) fn find_name(&self, number: usize, input: &[u8]) -> Option<(LineName, usize)> {
         let last = self.last.as_ref()?;
@@ -119,7 +119,7 @@ impl KnownHead {
         }
     }
 
-    /// Returns true if the head whose start line was just read is to be remembered: its lines are marked
+    /// Returns true if the head whose start line was just read will be remembered: its lines are recorded
     /// then.
     #[inline]
     pub(crate) fn begins(&mut self) -> bool {
@@ -130,7 +130,7 @@ impl KnownHead {
         remembers
     }
 
-    /// Notes a line that begins at this place of a head.
+    /// Records a line at this place of a head.
     pub(crate) fn mark(&mut self, start: usize, name: LineName, line: &[u8]) {
         if let Some(last) = &mut self.last
             && last.marks.len() < LINES_MAX
@@ -139,9 +139,9 @@ impl KnownHead {
         }
     }
 
-    /// Remembers a head in place of the one before, if it was to be remembered when it began. Not if its
-    /// target spells its `host` otherwise, which its fields alone do not tell; and not an interim response,
-    /// behind which another one comes.
+    /// Remembers a head in place of the one before, if that was decided when it began. Not if its target
+    /// spells its `host` otherwise, which its fields alone do not tell; and not an interim response, behind
+    /// which another one comes.
     pub(crate) fn keep(&mut self, bytes: &[u8], start_bytes: usize, host: &[u8], head: &Head, facts: &Facts) {
         let is_host_authority =
             !facts.has_host || head.pseudo(KnownName::PSEUDO_AUTHORITY).is_none_or(|own| own == host);
@@ -158,12 +158,12 @@ impl KnownHead {
         core::mem::swap(&mut last.lines, &mut last.marks);
     }
 
-    /// Forgets, and gives memory back.
+    /// Forgets the head, and frees memory.
     pub(crate) fn trim(&mut self) {
         *self = Self::default();
     }
 
-    /// Bytes of memory held outside the struct itself.
+    /// Returns the bytes of memory outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.last.as_ref().map_or(0, |last| size_of::<Remembered>() + last.memory_bytes())
     }
@@ -199,7 +199,7 @@ impl Line {
         is_like && (self.name.len < 16 || self.goes_on(rest, head))
     }
 
-    /// Returns true if these bytes, which follow the first sixteen, go on with the name and a colon.
+    /// Returns true if these bytes, after the first sixteen, go on with the name and a colon.
     #[inline(never)]
     fn goes_on(&self, rest: &[u8], head: &[u8]) -> bool {
         let (from, end) = (self.start as usize + 16, self.start as usize + self.name.len as usize + 1);

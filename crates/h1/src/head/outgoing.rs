@@ -1,4 +1,4 @@
-//! The rules for messages that go: all of them are checked before anything is written.
+//! The rules for sent messages, which are checked before anything is written.
 //!
 //! Names are tokens and values are free of controls by construction of a [`FieldSection`]; what HTTP/1.1 asks
 //! beyond that is checked here.
@@ -11,7 +11,7 @@ use crate::error::SendError;
 use crate::guard::facts::{Facts, HAS_RULES};
 use crate::guard::violation::Violation;
 
-/// Checks fields, and says what they say.
+/// Checks fields, and returns their facts.
 #[inline]
 pub(crate) fn fields(fields: &FieldSection) -> Result<Facts, SendError> {
     let mut facts = Facts::default();
@@ -80,7 +80,7 @@ fn authority(text: &str, known: Option<&mut Vec<u8>>) -> Result<(), SendError> {
     Ok(())
 }
 
-/// Checks that a host among the fields agrees with the authority, or lets it take the authority's place.
+/// Checks that a host among the fields agrees with the authority, or replaces it.
 #[cold]
 fn host(head: &RequestHead<'_>) -> Result<(), SendError> {
     let value = head.fields.get(KnownName::HOST).unwrap_or_default();
@@ -90,7 +90,7 @@ fn host(head: &RequestHead<'_>) -> Result<(), SendError> {
     check(is_valid || value.is_empty(), Violation::HOST_INVALID)
 }
 
-/// Checks trailers: fields behind content must not state anything about the message (RFC 9110 §6.5.1).
+/// Checks trailers, which must not state anything about the message (RFC 9110 §6.5.1).
 pub(crate) fn trailers(fields: &FieldSection) -> Result<(), SendError> {
     for (at, field) in fields.iter().enumerate() {
         let rule = match field.known() {

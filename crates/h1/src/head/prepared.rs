@@ -1,4 +1,4 @@
-//! Requests that are sent again and again: checked and written once.
+//! Requests that are sent repeatedly, checked and encoded once.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::guard::violation::Violation;
 use crate::head::head_out;
 use crate::head::outgoing;
 
-/// A request, checked and written as far as that can be done, with holes for what changes.
+/// A request that is checked and encoded as far as possible, with holes for values that change.
 ///
 /// It belongs to no connection: any number of them, on any thread, may send it with
 /// [`Connection::send_prepared`](crate::Connection::send_prepared). Making one allocates; sending it does
@@ -46,9 +46,9 @@ use crate::head::outgoing;
 /// `Debug` shows the method and the number of holes.
 pub struct Prepared {
     method: String,
-    /// Scheme and authority, which come before the path when a proxy is asked.
+    /// The scheme and authority, which come before the path in requests to a proxy.
     origin: String,
-    /// The bytes that do not change, one part after the other.
+    /// The constant bytes, one part after the other.
     bytes: Vec<u8>,
     /// The position of the target in these bytes.
     target_at: usize,
@@ -57,7 +57,7 @@ pub struct Prepared {
     facts: Facts,
 }
 
-/// The rule that a value has to keep.
+/// The rule for a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Rule {
     Path,
@@ -66,8 +66,8 @@ enum Rule {
 }
 
 impl Prepared {
-    /// Checks and writes a request; values for the holes are given in this order each time. The path of the
-    /// head is only checked if there is a hole for it.
+    /// Checks and encodes a request; values for the holes have to come in this order. The path of the head is
+    /// only checked if there is a hole for it.
     ///
     /// # Errors
     /// When it could not be sent over any connection. The number of a refused field counts the head's fields
@@ -109,7 +109,7 @@ impl Prepared {
         Plan::of(&self.method, &facts, end).map(drop)
     }
 
-    /// Returns the number of values that are to be given.
+    /// Returns the number of values to give.
     pub fn holes(&self) -> usize {
         self.holes.len()
     }
@@ -165,13 +165,12 @@ impl Prepared {
         }
     }
 
-    /// Returns true if the length is stated by a field, or by a hole so far; a second one would be written
-    /// beside it.
+    /// Returns true if a field or an earlier hole states the length; a second one would be written beside it.
     fn states_length(&self) -> bool {
         self.facts.content_length.is_some() || self.holes.iter().any(|(_, rule)| *rule == Rule::ContentLength)
     }
 
-    /// Checks the values for the holes, and says what the request is with them.
+    /// Checks the values for the holes, and returns the facts of the request with them.
     #[inline(always)]
     pub(crate) fn check(&self, values: &[&[u8]]) -> Result<Facts, SendError> {
         if values.len() != self.holes.len() {
@@ -193,7 +192,7 @@ impl Prepared {
         Ok(facts)
     }
 
-    /// Writes the head but for its end; the values were checked.
+    /// Writes the head without its end; the values were checked.
     #[inline]
     pub(crate) fn write(&self, values: &[&[u8]], is_absolute: bool, out: &mut OutBuf) {
         let mut from = 0;

@@ -1,12 +1,12 @@
-//! The odds that a remembered head or section comes again, from which it follows whether to remember one.
+//! The decision whether to remember a head or section, by how often the last ones repeated.
 
-/// The number of misses in a row after which few items are remembered.
+/// The misses in a row after which only few items are remembered.
 const TRIES: u8 = 4;
-/// The number of misses after which one is remembered again.
+/// The misses between two items that are still remembered.
 const STRIDE: u8 = 16;
 
-/// Counts how often in a row a remembered item did not come again: to remember costs a copy, and some peers
-/// never repeat themselves. The first item of a connection is not remembered, since many connections have no
+/// Counts how often in a row a remembered item did not repeat: remembering costs a copy, and some peers never
+/// repeat themselves. The first item of a connection is not remembered, since many connections have no
 /// second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RepeatOdds {
@@ -15,13 +15,13 @@ pub(crate) struct RepeatOdds {
 }
 
 impl RepeatOdds {
-    /// Notes that the remembered item has come again.
+    /// Records that the remembered item has repeated.
     #[inline]
     pub(crate) fn was_good(&mut self) {
         self.misses = 0;
     }
 
-    /// Notes that the remembered item has not come again. Returns true if the new one is to be remembered.
+    /// Records that the remembered item has not repeated. Returns true if the new one is to be remembered.
     #[inline]
     pub(crate) fn tries(&mut self) -> bool {
         if !core::mem::replace(&mut self.has_begun, true) {

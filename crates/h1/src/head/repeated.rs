@@ -1,4 +1,4 @@
-//! The last section sent, with its facts and its lines: many connections send the same fields again.
+//! The last section sent, with its facts and its lines: many connections repeat the same fields.
 //!
 //! Comparing a section with a copy of the last one costs a fraction of checking and writing it. The facts and
 //! the lines depend on the section and the configuration alone; a stated `host` is compared with the
@@ -15,13 +15,13 @@ use alula_fields::{Adopted, FieldSection, KnownName, bytes};
 use crate::guard::facts::Facts;
 use crate::head::repeat_odds::RepeatOdds;
 
-/// Sections whose lines have as many bytes are remembered, longer ones are not.
+/// The most bytes of the lines of a remembered section.
 const LINES_BYTES_MAX: usize = 2 * 1024;
 
-/// The last section that went with a head, if it is remembered.
+/// The last section that was sent, if it is remembered.
 #[derive(Default)]
 pub(crate) struct Repeated {
-    /// The remembered section, in a box, since a connection that sends one head has none.
+    /// The remembered section, in a box, since a connection with one head needs none.
     last: Option<Box<Last>>,
     luck: RepeatOdds,
 }
@@ -45,7 +45,8 @@ struct Length {
 }
 
 impl Repeated {
-    /// Returns the facts of a section if it is the remembered one, or becomes it by another `content-length`.
+    /// Returns the facts of a section if it is the remembered one, or differs from it in `content-length`
+    /// only.
     #[inline]
     pub(crate) fn find(&mut self, fields: &FieldSection) -> Option<Facts> {
         let last = self.last.as_mut()?;
@@ -72,7 +73,7 @@ impl Repeated {
         self.last.as_ref().map_or(&[], |last| &last.lines)
     }
 
-    /// Remembers a section that was found good, and what it was written as.
+    /// Remembers a valid section and its lines.
     pub(crate) fn keep(&mut self, fields: &FieldSection, facts: &Facts, lines: &[u8]) {
         if lines.is_empty() || lines.len() > LINES_BYTES_MAX || !self.luck.tries() {
             return;
@@ -85,12 +86,12 @@ impl Repeated {
         last.length = facts.content_length.and_then(|_| Length::find(fields));
     }
 
-    /// Forgets, and gives memory back.
+    /// Forgets the section, and frees memory.
     pub(crate) fn trim(&mut self) {
         *self = Self::default();
     }
 
-    /// Bytes of memory held outside the struct itself.
+    /// Returns the bytes of memory outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
         let of_last = |last: &Last| size_of::<Last>() + last.fields.capacity_bytes() + last.lines.capacity();
         self.last.as_deref().map_or(0, of_last)
@@ -98,7 +99,7 @@ impl Repeated {
 }
 
 impl Last {
-    /// Notes another `content-length`, which the fields have already; none if it is no number.
+    /// Updates `content-length`, which the fields have already; returns nothing if it is not a number.
     #[inline]
     fn take_length(&mut self, place: Length, value: &[u8]) -> Option<Facts> {
         let mut facts = Facts { content_length: None, ..self.facts };

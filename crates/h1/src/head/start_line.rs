@@ -7,7 +7,7 @@ use crate::guard::violation::Violation;
 /// The status line of most answers.
 pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\n";
 
-/// A request line, checked as to its form; `is_old` is HTTP/1.0.
+/// A request line of valid form; `is_old` is HTTP/1.0.
 pub(crate) struct RequestLine<'i> {
     pub(crate) method: &'i [u8],
     pub(crate) target: &'i [u8],
@@ -15,8 +15,8 @@ pub(crate) struct RequestLine<'i> {
 }
 
 impl<'i> RequestLine<'i> {
-    /// Splits the line that comes first, if it is one of nearly all: GET or POST, a path and HTTP/1.1, all of
-    /// it here. Returns its length as well, with its end.
+    /// Splits the first line, if it is in the usual form: GET or POST, a path and HTTP/1.1, all of it here.
+    /// Returns its length as well, with its end.
     #[inline]
     pub(crate) fn usual(input: &'i [u8]) -> Option<(Self, usize)> {
         const REST: &[u8] = b" HTTP/1.1\r\n";
@@ -42,7 +42,7 @@ impl<'i> RequestLine<'i> {
         Ok(Self { method: &before[..space], target: &before[space + 1..], is_old })
     }
 
-    /// Puts the control data into a head; the scheme is this one unless the target has its own.
+    /// Sets the control data of a head; the scheme is this one unless the target has its own.
     #[inline]
     pub(crate) fn put(&self, head: &mut Head, scheme: &str) -> Result<(), Violation> {
         if self.method != b"GET" && !bytes::is_token(self.method) {
@@ -60,7 +60,7 @@ impl<'i> RequestLine<'i> {
         Ok(())
     }
 
-    /// Puts the control data of a [usual](Self::usual) line into a head.
+    /// Sets the control data of a head from a [usual](Self::usual) line.
     #[inline]
     pub(crate) fn put_usual(&self, head: &mut Head, scheme: &str) {
         head.put_pseudo(KnownName::PSEUDO_METHOD, self.method);
@@ -140,9 +140,8 @@ pub(crate) fn status(line: &[u8]) -> Result<(Status, bool), Violation> {
     Ok((status, is_old))
 }
 
-/// Checks by its first word that a line, or the part of it that is here, may be a status line or a request
-/// line: a peer that speaks another protocol is not waited for, and is told the same however its bytes are
-/// cut.
+/// Checks by its first word that a line, or its received part, may be a status line or a request line: a peer
+/// that speaks another protocol is not waited for, and gets the same answer however its bytes are cut.
 #[inline]
 pub(crate) fn may_begin(line: &[u8], is_response: bool) -> Result<(), Violation> {
     const VERSION: &[u8] = b"HTTP/";
@@ -159,7 +158,7 @@ fn may_be_method(line: &[u8]) -> bool {
     line.is_empty() || bytes::is_token(word)
 }
 
-/// Returns true if a version is 1.0; a later minor version is taken for 1.1 (RFC 9110 §2.5).
+/// Returns true if the version is 1.0; a later minor version counts as 1.1 (RFC 9110 §2.5).
 #[cold]
 fn is_old(version: &[u8]) -> Result<bool, Violation> {
     match version {

@@ -46,7 +46,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Entries are in force as they are read, in order (RFC 9113 §6.5.3); the last one is followed by the
+    /// Applies entries in order as they are read (RFC 9113 §6.5.3); the last one is followed by the
     /// acknowledgment.
     pub(super) fn settings(
         &mut self,
@@ -144,7 +144,7 @@ impl Connection {
     }
 }
 
-/// The frames whose payload is small and of fixed length.
+/// Frames whose payload is small and of fixed length.
 impl Connection {
     pub(super) fn small_header(
         &mut self,
@@ -212,7 +212,8 @@ impl Connection {
         }
     }
 
-    /// Advice nobody follows any more (RFC 9113 §5.3.2), but for the one rule a test suite still has.
+    /// Handles PRIORITY, which has no effect any more (RFC 9113 §5.3.2), but for the one rule that a test
+    /// suite still checks.
     pub(super) fn priority_in(
         &mut self,
         id: u32,
@@ -354,12 +355,12 @@ impl Connection {
         }
     }
 
-    /// A DATA frame of ours lets the peer send WINDOW_UPDATEs without suspicion.
+    /// Allows the peer more WINDOW_UPDATEs after a DATA frame of ours.
     #[inline]
     pub(super) fn allow_updates(&mut self) {
         self.updates_allowed = (self.updates_allowed + UPDATES_PER_DATA).min(100 * UPDATES_PER_DATA);
     }
 }
 
-/// Enough for the sentence that servers put there, such as `too_many_pings`.
+/// The most bytes of debug data that are kept: enough for a sentence such as `too_many_pings`.
 const DEBUG_KEPT_MAX: usize = 128;

@@ -1,4 +1,4 @@
-//! DATA that comes (RFC 9113 §6.1): windows first, then the stream, then the content.
+//! Received DATA (RFC 9113 §6.1): first the windows, then the stream, then the content.
 //!
 //! A frame is charged whole when its header is here, and judged then: against the windows, the stream's state
 //! and `content-length`. No byte of a frame that breaks a rule reaches the driver, however the frame is cut.
@@ -40,7 +40,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Takes a frame whose padding is known.
+    /// Takes a frame after its padding length was read.
     #[inline]
     pub(super) fn data_frame(
         &mut self,
@@ -78,7 +78,8 @@ impl Connection {
         }
     }
 
-    /// Charges the stream with a frame, or says which rule the frame breaks and leaves the stream alone.
+    /// Charges the stream with a frame, or returns the rule that the frame breaks and leaves the stream
+    /// unchanged.
     #[inline]
     fn charge(&mut self, stream: StreamKey, frame: u32, length: u32, end: bool) -> Result<(), Violation> {
         let Some(entry) = self.streams.get_mut(stream) else { return Ok(()) };
@@ -122,9 +123,9 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Charges a frame, which costs, and earns its content; a peer that sends frames with next to nothing in
-    /// them runs dry, unless the application takes the content, as one does that streams small messages.
-    /// Running dry is a glitch.
+    /// Charges the overhead of a frame, and credits its content; a peer that sends nearly empty frames runs
+    /// out, unless the application takes the content, as it does with streams of small messages. Running dry
+    /// is a glitch.
     #[inline]
     fn pay_frame_cost(&mut self, length: u32, now: Time) -> Result<(), ConnectionError> {
         self.earn_frame_cost(length);
@@ -144,7 +145,7 @@ impl Connection {
             self.frame_budget.saturating_add(bytes).min(self.config.limits.frame_budget_bytes);
     }
 
-    /// Content as far as it is here; the piece that ends it ends the frame's half of the stream, too.
+    /// Returns the available content; the piece that ends it ends the frame's half of the stream, too.
     #[inline]
     pub(super) fn data<'i>(
         &mut self,
@@ -178,8 +179,8 @@ impl Connection {
         Step::Event(Event::Data { stream, bytes, end: end_now })
     }
 
-    /// Charges a frame that was on its way when we gave its stream up. It is ignored, but costs as much as
-    /// other frames: no peer has much on its way that is next to nothing.
+    /// Charges a frame for a stream that was given up while the frame was on its way. It is ignored, but
+    /// costs as much as other frames: no peer has much on its way that is next to nothing.
     #[cold]
     pub(super) fn late_frame(&mut self, length: u32, now: Time) -> Result<(), ConnectionError> {
         self.counters.late_frames = self.counters.late_frames.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! DATA that goes (RFC 9113 §6.1, §6.9): as much as both windows allow, in frames the peer takes.
+//! Sent DATA (RFC 9113 §6.1, §6.9): as much as both windows allow, in frames that the peer accepts.
 
 use alula_machine::{OutBuf, StreamKey};
 
@@ -9,10 +9,10 @@ use crate::stream::Stream;
 use crate::stream::half::Outgoing;
 
 impl Connection {
-    /// Sends content, as much of it as the windows allow, and says how many bytes that was. When it was less
-    /// than all, [`Notice::Writable`](crate::Notice::Writable) follows once there is room, and the rest is to
-    /// be sent then. With `end` the message ends when all of `data` was taken; an empty `data` with `end`
-    /// needs no window.
+    /// Sends as much content as the windows allow, and returns the number of bytes. When it was less than
+    /// all, [`Notice::Writable`](crate::Notice::Writable) follows once there is room, and the rest is to be
+    /// sent then. With `end` the message ends when all of `data` was taken; an empty `data` with `end` needs
+    /// no window.
     ///
     /// # Errors
     /// When it cannot be sent at all; nothing has changed then, and nothing is written.
@@ -64,7 +64,7 @@ impl Connection {
         capacity as usize
     }
 
-    /// Notes that a stream has content which the windows do not allow to be sent.
+    /// Records that the windows block the content of a stream.
     fn block(&mut self, stream: StreamKey) {
         let Some(entry) = self.streams.get_mut(stream) else { return };
         entry.is_blocked = true;
@@ -74,7 +74,7 @@ impl Connection {
         }
     }
 
-    /// Returns how many bytes both windows allow, without those that were promised to others.
+    /// Returns how many bytes both windows allow, without those promised to other streams.
     #[inline]
     pub(super) fn capacity(&self, stream: StreamKey, entry: &Stream) -> u32 {
         let shared = if self.turns.is_on() {

@@ -1,4 +1,4 @@
-//! Streams that were answered in whole while their content was still on its way (RFC 9113 §8.1).
+//! Streams that were answered completely while their content was still on its way (RFC 9113 §8.1).
 //!
 //! A server may reset such a stream with NO_ERROR at once, but there are clients that lose the answer then:
 //! those that still send when the reset comes. Small content may therefore end first: it is dropped as it
@@ -16,13 +16,13 @@ use crate::frame::error_code::ErrorCode;
 use crate::stream::closed_ids::Closed;
 use crate::stream::half::Incoming;
 
-/// The streams of a connection whose content is dropped until it ends. Holds no memory before there was one.
+/// The streams of a connection whose content is dropped to its end. Holds no memory before there was one.
 #[derive(Debug)]
 pub(super) struct Draining {
     streams: Vec<Drained>,
     /// True if one of the streams has no deadline yet.
     is_untimed: bool,
-    /// A time that is no later than any of the deadlines.
+    /// A time not later than any of the deadlines.
     due: Time,
 }
 
@@ -31,7 +31,7 @@ struct Drained {
     stream: StreamKey,
     /// The bytes that may still come.
     left: u32,
-    /// [`Time::FAR`] until the driver has told the time.
+    /// The deadline; [`Time::FAR`] until the driver has told the time.
     due: Time,
 }
 
@@ -49,20 +49,20 @@ impl Draining {
         self.streams.retain(|drained| drained.stream != stream);
     }
 
-    /// Counts content of a stream; false when it is more than may come.
+    /// Counts content of a stream; returns false if it is more than may come.
     fn take(&mut self, stream: StreamKey, bytes: u32) -> bool {
         let drained = self.streams.iter_mut().find(|drained| drained.stream == stream);
         let left = drained.and_then(|drained| Some((drained.left.checked_sub(bytes)?, drained)));
         left.map(|(left, drained)| drained.left = left).is_some()
     }
 
-    /// Returns true if the driver is to tell the time.
+    /// Returns true if the driver should tell the time.
     #[inline]
     pub(super) const fn is_untimed(&self) -> bool {
         self.is_untimed
     }
 
-    /// Sets the deadline of those that have none yet.
+    /// Sets the deadlines that are missing.
     pub(super) fn set_deadlines(&mut self, due: Time) {
         self.is_untimed = false;
         let untimed = self.streams.iter_mut().filter(|drained| drained.due == Time::FAR);
@@ -70,7 +70,7 @@ impl Draining {
         self.due = self.due.min(due);
     }
 
-    /// Returns when to look for those that are overdue; [`Time::FAR`] is never.
+    /// Returns the time of the next check for overdue streams; [`Time::FAR`] is never.
     #[inline]
     pub(super) const fn due(&self) -> Time {
         self.due
@@ -80,7 +80,7 @@ impl Draining {
         self.streams.iter().find(|drained| drained.due <= now).map(|drained| drained.stream)
     }
 
-    /// Finds the earliest deadline of those that are left.
+    /// Finds the earliest remaining deadline.
     fn renew_due(&mut self) {
         self.due = self.streams.iter().map(|drained| drained.due).min().unwrap_or(Time::FAR);
     }
@@ -99,8 +99,8 @@ impl Draining {
 }
 
 impl Connection {
-    /// Gives up the key of a stream that a server has answered in whole, and lets the client end its content
-    /// if that is worth waiting for; else the stream is reset with NO_ERROR.
+    /// Gives up the key of a stream that a server has answered completely, and lets the client finish its
+    /// content if that is worth waiting for; otherwise resets the stream with NO_ERROR.
     pub(crate) fn drain(&mut self, stream: StreamKey) {
         if !self.is_worth_draining(stream) {
             return self.reset(stream, ErrorCode::NO_ERROR);
@@ -124,7 +124,7 @@ impl Connection {
         !self.is_client && entry.state.has_sent_all() && may_end && is_small
     }
 
-    /// Drops content of a stream that the application has let go of.
+    /// Drops content of a stream that the application has released.
     #[cold]
     pub(super) fn drop_data(&mut self, stream: StreamKey, bytes: u32, end: bool) -> Step<'static> {
         let draining = self.streams.get_mut(stream).filter(|entry| entry.state.is_draining());
@@ -149,7 +149,7 @@ impl Connection {
         self.close_if_ended(stream);
     }
 
-    /// Closes a stream that was reset; the application does not hold it, and hears nothing of it.
+    /// Closes a stream that was reset; the application has released it, and hears nothing.
     pub(super) fn cut_draining(&mut self, stream: StreamKey, how: Closed) {
         let Some(entry) = self.streams.get_mut(stream) else { return };
         let (state, held) = (entry.state.let_go(), entry.window_in.held());

@@ -1,4 +1,4 @@
-//! Field sections that go: requests, responses, interim responses, trailers (RFC 9113 §8.1).
+//! Sent field sections: requests, responses, interim responses, trailers (RFC 9113 §8.1).
 //!
 //! Everything is checked first. Then the block is encoded in place behind room for a frame header; a block
 //! longer than the peer's frames is cut where it lies (RFC 9113 §4.3).
@@ -123,7 +123,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends an interim response, 1xx but 101, before the final one.
+    /// Sends an interim response, 1xx except 101, before the final one.
     ///
     /// # Errors
     /// When it cannot be sent; nothing has changed then, and nothing is written.
@@ -176,9 +176,9 @@ impl Connection {
     }
 }
 
-/// Checks.
+/// Checks of commands.
 impl Connection {
-    /// Returns the stream, if something can be sent on it.
+    /// Returns the stream, if it can be sent on.
     #[inline]
     pub(super) fn check_stream(&self, stream: StreamKey) -> Result<&Stream, SendError> {
         if self.error.is_some() {
@@ -196,7 +196,7 @@ impl Connection {
         self.check_stream(stream)
     }
 
-    /// `:protocol` may only be sent to a peer that has said that it takes it (RFC 8441 §3).
+    /// Checks that the peer has announced support of `:protocol` (RFC 8441 §3).
     #[cold]
     fn check_connect_protocol(&mut self) -> Result<(), SendError> {
         match (self.has_settings, self.peer.connect_protocol) {
@@ -207,14 +207,15 @@ impl Connection {
         }
     }
 
-    /// Refuses a request until the peer's SETTINGS are here, and has the driver told of that.
+    /// Refuses a request until the peer's SETTINGS have come, which a notice will announce.
     #[cold]
     fn await_settings(&mut self) -> SendError {
         self.notices.wants_slot = true;
         SendError::AwaitsSettings
     }
 
-    /// Checks the size of a request, of which an expectation refuses nothing for good: it may be out of date.
+    /// Checks the size of a request; an expected limit refuses nothing for good, because it may be out of
+    /// date.
     #[inline]
     fn check_request_size(&mut self, size: usize) -> Result<(), SendError> {
         self.check_size(size)?;
@@ -225,7 +226,7 @@ impl Connection {
     }
 
     /// Checks the size of a head against the peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §10.5.1), and
-    /// against what a connection may hold: it is written in one piece.
+    /// against the memory of a connection, since it is written in one piece.
     #[inline]
     fn check_size(&self, size: usize) -> Result<(), SendError> {
         check_own_size(size, &self.config.limits)?;
@@ -239,7 +240,7 @@ impl Connection {
 }
 
 impl HeadFacts {
-    /// Checks what no connection with these limits would take.
+    /// Checks what no connection with these limits would accept.
     pub(crate) fn check(&self, end: bool, limits: &Limits) -> Result<(), SendError> {
         check_own_size(self.size, limits)?;
         content_out(self.content_length, end).map(drop)
@@ -257,7 +258,7 @@ fn content_out(stated: Option<u64>, end: bool) -> Result<Content, SendError> {
     Content::stated(stated).check(0, end).map_err(|_| SendError::ContentLength)
 }
 
-/// Writing.
+/// Writing of frames.
 impl Connection {
     #[inline]
     fn begin_sending(&mut self, facts: &HeadFacts, content: Content, state: State) -> StreamKey {
@@ -288,7 +289,7 @@ impl Connection {
         self.close_block(mark, id, end, out);
     }
 
-    /// Writes the fields behind the pseudo-fields, as they were written the last time if they are the same.
+    /// Writes the fields after the pseudo-fields; repeated ones are copied from the last time.
     #[inline]
     fn write_fields(
         &mut self,
@@ -313,7 +314,7 @@ impl Connection {
         }
     }
 
-    /// Writes the header of the frame whose block has been written, or of all the frames it takes.
+    /// Writes the header of the frame whose block was written, or of all frames that it needs.
     #[inline]
     fn close_block(&mut self, mark: usize, id: u32, end: bool, out: &mut OutBuf) {
         let length = out.end() - mark - HEADER_BYTES;
@@ -331,7 +332,7 @@ impl Connection {
         }
     }
 
-    /// Records the frame that was written from this mark, for observers.
+    /// Records the frame since this mark for observers.
     #[cold]
     #[inline(never)]
     fn watch_block(&mut self, header: FrameHeader, mark: usize, out: &OutBuf) {
@@ -339,8 +340,8 @@ impl Connection {
         self.trace.record(true, header, &[]);
     }
 
-    /// Cuts a block into HEADERS and CONTINUATION where it lies: from the last piece on, each moves up by the
-    /// frame headers that come before it.
+    /// Splits a block in place into HEADERS and CONTINUATION: starting with the last, each piece moves back
+    /// by the frame headers before it.
     #[cold]
     fn split_block(&mut self, mark: usize, id: u32, end_stream: u8, out: &mut OutBuf) {
         let max = self.peer.frame_bytes_max as usize;
@@ -371,7 +372,7 @@ impl Connection {
     }
 }
 
-/// Leaves room for a frame header, and says where it is.
+/// Reserves room for a frame header, and returns its place.
 #[inline]
 pub(super) fn open_frame(out: &mut OutBuf) -> usize {
     let mark = out.end();
@@ -398,7 +399,7 @@ fn write_pseudo(block: &mut Block<'_>, head: &RequestHead<'_>) {
     }
 }
 
-/// Returns the fields of a section, as they go: values without the white space around them.
+/// Returns the fields of a section as they are sent: values without surrounding white space.
 #[inline]
 fn section(fields: &FieldSection) -> impl Iterator<Item = Field<'_>> {
     fields.iter().map(|field| {

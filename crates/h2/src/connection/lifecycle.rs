@@ -15,7 +15,7 @@ use crate::stream::closed_ids::Closed;
 use crate::stream::state::State;
 use crate::stream::streams::Queue;
 
-/// Commands that end things, and what came of frames for streams they did not name.
+/// Commands that end streams or the connection, and the consequences of frames for closed streams.
 impl Connection {
     /// Resets a stream and gives its key up. RST_STREAM is sent unless the stream has closed already; DATA
     /// that was received and not given back is (RFC 9113 §5.4.2). A key that is gone is none of our business:
@@ -36,8 +36,8 @@ impl Connection {
         self.credit_connection(held);
     }
 
-    /// Gives up the key of a stream that nobody cares about any more. It is [reset](Self::reset) with the
-    /// code that says so: NO_ERROR when the response was whole (RFC 9113 §8.1), else CANCEL.
+    /// Gives up the key of a stream that nobody needs any more. It is [reset](Self::reset) with the code that
+    /// says so: NO_ERROR when the response was whole (RFC 9113 §8.1), else CANCEL.
     ///
     /// A server that has sent the whole response lets small content end first: it is dropped as it comes, up
     /// to [`Limits::drain_bytes`](alula_machine::Limits::drain_bytes) and for
@@ -52,7 +52,7 @@ impl Connection {
         }
     }
 
-    /// Goes away: no new requests, those that run may end; then [`is_closed`](Self::is_closed).
+    /// Takes no new requests and lets the present ones end; then [`is_closed`](Self::is_closed) is true.
     ///
     /// A graceful server first announces it, so that requests on the way are still served, and names the last
     /// stream when the peer has answered the PING sent along (RFC 9113 §6.8). Going twice without grace is
@@ -78,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// Returns true if [`poll_notice`](Self::poll_notice) may have something: three comparisons.
+    /// Returns true if [`poll_notice`](Self::poll_notice) may return something: three comparisons.
     #[inline]
     pub fn has_notice(&self) -> bool {
         !self.streams.nobody_waits() || self.notices.is_any()
@@ -146,16 +146,16 @@ impl Connection {
 
 const UNREACHED: Reset = Reset { code: ErrorCode::NO_ERROR, origin: Origin::Peer, unprocessed: false };
 
-/// Opening.
+/// Opening of streams.
 impl Connection {
-    /// Returns true if a new request is not out of the question; there may still be too many.
+    /// Returns true if a new request is possible in principle; there may still be too many.
     #[inline]
     pub(super) fn can_open(&self) -> bool {
         self.error.is_none() && !self.is_going() && self.next_id <= MAX_31
     }
 
-    /// Returns the number of streams that a client may have open: what the peer says, and until it has, what
-    /// is expected.
+    /// Returns the number of streams that a client may have open: the peer's limit, or the expected one until
+    /// that is known.
     #[inline]
     pub(super) fn stream_limit(&self) -> u32 {
         let silent = if self.has_settings { u32::MAX } else { self.streams_expected };
@@ -195,7 +195,7 @@ impl Connection {
     }
 }
 
-/// Closing.
+/// Closing of streams.
 impl Connection {
     /// Closes a stream whose halves have both ended; called after every END_STREAM.
     #[inline]
@@ -211,7 +211,7 @@ impl Connection {
         }
     }
 
-    /// Frees a closed stream that the application has nothing left of.
+    /// Frees a closed stream from which the application needs nothing more.
     #[inline]
     pub(super) fn free_if_done(&mut self, stream: StreamKey) {
         if self.streams.get(stream).is_some_and(Stream::is_done_with) {
@@ -231,7 +231,7 @@ impl Connection {
         }
     }
 
-    /// A stream is not open any more.
+    /// Records that a stream is not open any more.
     #[inline]
     fn note_closed(&mut self, stream: StreamKey) {
         self.open -= 1;
@@ -244,7 +244,7 @@ impl Connection {
         }
     }
 
-    /// Closes a stream that was reset, and has the application told unless it has let go of it.
+    /// Closes a stream that was reset, and tells the application unless it has released the stream.
     pub(super) fn reset_held_stream(&mut self, stream: StreamKey, reset: Reset, how: Closed) {
         let Some(entry) = self.streams.get_mut(stream) else { return };
         if entry.state.is_draining() {
@@ -256,8 +256,8 @@ impl Connection {
         self.streams.enqueue(Queue::Reset, stream);
     }
 
-    /// Answers a broken rule on a stream by what it brings down: RST_STREAM now, or the connection by the
-    /// error returned.
+    /// Handles a broken rule on a stream by its scope: RST_STREAM now, or the connection by the error
+    /// returned.
     pub(super) fn breach(&mut self, id: u32, rule: Violation, now: Time) -> Result<(), ConnectionError> {
         if rule.scope == Scope::Connection {
             return Err(ConnectionError::Peer(rule));
@@ -275,7 +275,7 @@ impl Connection {
         self.glitch_of_breach(now)
     }
 
-    /// Does what a frame calls for whose stream is not open; `bytes` of content came with it.
+    /// Handles a frame whose stream is not open; `bytes` of content came with it.
     #[cold]
     pub(super) fn absent_in(
         &mut self,
@@ -310,15 +310,15 @@ impl Connection {
         absent.on(frame)
     }
 
-    /// Refuses a new stream that there is no place for through no fault of the peer, which may try again (RFC
+    /// Refuses a new stream for which there is no room, without blaming the peer, which may try again (RFC
     /// 9113 §8.7).
     pub(super) fn refuse_unblamed(&mut self, id: u32) {
         self.closed.push(id, Closed::ResetByUs);
         self.queue(&rst_stream(id, ErrorCode::REFUSED_STREAM));
     }
 
-    /// Answers a frame by a stream error on a stream that nobody holds: the frame is late, or opens a stream
-    /// that is refused.
+    /// Sends a stream error for a stream that the application does not hold: the frame is late, or opens a
+    /// stream that is refused.
     fn refuse(&mut self, id: u32, rule: Violation) -> Result<(), ConnectionError> {
         if self.is_idle(id) {
             // RST_STREAM must not be sent on an idle stream, so the stream is used up by it.
@@ -339,9 +339,10 @@ impl Connection {
     }
 }
 
-/// Misbehaviour.
+/// Handling of misbehaviour.
 impl Connection {
-    /// Takes tokens for behaviour that is legal but useless; without any left the peer is told to calm down.
+    /// Takes tokens for legal but useless behaviour; without any left the connection ends with
+    /// ENHANCE_YOUR_CALM.
     pub(super) fn glitch(&mut self, cost: u32, now: Time) -> Result<(), ConnectionError> {
         self.counters.glitches = self.counters.glitches.wrapping_add(1);
         if self.bucket.take(cost, now) { Ok(()) } else { Err(self.too_many_glitches()) }
@@ -363,7 +364,7 @@ impl Connection {
         }
     }
 
-    /// Takes a token for a request that the client has reset before it was answered, or for a reset that has
+    /// Takes a token for a request that the client has reset before its answer, or for a reset that has
     /// crossed ours. Peers do that for good reasons, in which other useless frames have no part.
     pub(super) fn note_reset(&mut self, now: Time) -> Result<(), ConnectionError> {
         if self.resets.take(self.counters.completed, now) {
@@ -375,10 +376,10 @@ impl Connection {
     }
 }
 
-/// The end of a connection.
+/// Ending of the connection.
 impl Connection {
-    /// Returns the limit that the peer went over last, with what was seen of it and its value: that of an
-    /// error whose rule [is about one](alula_machine::Rule::is_of_limit).
+    /// Returns the limit that the peer exceeded last, with the amount seen and its value; for an error whose
+    /// rule [is about one](alula_machine::Rule::is_of_limit).
     pub const fn exceeded(&self) -> Option<Exceeded> {
         self.exceeded
     }
@@ -405,7 +406,7 @@ impl Connection {
         self.notices.closed = true;
     }
 
-    /// Names the last stream; what comes above it is ignored.
+    /// Queues a GOAWAY with the last stream; higher streams are ignored.
     pub(super) fn queue_last_goaway(&mut self) {
         let last = self.last_processed();
         self.going.is_announced = true;
@@ -413,12 +414,12 @@ impl Connection {
         self.queue(&goaway(last, ErrorCode::NO_ERROR, 0));
     }
 
-    /// Returns the highest stream of the peer we have acted on. A client's peer opens none.
+    /// Returns the highest stream of the peer that this side has acted on. A client's peer opens none.
     fn last_processed(&self) -> u32 {
         self.going.last_sent.unwrap_or(self.highest_id)
     }
 
-    /// Resets the requests that the peer's GOAWAY says it has not acted on.
+    /// Resets the requests that the peer has not acted on, by its GOAWAY.
     pub(super) fn reset_above(&mut self, last: u32) {
         let code = self.going.peer.map_or(ErrorCode::NO_ERROR, |(_, code)| code);
         for slot in 0..self.streams.slots() {

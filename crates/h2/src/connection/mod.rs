@@ -118,13 +118,13 @@ use crate::frame::priority_updates::PriorityUpdates;
 /// [`Notice::Reset`]: crate::Notice::Reset
 pub struct Connection {
     is_client: bool,
-    /// Streams that a server is expected to allow, until it says how many.
+    /// The number of streams that a server is expected to allow, until it states a number.
     streams_expected: u32,
-    /// The bytes of a field section that a server is expected to take, until it says how many.
+    /// The bytes of a field section that a server is expected to accept, until it states a number.
     field_section_expected: u32,
-    /// The bytes of a field section that are taken at most, beside the limits.
+    /// The bound on the bytes of a field section, beside the limits.
     section_bound: u32,
-    /// Why the connection has ended, if it has.
+    /// The error with which the connection has ended, if it did.
     error: Option<ConnectionError>,
 
     // Input.
@@ -132,7 +132,7 @@ pub struct Connection {
     hold: Hold,
     block: Block,
     decoder: Decoder,
-    /// The authority found good last, in either direction.
+    /// The last valid authority, in either direction.
     authority: LastAuthority,
 
     // Output.
@@ -147,7 +147,7 @@ pub struct Connection {
     config: Arc<Config>,
     local: LocalSettings,
     peer: Settings,
-    /// The peer's first SETTINGS are here.
+    /// The peer's first SETTINGS have come.
     has_settings: bool,
     window_in: ReceiveWindow,
     window_out: SendWindow,
@@ -171,7 +171,7 @@ pub struct Connection {
 
     going: Going,
     goaway_debug: Vec<u8>,
-    /// The limit that the peer went over last.
+    /// The limit that the peer exceeded last.
     exceeded: Option<Exceeded>,
     notices: Notices,
     bucket: TokenBucket,
@@ -189,18 +189,18 @@ pub struct Connection {
     trace: Trace,
 }
 
-/// The state of a connection that goes away, on either side (RFC 9113 §6.8).
+/// The state of a connection that is going away, by either side (RFC 9113 §6.8).
 #[derive(Clone, Copy, Debug, Default)]
 struct Going {
-    /// We have said that we go.
+    /// This side has announced that it is going away.
     is_announced: bool,
-    /// We have said which stream is the last.
+    /// The last stream that this side has named in a GOAWAY.
     last_sent: Option<u32>,
     /// The last GOAWAY of the peer.
     peer: Option<(u32, ErrorCode)>,
 }
 
-/// The notices about the connection that nobody has asked for yet.
+/// The notices about the connection that were not fetched yet.
 #[derive(Debug, Default)]
 struct Notices {
     goaway: bool,
@@ -208,9 +208,9 @@ struct Notices {
     /// A request was refused for want of a slot.
     wants_slot: bool,
     closed: bool,
-    /// The breaches that were noted: as many as the bucket of glitches lets pass between two calls.
+    /// The recorded breaches: as many as the bucket of glitches admits between two calls.
     breaches: VecDeque<Breach>,
-    /// The control data of the request that was told of last.
+    /// The control data of the request whose refusal was reported last.
     refused_head: Option<Box<Head>>,
 }
 
@@ -223,21 +223,21 @@ impl Notices {
 
 /// Constructors.
 impl Connection {
-    /// The client's side of a new connection. Its preface is ready for
+    /// Creates the client's side of a new connection. Its preface is ready for
     /// [`poll_transmit`](Self::poll_transmit), or goes out with the first request. Allocates some kilobytes.
     /// Connections may share their configuration.
     pub fn client(config: impl Into<Arc<Config>>) -> Self {
         Self::new(config.into(), true)
     }
 
-    /// The server's side of a new connection. Its SETTINGS are ready for
+    /// Creates the server's side of a new connection. Its SETTINGS are ready for
     /// [`poll_transmit`](Self::poll_transmit). Allocates some kilobytes. Connections may share their
     /// configuration.
     pub fn server(config: impl Into<Arc<Config>>) -> Self {
         Self::new(config.into(), false)
     }
 
-    /// Creates a server as [`server`](Self::server) does, moved once only, into the memory that it stays in.
+    /// Creates a server like [`server`](Self::server), directly in its final memory.
     pub fn boxed_server(config: Arc<Config>) -> Box<Self> {
         let settings = config.settings(false);
         let mut connection = Box::write(Box::new_uninit(), Self::silent(config, false));
@@ -252,7 +252,7 @@ impl Connection {
         connection
     }
 
-    /// Creates a connection that has queued nothing yet. Inline, so that a box is filled in its place.
+    /// Creates a connection without queued frames. Inline, so that a box is filled in its place.
     #[inline(always)]
     fn silent(config: Arc<Config>, is_client: bool) -> Self {
         Self {
@@ -304,13 +304,13 @@ impl Connection {
         }
     }
 
-    /// Sets the number of streams that the server is expected to allow until its SETTINGS are here, in place
-    /// of [`Config::streams_expected`]. Without effect on a server.
+    /// Sets the number of streams that the server is expected to allow until its SETTINGS come, in place of
+    /// [`Config::streams_expected`]. Without effect on a server.
     pub fn expect_streams(&mut self, streams: u32) {
         self.streams_expected = streams;
     }
 
-    /// Sets the bytes of a field section that the server is expected to take until its SETTINGS are here. A
+    /// Sets the bytes of a field section that the server is expected to accept until its SETTINGS come. A
     /// request with more is refused by [`SendError::AwaitsSettings`](crate::SendError::AwaitsSettings), and
     /// judged by the SETTINGS once they are here. No bound is expected at first. Without effect on a server,
     /// and on trailers.
@@ -318,8 +318,8 @@ impl Connection {
         self.field_section_expected = bytes;
     }
 
-    /// Magic, SETTINGS, and the WINDOW_UPDATE that brings the connection's window to its size (RFC 9113 §3.4,
-    /// §6.9.2).
+    /// Queues the magic bytes, SETTINGS, and the WINDOW_UPDATE that raises the connection's window to its
+    /// size (RFC 9113 §3.4, §6.9.2).
     fn queue_preface(&mut self, settings: Settings) {
         if self.is_client {
             self.pending.extend(MAGIC);
@@ -335,7 +335,7 @@ impl Connection {
     }
 }
 
-/// The received side: heads, trailers and windows.
+/// Received heads, trailers and windows.
 impl Connection {
     /// Swaps the head of a stream, announced by [`Event::Head`](crate::Event::Head) or
     /// [`Event::Interim`](crate::Event::Interim), with `into`, whose memory is used again. Allocates nothing.
@@ -356,9 +356,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes the head as [`take_head`](Self::take_head) does, by exchanging boxes, which costs a tenth of
-    /// exchanging heads: the box in `into` is used for another head; `None` is fine for a caller that has
-    /// none.
+    /// Takes the head like [`take_head`](Self::take_head), but exchanges boxes, which costs a tenth of
+    /// swapping heads: the box in `into` is used for another head; `None` is fine for a caller that has none.
     ///
     /// # Errors
     /// When the stream is gone.
@@ -413,43 +412,42 @@ impl Connection {
 
 /// Memory.
 impl Connection {
-    /// Returns true if the next field section would be read into a new head, for which memory is allocated.
+    /// Returns true if the next field section would be read into newly allocated memory.
     #[inline]
     pub fn needs_head(&self) -> bool {
         self.block.needs_head()
     }
 
-    /// Has the next field section read into this head, whose memory is used again, if it has none to read
-    /// into. It must be empty.
+    /// Makes the next field section be read into this head, unless there is one already. It must be empty.
     #[inline]
     pub fn read_into(&mut self, head: Box<Head>) {
         self.block.read_into(head);
     }
 
-    /// Takes away a head that nothing is in, for the memory it has; `None` when there is none left, or a
-    /// field section is being received, or streams are open. The next one allocates its own unless
-    /// [`read_into`](Self::read_into) brings one.
+    /// Takes away the spare head, for its memory; `None` when there is none left, or a field section is being
+    /// received, or streams are open. The next one allocates its own unless [`read_into`](Self::read_into)
+    /// brings one.
     #[inline]
     pub fn take_empty_head(&mut self) -> Option<Box<Head>> {
         self.block.take_empty_head().or_else(|| self.streams.take_empty_head())
     }
 
-    /// Leaves the memory of the streams, with their heads, in `to` for another connection; without effect
+    /// Moves the memory of the streams, with their heads, into `to` for another connection; without effect
     /// while a stream is held, or if `to` has memory. Keys of streams that were here before are as unknown as
     /// they were. Allocates nothing; the cost grows with the streams that were open at once.
     pub fn leave_stream_memory(&mut self, to: &mut StreamMemory) {
         self.streams.leave_memory(to);
     }
 
-    /// Takes the memory in `from`, which [`leave_stream_memory`](Self::leave_stream_memory) has filled, for
-    /// its streams; frees it if it has memory of its own. `from` has none afterwards. Allocates nothing; the
-    /// cost grows with the streams that there is memory for.
+    /// Takes over the memory that [`leave_stream_memory`](Self::leave_stream_memory) has put into `from`;
+    /// frees it if there is memory already. `from` has none afterwards. Allocates nothing; the cost grows
+    /// with the streams that there is memory for.
     pub fn use_stream_memory(&mut self, from: &mut StreamMemory) {
         self.streams.use_memory(from);
     }
 
-    /// Gives memory back that an idle connection does not need: buffers, unused parts of tables, what known
-    /// blocks hold.
+    /// Frees memory that an idle connection does not need: buffers, unused parts of tables, remembered
+    /// blocks.
     pub fn trim(&mut self) {
         self.pending.trim(PENDING_KEPT_BYTES_MAX);
         self.block.trim();
@@ -461,7 +459,7 @@ impl Connection {
     }
 }
 
-/// Getters.
+/// Queries of the state.
 impl Connection {
     /// Returns the identifier of a stream on the wire.
     pub fn stream_id(&self, stream: StreamKey) -> Option<u32> {
@@ -473,12 +471,12 @@ impl Connection {
         self.streams.get(stream).map(|entry| entry.state.has_received_all())
     }
 
-    /// Returns whether we have ended our half of the stream; `None` when the stream is gone.
+    /// Returns whether this side has ended its half of the stream; `None` when the stream is gone.
     pub fn has_sent_all(&self, stream: StreamKey) -> Option<bool> {
         self.streams.get(stream).map(|entry| entry.state.has_sent_all())
     }
 
-    /// Returns the bytes of content that the peer is still to send by its `content-length`; `None` where it
+    /// Returns the bytes of content that the peer still has to send, by its `content-length`; `None` where it
     /// has not stated one, and when the stream is gone.
     pub fn content_left(&self, stream: StreamKey) -> Option<u64> {
         // A frame is taken off as a whole when it begins.
@@ -509,31 +507,31 @@ impl Connection {
         })
     }
 
-    /// Returns true while the peer's windows, of the stream or of the connection, let no DATA go; false when
-    /// the stream is gone.
+    /// Returns true while a window of the peer, of the stream or of the connection, is used up; false if the
+    /// stream has ended.
     pub fn is_without_window(&self, stream: StreamKey) -> bool {
         let is_shut = |entry: &Stream| self.window_out.available().min(entry.window_out.available()) == 0;
         self.streams.get(stream).is_some_and(is_shut)
     }
 
-    /// Returns how many bytes of DATA of a stream were received and not given back yet. Zero when the stream
-    /// is gone.
+    /// Returns how many received bytes of DATA of a stream were not given back yet. Zero when the stream is
+    /// gone.
     pub fn unreleased(&self, stream: StreamKey) -> u32 {
         self.streams.get(stream).map_or(0, |entry| entry.window_in.held())
     }
 
-    /// Returns how many bytes of DATA the connection's window lets us send; a stream's own window may allow
-    /// less.
+    /// Returns how many bytes of DATA the connection's window lets this side send; a stream's own window may
+    /// allow less.
     pub fn send_window(&self) -> i64 {
         self.window_out.bytes()
     }
 
-    /// Returns how many bytes of DATA the connection's window lets the peer send, as far as we have told it.
+    /// Returns how many bytes of DATA the connection's window lets the peer send, as far as it was told.
     pub fn peers_window(&self) -> i64 {
         self.window_in.available()
     }
 
-    /// Returns the number of streams that are open: neither ended by both sides nor reset.
+    /// Returns the number of open streams: neither ended by both sides nor reset.
     #[inline]
     pub fn in_flight(&self) -> usize {
         self.open as usize
@@ -556,9 +554,9 @@ impl Connection {
         slots
     }
 
-    /// Returns true if the server has taken a request on this connection: one was answered to its end or,
-    /// once the server goes away, its GOAWAY names one. A client that sends its request again on another
-    /// connection then makes progress.
+    /// Returns true if the server has taken a request on this connection: one was answered completely or is
+    /// named by the server's GOAWAY. A client that sends its request again on another connection then makes
+    /// progress.
     pub fn has_taken_requests(&self) -> bool {
         self.counters.completed > 0 || self.going.peer.is_some_and(|(last, _)| last > 0)
     }
@@ -569,48 +567,48 @@ impl Connection {
         self.is_client
     }
 
-    /// Returns true if nothing more will come of the connection: it failed, or one side has gone away and no
-    /// stream is open. What [`poll_transmit`](Self::poll_transmit) appends is still to be written before the
-    /// socket is closed.
+    /// Returns true if nothing more will happen on the connection: it failed, or one side has gone away and
+    /// no stream is open. What [`poll_transmit`](Self::poll_transmit) appends is still to be written before
+    /// the socket is closed.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.error.is_some() || (self.open == 0 && self.is_going())
     }
 
-    /// Returns true if new requests are out of the question, because one of the sides goes away.
+    /// Returns true if no new request is possible, because one side is going away.
     #[inline]
     pub fn is_going(&self) -> bool {
         self.going.last_sent.is_some() || self.going.peer.is_some()
     }
 
-    /// Why the connection has ended, if it ended by an error.
+    /// Returns the error with which the connection has ended, if it did.
     pub fn error(&self) -> Option<ConnectionError> {
         self.error
     }
 
-    /// Returns the SETTINGS of the peer, or the initial values of RFC 9113 §6.5.2 until they are here.
+    /// Returns the SETTINGS of the peer, or the initial values of RFC 9113 §6.5.2 until they come.
     #[inline]
     pub fn peer_settings(&self) -> &Settings {
         &self.peer
     }
 
-    /// Returns true if the peer's first SETTINGS are here.
+    /// Returns true if the peer's first SETTINGS have come.
     pub fn has_peer_settings(&self) -> bool {
         self.has_settings
     }
 
-    /// Our settings that the peer has acknowledged.
+    /// Returns our settings that the peer has acknowledged.
     pub fn local_settings(&self) -> &Settings {
         self.local.acknowledged()
     }
 
-    /// Our settings that were sent last, acknowledged or not: what [`update_settings`](Self::update_settings)
-    /// starts from.
+    /// Returns our settings that were sent last, acknowledged or not, on which
+    /// [`update_settings`](Self::update_settings) builds.
     pub fn sent_settings(&self) -> &Settings {
         self.local.newest()
     }
 
-    /// Returns the first bytes of what the peer's last GOAWAY said in words; empty if there was none.
+    /// Returns the first bytes of the debug data in the peer's last GOAWAY; empty if there was none.
     pub fn goaway_debug(&self) -> &[u8] {
         &self.goaway_debug
     }
@@ -625,7 +623,7 @@ impl Connection {
         &self.counters
     }
 
-    /// Returns the oldest frame nobody has asked for, if [`Config::trace`] is set; the latest 1024 are kept.
+    /// Returns the oldest frame that was not fetched, if [`Config::trace`] is set; the latest 1024 are kept.
     ///
     /// There is one for every frame in both directions, in the order in which frames came and were written:
     /// also for those of unknown kind, for those that are ignored, and for one that ends the connection,
@@ -643,14 +641,14 @@ impl Connection {
         self.trace.sent_head()
     }
 
-    /// Returns the memory of the control frames that [`poll_transmit`](Self::poll_transmit) has not been
-    /// asked for yet, in bytes.
+    /// Returns the memory of the control frames that wait for [`poll_transmit`](Self::poll_transmit), in
+    /// bytes.
     #[inline]
     pub fn queued_bytes(&self) -> usize {
         self.pending.capacity()
     }
 
-    /// Bytes of memory held outside the struct itself; its cost grows with the streams.
+    /// Returns the bytes of memory outside the struct itself; its cost grows with the streams.
     pub fn memory_bytes(&mut self) -> usize {
         self.streams.memory_bytes()
             + self.pending.capacity()
@@ -688,20 +686,20 @@ impl Connection {
     }
 }
 
-/// The bytes that the queue of control frames keeps: room for a WINDOW_UPDATE of a stream and of its
+/// The bytes that the queue of control frames keeps: enough for a WINDOW_UPDATE of a stream and of its
 /// connection, and two acknowledgments.
 const PENDING_KEPT_BYTES_MAX: usize = 64;
 
-/// Bytes that a server writes first, as a rule: SETTINGS, WINDOW_UPDATE, an acknowledgment, and a small
+/// The usual length of a server's first output: SETTINGS, WINDOW_UPDATE, an acknowledgment, and a small
 /// answer.
 const FIRST_OUTPUT: usize = 384;
 
-/// The most closed streams that are remembered: frames may still be on their way for as many streams as we
+/// The most closed streams that are remembered: frames may still be on their way for all streams that are
 /// reset at once.
 const CLOSED_IDS_MAX: usize = 1024;
 
-/// WINDOW_UPDATE frames a peer may send for each DATA frame of ours, on top of those in the bucket: one for
-/// the stream, one for the connection, and some for peers that split them.
+/// The WINDOW_UPDATE frames that a peer may send for each DATA frame of ours, beyond those in the bucket: one
+/// for the stream, one for the connection, and some for peers that split them.
 const UPDATES_PER_DATA: u32 = 10;
 
 fn decoder_limits(limits: &Limits) -> DecoderLimits {
@@ -712,6 +710,6 @@ fn decoder_limits(limits: &Limits) -> DecoderLimits {
     DecoderLimits { string_bytes, ..DecoderLimits::default() }
 }
 
-/// The number of times that the limit a field section may be before the connection ends; nghttp2 and hyper
-/// draw a second line, too.
+/// The multiple of the limit at which a field section ends the connection; nghttp2 and hyper draw a second
+/// line, too.
 const FAR_TOO_LARGE: u32 = 4;

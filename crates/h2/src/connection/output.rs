@@ -1,5 +1,5 @@
-//! The output of the machine and its deadlines: control frames in a queue, and the times at which it has to
-//! be called.
+//! The machine's own output and its deadlines: a queue of control frames, and the times at which it has to be
+//! called.
 
 use core::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::frame::settings::Settings;
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31, SETTINGS_ACK, ping, window_update};
 use crate::guard::violation::Violation;
 
-/// The first payload bytes of PING frames that are not the caller's.
+/// The first payload bytes of PING frames that the machine itself sends.
 pub(super) const KEEP_ALIVE: [u8; 8] = *b"alive?\0\0";
 pub(super) const GRACE: [u8; 8] = *b"going\0\0\0";
 
 impl Connection {
-    /// Appends the control frames that wait, and says how many bytes they are. Cheap when there are none.
+    /// Appends the waiting control frames, and returns their length. Cheap when there are none.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, out: &mut OutBuf) -> usize {
         self.timers.start(now, &self.config);
@@ -55,7 +55,7 @@ impl Connection {
         (due != Time::FAR).then_some(due)
     }
 
-    /// Does what is due: pings, or ends the connection when the peer has not answered in time (then
+    /// Does what is due: sends pings, or ends the connection if the peer has not answered in time (then
     /// [`Notice::Closed`](crate::Notice::Closed) follows).
     pub fn handle_timeout(&mut self, now: Time) {
         if self.error.is_some() {
@@ -78,9 +78,9 @@ impl Connection {
         }
     }
 
-    /// Asks the peer whether it is still there, by a PING unless one of keep-alive is out. The connection
-    /// ends with [`TimedOut`](ConnectionError::TimedOut) if no frame comes within this time, or within
-    /// [`ping_timeout`](crate::Config::ping_timeout) if that is shorter.
+    /// Asks the peer whether it is still there, with a PING unless one of keep-alive is on its way. The
+    /// connection ends with [`TimedOut`](ConnectionError::TimedOut) if no frame comes within this time, or
+    /// within [`ping_timeout`](crate::Config::ping_timeout) if that is shorter.
     pub fn ask(&mut self, now: Time, within: Duration) {
         if self.error.is_none() && self.timers.ask(now, within.min(self.config.ping_timeout)) {
             self.queue(&ping(false, KEEP_ALIVE));
@@ -103,7 +103,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Tells the peer other settings; they hold once it has acknowledged them. Push stays off.
+    /// Sends changed settings to the peer; they hold once it has acknowledged them. Push stays off.
     ///
     /// # Errors
     /// When a value is out of range, or takes back what cannot be taken back, or makes the window of a stream
@@ -121,7 +121,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns true if the windows of all streams stay within 2^31-1 when they follow (RFC 9113 §6.9.2).
+    /// Returns true if the windows of all streams stay within 2^31-1 after the change (RFC 9113 §6.9.2).
     fn have_windows_room(&self, stream_window: u32) -> bool {
         let from = self.local.acknowledged().stream_window;
         self.streams.iter().all(|entry| entry.window_in.has_room(from, stream_window))
@@ -168,9 +168,9 @@ impl Connection {
     }
 }
 
-/// Queueing.
+/// Queueing of frames.
 impl Connection {
-    /// Moves what waits into the driver's buffer; called before anything else is written there.
+    /// Moves waiting frames into the driver's buffer, before anything else is written there.
     #[inline]
     pub(super) fn flush(&mut self, out: &mut OutBuf) {
         if !self.pending.is_empty() || self.window_in.is_worth_company() {
@@ -178,8 +178,7 @@ impl Connection {
         }
     }
 
-    /// The connection's window is announced along with what goes out: that spares a frame that would go out
-    /// alone.
+    /// Moves waiting frames, and announces the connection's window along with them, which saves a frame.
     fn flush_all(&mut self, out: &mut OutBuf) {
         if self.window_in.is_worth_company() {
             self.announce_now();
@@ -194,7 +193,7 @@ impl Connection {
         self.acks = 0;
     }
 
-    /// Queues a frame, or one that debug data follow.
+    /// Queues a frame, or the part of one before its debug data.
     #[inline]
     pub(super) fn queue(&mut self, frame: &[u8]) {
         self.pending.extend(frame);
@@ -203,7 +202,7 @@ impl Connection {
         }
     }
 
-    /// Counts a frame that goes out.
+    /// Counts a sent frame.
     #[inline]
     pub(super) fn sent(&mut self, header: FrameHeader, payload: &[u8]) {
         self.counters.frame_out(header.kind);
@@ -216,7 +215,7 @@ impl Connection {
         self.local.sent(settings);
     }
 
-    /// Queues an acknowledgment, unless the peer does not read those before.
+    /// Queues an acknowledgment, unless the peer does not read the earlier ones.
     pub(super) fn queue_ack(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
         debug_assert!(frame == SETTINGS_ACK || FrameKind(frame[3]) == FrameKind::PING);
         // A peer that sends PING and SETTINGS but does not read would fill our memory with answers (RFC 9113
@@ -240,7 +239,7 @@ impl Connection {
         self.queue(&ping(false, GRACE));
     }
 
-    /// The peer knows that we go, or has had its time: now the last stream is named.
+    /// Names the last stream, after the peer has learned that we are going away or has had its time.
     pub(super) fn finish_grace(&mut self) {
         self.timers.grace_ends();
         if self.going.last_sent.is_none() {
@@ -248,7 +247,7 @@ impl Connection {
         }
     }
 
-    /// Gives bytes back to the connection's window, and says so when that is worth a frame.
+    /// Gives bytes back to the connection's window, and announces them if that is worth a frame.
     #[inline]
     pub(super) fn credit_connection(&mut self, bytes: u32) {
         self.window_in.release(bytes);
@@ -258,7 +257,7 @@ impl Connection {
         }
     }
 
-    /// Announces the bytes that the connection's window has got back. A window that is mostly free is not
+    /// Announces the bytes that the connection's window has regained. A window that is mostly free is not
     /// measured: it is surely not too small.
     fn announce_now(&mut self) {
         let is_mostly_used = 2 * self.window_in.available() < i64::from(self.window_in.size());
@@ -269,7 +268,7 @@ impl Connection {
         }
     }
 
-    /// Announces the bytes that a stream's window has got back, when they are worth a frame; never after
+    /// Announces the bytes that a stream's window has regained, if they are worth a frame; never after
     /// END_STREAM.
     #[inline]
     pub(super) fn update_stream_window(&mut self, stream: StreamKey) {

@@ -1,4 +1,4 @@
-//! The place in a frame at which the input stands, and the end of a step.
+//! The position of the input within a frame, and the result of a step.
 
 use alula_machine::StreamKey;
 
@@ -6,10 +6,10 @@ use crate::event::Event;
 use crate::frame::FrameHeader;
 use crate::frame::error_code::ErrorCode;
 
-/// The place in the input at which we are.
+/// The position of the input.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
-    /// The client's magic, of which some bytes have come (server only).
+    /// The client's magic bytes, of which some have come (server only).
     Magic { matched: usize },
     /// The start of a frame, or its header.
     Header,
@@ -19,7 +19,7 @@ pub(super) enum Phase {
     Settings { left: u32 },
     /// The debug data of GOAWAY, which takes effect after it.
     GoAwayDebug { left: u32, last: u32, code: ErrorCode },
-    /// Before the field block fragment of HEADERS, at what its flags announce.
+    /// The part of HEADERS before the field block fragment, as announced by its flags.
     HeadersPrefix(FrameHeader),
     /// A field block fragment.
     Fragment { left: u32, padding: u32, is_last: bool },
@@ -33,7 +33,7 @@ pub(super) enum Phase {
     Skip { left: u32 },
 }
 
-/// The end of a step.
+/// The result of a step.
 pub(super) enum Step<'i> {
     /// The step has more to do.
     More,

@@ -1,4 +1,4 @@
-//! PRIORITY_UPDATE (RFC 9218 §7.1), and what is remembered of it until its stream opens.
+//! PRIORITY_UPDATE (RFC 9218 §7.1), and the priorities of streams that are not open yet.
 
 use alula_machine::{StreamKey, Time};
 
@@ -10,12 +10,12 @@ use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31};
 use crate::guard::violation::Violation;
 use crate::trace::Detail;
 
-/// Longer values are not read: those of today have up to six bytes.
+/// The longest value that is parsed; present ones have up to six bytes.
 const VALUE_BYTES_MAX: u32 = 128;
 
 impl Connection {
-    /// Tells the server another priority for a response that was asked for (RFC 9218 §6). A request says its
-    /// own with the field `priority`. Nothing is sent once the response is whole.
+    /// Tells the server another priority for an awaited response (RFC 9218 §6). A request says its own with
+    /// the field `priority`. Nothing is sent once the response is whole.
     ///
     /// # Errors
     /// On a server; with an urgency above 7; when the stream or the connection is gone.
@@ -117,7 +117,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Notes the priority of a stream. The first one for an idle stream is free, as browsers send them; the
+    /// Records the priority of a stream. The first one for an idle stream is free, as browsers send them; the
     /// others cost, whatever stream they name.
     fn priority_update_in(&mut self, id: u32, priority: Priority, now: Time) -> Result<(), ConnectionError> {
         if !self.is_idle(id) {
@@ -142,7 +142,8 @@ impl Connection {
         }
     }
 
-    /// A stream opens: what was said of it before goes before what its request says (RFC 9218 §7).
+    /// Sets the priority of a stream that opens: an earlier PRIORITY_UPDATE goes before its request's field
+    /// (RFC 9218 §7).
     #[cold]
     #[inline(never)]
     pub(super) fn set_first_priority(&mut self, stream: StreamKey, id: u32, said: Option<Priority>) {

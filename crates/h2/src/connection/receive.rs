@@ -1,5 +1,4 @@
-//! Cuts bytes into frames: the place in a frame at which the input stands, and the frames that may come there
-//! at all.
+//! Splits bytes into frames: the position within a frame, and the frames that are allowed there.
 //!
 //! Nothing is assembled but headers and small payloads: fields go to the decoder and DATA to the driver as
 //! they come. Each step ends with an event, with more to do, or for want of input.
@@ -81,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// Goes on in the middle of a frame; apart, so that frames that are here whole need not make room for it.
+    /// Goes on within a frame; in a function of its own, so that complete frames need no room for it.
     #[inline(never)]
     fn go_on<'i>(&mut self, rest: &mut &'i [u8], now: Time) -> Result<Step<'i>, ConnectionError> {
         match self.phase {
@@ -102,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Sends each frame to where it is understood, if it may come now.
+    /// Passes each frame to its handler, if it is allowed now.
     #[inline]
     fn frame<'i>(
         &mut self,
@@ -164,8 +163,8 @@ impl Connection {
         }
     }
 
-    /// SETTINGS comes first. A server that takes no connections may say GOAWAY instead, which a client hears:
-    /// it says why.
+    /// Returns true if the frame may come first, which only SETTINGS may. A server that takes no connections
+    /// may say GOAWAY instead, which a client hears: it says why.
     fn may_come_first(&self, header: FrameHeader) -> bool {
         let is_settings = header.kind == FrameKind::SETTINGS && !header.has(flag::ACK);
         is_settings || (self.is_client && header.kind == FrameKind::GOAWAY)
@@ -188,7 +187,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Skips so many bytes from here on.
+    /// Skips so many bytes.
     #[inline]
     pub(super) fn skip_next(&mut self, left: u32) -> Step<'static> {
         self.phase = if left == 0 { Phase::Header } else { Phase::Skip { left } };

@@ -10,10 +10,10 @@ use alula_fields::{Head, KnownName};
 use super::Connection;
 use crate::guard::violation::Violation;
 
-/// The bytes of a value that are kept; logs show fewer.
+/// The bytes of a value that are kept for logs.
 const VALUE_BYTES_MAX: usize = 1024;
 
-/// A rule that was broken on a stream, and the control data of the request that broke it by its head.
+/// A rule that was broken on a stream, with the control data of a request whose head broke it.
 #[derive(Debug)]
 pub(super) struct Breach {
     pub(super) rule: Violation,
@@ -21,7 +21,7 @@ pub(super) struct Breach {
 }
 
 impl Connection {
-    /// Takes the control data of the request that the last notice of a breach was about, or the last
+    /// Takes the control data of the request in the last notice of a breach, or in the last
     /// [`Event::HeadTooLarge`](crate::Event::HeadTooLarge), as far as it was decoded: `:method` and `:path`,
     /// and for CONNECT `:authority`. Each is valid, and cut after 1 KiB. None if it was about no request's
     /// head.
@@ -30,14 +30,14 @@ impl Connection {
         self.notices.refused_head.take()
     }
 
-    /// Returns the head of the request in whose block the connection has ended by an error, as far as it was
+    /// Returns the head of the request whose block ended the connection with an error, as far as it was
     /// decoded.
     #[cold]
     pub fn refused_head(&self) -> Option<&Head> {
         self.block.unfinished_request().filter(|_| self.error.is_some())
     }
 
-    /// Keeps the control data of the request that is being read, for the breach that was noted last.
+    /// Keeps the control data of the request that is being read, for the last recorded breach.
     #[cold]
     pub(super) fn keep_refused_head(&mut self) {
         let head = self.control_data();
@@ -47,7 +47,7 @@ impl Connection {
         }
     }
 
-    /// Keeps the control data of the request that is being read, for an event that is told at once.
+    /// Keeps the control data of the request that is being read, for an event that follows at once.
     #[cold]
     pub(super) fn lay_out_refused_head(&mut self) {
         self.notices.refused_head = self.control_data();

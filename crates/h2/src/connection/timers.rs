@@ -11,18 +11,19 @@ use crate::error::Awaited;
 /// connections share.
 pub(super) struct Timers {
     is_started: bool,
-    /// The peer's first SETTINGS must be here.
+    /// The time by which the peer's first SETTINGS must come.
     handshake: Time,
-    /// Our SETTINGS must be acknowledged.
+    /// The time by which our SETTINGS must be acknowledged.
     settings: Time,
-    /// A head or frame that the peer has begun must be whole.
+    /// The time by which a head or frame that the peer has begun must be complete.
     head: Time,
     /// The time of the last frame.
     heard: Time,
-    /// A keep-alive PING is out since then, and must be answered or followed by other frames until `pong`.
+    /// The time at which a keep-alive PING was sent, which must be answered or followed by other frames until
+    /// `pong`.
     pinged: Time,
     pong: Time,
-    /// The last stream is named, whether the peer has answered or not.
+    /// The time at which the last stream is named, whether the peer has answered or not.
     grace: Time,
 }
 
@@ -40,7 +41,7 @@ impl Timers {
         }
     }
 
-    /// Time begins with the first call that says what time it is.
+    /// Starts the deadlines at the first call with a time.
     #[inline]
     pub(super) fn start(&mut self, now: Time, config: &Config) {
         if !self.is_started {
@@ -69,7 +70,7 @@ impl Timers {
         }
     }
 
-    /// Returns the answer that the peer has not given in time, which ends the connection.
+    /// Returns the overdue answer that ends the connection.
     pub(super) fn overdue(&self, now: Time) -> Option<Awaited> {
         match now {
             _ if now >= self.handshake => Some(Awaited::Preface),
@@ -89,7 +90,7 @@ impl Timers {
         self.handshake = Time::FAR;
     }
 
-    /// Our SETTINGS are out; a deadline that runs is kept.
+    /// Records that our SETTINGS were sent; a running deadline stays.
     #[inline]
     pub(super) fn settings_sent(&mut self, now: Time, config: &Config) {
         if self.settings == Time::FAR {
@@ -101,13 +102,14 @@ impl Timers {
         self.settings = if awaits_more { now.saturating_add(config.settings_timeout) } else { Time::FAR };
     }
 
-    /// The head or frame before is whole: a peer is not slow because reads happen to end within its frames.
+    /// Records that the last head or frame is complete: a peer is not slow because reads happen to end within
+    /// its frames.
     #[inline]
     pub(super) fn head_ends(&mut self) {
         self.head = Time::FAR;
     }
 
-    /// Input has ended within a field block or a frame other than DATA, or not.
+    /// Records whether the input has ended within a field block or a frame other than DATA.
     #[inline]
     pub(super) fn head_pauses(&mut self, is_begun: bool, now: Time, config: &Config) {
         if !is_begun {
@@ -121,13 +123,12 @@ impl Timers {
         self.pong = Time::FAR;
     }
 
-    /// A PING is out, to be answered in time.
+    /// Records that a PING was sent, which must be answered in time.
     pub(super) fn keep_alive_sent(&mut self, now: Time, config: &Config) {
         (self.pinged, self.pong) = (now, now.saturating_add(config.ping_timeout));
     }
 
-    /// Gives the peer so long to send anything, in order to see whether it is there. Returns true if a PING
-    /// is to be sent: none is out.
+    /// Gives the peer this long to send anything. Returns true if a PING is to be sent: none is out.
     pub(super) fn ask(&mut self, now: Time, within: Duration) -> bool {
         let is_out = self.pong != Time::FAR && self.heard <= self.pinged;
         let before = if is_out { self.pong } else { Time::FAR };
@@ -138,14 +139,14 @@ impl Timers {
         !is_out
     }
 
-    /// Other frames have come in place of the pong.
+    /// Records other frames that came in place of the pong.
     pub(super) fn end_wait_for_pong(&mut self, now: Time) {
         if now >= self.pong {
             self.pong = Time::FAR;
         }
     }
 
-    /// We have said that we go; a deadline that runs is kept.
+    /// Records that this side is going away; a running deadline stays.
     #[inline]
     pub(super) fn grace_begins(&mut self, now: Time, config: &Config) {
         if self.grace == Time::FAR {

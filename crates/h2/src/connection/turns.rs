@@ -1,5 +1,4 @@
-//! The order in which streams send DATA when there is not enough for all (RFC 9218 §10), on a server that
-//! schedules.
+//! The order in which streams send DATA when the room is short (RFC 9218 §10), on a server that schedules.
 //!
 //! A stream that could not send all of its bytes waits in a queue. The stream that ranks first there is told
 //! to go on, and the rest of the connection's window and of the driver's room is promised to it; until its
@@ -20,12 +19,12 @@ use crate::flow::grants::{Rank, rank};
 use crate::frame::priority::Priority;
 use crate::stream::streams::Queue;
 
-/// The least that a stream that shares gets at a time.
+/// The least that a stream gets at a time when it shares.
 const SHARE_BYTES: u32 = 16 * 1024;
 
 /// Turns, for drivers whose output is bounded.
 impl Connection {
-    /// Notes that the driver takes no more bytes of this stream for now, which has some to send:
+    /// Records that the driver takes no more bytes of this stream for now, which has some to send:
     /// [`Notice::Writable`](crate::Notice::Writable) follows when it is the stream's turn, after
     /// [`give_room`](Self::give_room). Only for a server with [`Config::schedule`](crate::Config::schedule).
     ///
@@ -44,7 +43,7 @@ impl Connection {
         true
     }
 
-    /// Notes that the driver takes so many bytes again; the streams whose turn it is are told. While some
+    /// Records that the driver takes so many bytes again; the streams whose turn it is are told. While some
     /// stream waits, no more than that is taken. Cheap when nobody waits.
     #[inline]
     pub fn give_room(&mut self, bytes: u32) {
@@ -53,16 +52,16 @@ impl Connection {
         }
     }
 
-    /// Returns true if [`give_room`](Self::give_room) is waited for.
+    /// Returns true if streams wait for [`give_room`](Self::give_room).
     #[inline]
     pub fn awaits_room(&self) -> bool {
         self.turns.awaits_room()
     }
 
-    /// Ends the turn: streams that were told to go on and have not sent anything lose their place, and others
-    /// are told. A driver of a server with [`Config::schedule`](crate::Config::schedule) calls it when
-    /// everybody who was told has had the chance to send, and asks for notices afterwards. Cheap when there
-    /// is nothing to end.
+    /// Ends the turn: streams that were told to go on and have sent nothing lose their place, and others are
+    /// told. A driver of a server with [`Config::schedule`](crate::Config::schedule) calls it when everybody
+    /// who was told has had the chance to send, and asks for notices afterwards. Cheap when there is nothing
+    /// to end.
     #[inline]
     pub fn end_turn(&mut self) {
         self.turns.end();
@@ -76,12 +75,12 @@ impl Connection {
 }
 
 impl Connection {
-    /// Returns true if something is left that nobody was promised.
+    /// Returns true if some room was not promised to any stream.
     pub(super) fn has_turns(&self) -> bool {
         self.turns.left(self.window_out.available()) > 0
     }
 
-    /// A stream has sent so much, and may have to wait for more than its own window.
+    /// Records that a stream has sent so much, and may have to wait for its next turn.
     #[cold]
     #[inline(never)]
     pub(super) fn wait_in_line(&mut self, stream: StreamKey, bytes: u32, waits: bool) {
@@ -91,14 +90,14 @@ impl Connection {
         self.turns.sent(stream, bytes);
     }
 
-    /// A stream has closed, or waits.
+    /// Ends the promise to a stream that has closed, or waits.
     #[cold]
     #[inline(never)]
     pub(super) fn end_grant(&mut self, stream: StreamKey) {
         self.turns.end_of(stream);
     }
 
-    /// Tells the stream that ranks first to go on, and promises it as many bytes as it wants and the windows
+    /// Tells the first stream in rank to go on, and promises it as many bytes as it wants and the windows
     /// allow.
     #[cold]
     pub(super) fn next_turn(&mut self) -> Option<Notice> {
@@ -120,8 +119,8 @@ impl Connection {
         None
     }
 
-    /// Returns the stream that ranks first among those that wait, and of equals the one that has waited
-    /// longest; with its rank, and how many have the same.
+    /// Returns the first stream in rank among those that wait, and of equals the one that has waited longest;
+    /// with its rank, and how many have the same.
     fn first_in_rank(&self) -> Option<(StreamKey, Rank, u32)> {
         let waiting = self.streams.waiting(Queue::Writable);
         let mut ranks = waiting.filter_map(|stream| Some((stream, rank(self.streams.get(stream)?))));

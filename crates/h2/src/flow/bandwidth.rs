@@ -1,4 +1,4 @@
-//! An estimate of the bandwidth-delay product of a path, and of the window with which it is used up.
+//! An estimate of the bandwidth-delay product of a path, and of the window that uses it fully.
 //!
 //! A sample begins with a WINDOW_UPDATE. A PING that goes out with it gives the round trip, but its answer
 //! does not end the sample: a peer answers before it sends what the WINDOW_UPDATE has allowed, so that
@@ -16,11 +16,11 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bandwidth {
     /// The round trip in nanoseconds: a shorter one counts at once, a longer one by an eighth (RFC 6298 §2),
-    /// as it may be due to a queue that our own windows have filled. Zero before the first.
+    /// as it may come from a queue that our own windows have filled. Zero before the first.
     round_trip: u64,
     /// The most bytes per second so far.
     rate_max: u64,
-    /// The largest window that was found worthwhile.
+    /// The largest window that was worthwhile.
     worthwhile: u32,
 }
 
@@ -39,17 +39,17 @@ impl Span {
         Self { took: nanos(took).max(round_trip), round_trip }
     }
 
-    /// Returns true when a window that is used up after so long limits the peer.
+    /// Returns true if a window that is used up after this time limits the peer.
     pub(crate) fn is_in_time(self, after: Duration) -> bool {
         nanos(after) / 3 < self.round_trip / 2
     }
 
-    /// Returns true when a window that limits the peer would have been used up.
+    /// Returns true if a window that limits the peer would have been used up by now.
     pub(crate) const fn is_over(self) -> bool {
         self.took / 3 >= self.round_trip / 2
     }
 
-    /// Returns true when the reader would have caught up with it, too, if it kept up.
+    /// Returns true if the reader would have caught up with it by now, too.
     pub(crate) const fn is_long_over(self) -> bool {
         self.took / 3 > self.round_trip
     }
@@ -61,7 +61,7 @@ impl Bandwidth {
         (self.round_trip > 0).then_some(Duration::from_nanos(self.round_trip))
     }
 
-    /// Notes how long a PING took.
+    /// Records the time that a PING took.
     pub(crate) fn note_round_trip(&mut self, took: Duration) {
         let took = nanos(took);
         self.round_trip = match self.round_trip {
@@ -70,9 +70,9 @@ impl Bandwidth {
         };
     }
 
-    /// Notes the bytes that have come on all streams together. When they were faster than before, by an
-    /// eighth, as two measures of the same are never equal, windows twice as large as what a round trip
-    /// carries are worthwhile.
+    /// Records the bytes of all streams together. When they were faster than before, by an eighth, as two
+    /// measures of the same are never equal, windows twice as large as what a round trip carries are
+    /// worthwhile.
     pub(crate) fn measure(&mut self, bytes: u64, span: Span) {
         let rate = u128::from(bytes) * 1_000_000_000 / u128::from(span.took);
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);
@@ -84,7 +84,7 @@ impl Bandwidth {
         self.rate_max = self.rate_max.max(rate);
     }
 
-    /// Returns the size that a window should have which limits the peer, if it should be larger.
+    /// Returns the size for a window that limits the peer, if it should be larger.
     pub(crate) fn grown(&self, size: u32, size_max: u32) -> Option<u32> {
         Some(self.worthwhile.min(size_max)).filter(|&wanted| wanted > size)
     }

@@ -1,4 +1,4 @@
-//! The bytes that were promised to streams, and the rank of those that have them.
+//! The bytes that were promised to streams, and the rank of the promised streams.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -8,20 +8,20 @@ use alula_machine::StreamKey;
 use crate::frame::priority::Priority;
 use crate::stream::Stream;
 
-/// The room that was promised, and that there is to promise.
+/// The promised room, and the room left to promise.
 #[derive(Debug)]
 pub(crate) struct Turns {
-    /// True if DATA is to be scheduled once a client has said what it wants.
+    /// True if DATA should be scheduled once a client has stated priorities.
     schedules: bool,
-    /// True if it is; else everybody is told at once, as they came.
+    /// True if DATA is scheduled; otherwise all streams are told at once, in order of arrival.
     is_on: bool,
     /// The bytes that streams were promised and have not sent.
     grants: Vec<(StreamKey, u32)>,
-    /// The sum of that.
+    /// The sum of these bytes.
     granted: u32,
-    /// The rank of those streams, if there are any.
+    /// The rank of the promised streams, if there are any.
     rank: Rank,
-    /// The number of bytes that the driver takes now, if it has told that it does not take all.
+    /// The bytes that the driver takes now, if it has stated a limit.
     room: Option<u32>,
 }
 
@@ -30,7 +30,7 @@ impl Turns {
         Self { schedules, is_on: false, grants: Vec::new(), granted: 0, rank: (0, false, 0), room: None }
     }
 
-    /// DATA is scheduled from now on, if that was asked for.
+    /// Turns scheduling on, if it was asked for.
     pub(crate) fn turn_on(&mut self) {
         self.is_on = self.schedules;
     }
@@ -45,7 +45,7 @@ impl Turns {
         self.granted > 0
     }
 
-    /// The driver takes nothing more for now.
+    /// Records that the driver takes nothing more for now.
     pub(crate) fn room_is_out(&mut self) {
         self.room = Some(0);
     }
@@ -55,7 +55,7 @@ impl Turns {
         self.room.is_some()
     }
 
-    /// The driver takes so many bytes; `None` is all of them.
+    /// Records that the driver takes so many bytes; `None` is all of them.
     #[inline]
     pub(crate) fn set_room(&mut self, bytes: Option<u32>) {
         self.room = bytes;
@@ -70,12 +70,12 @@ impl Turns {
         }
     }
 
-    /// Returns the bytes that all streams together may send of the connection's window.
+    /// Returns the bytes of the connection's window that all streams together may send.
     pub(crate) fn capacity(&self, window: u32) -> u32 {
         self.room.map_or(window, |room| room.min(window))
     }
 
-    /// Returns the part of [`capacity`](Self::capacity) that nobody was promised.
+    /// Returns the part of [`capacity`](Self::capacity) that is not promised.
     pub(crate) fn left(&self, window: u32) -> u32 {
         self.capacity(window).saturating_sub(self.granted)
     }
@@ -95,7 +95,7 @@ impl Turns {
         }
     }
 
-    /// Returns true if the streams that were promised something go before this rank.
+    /// Returns true if the promised streams go before this rank.
     pub(crate) fn go_before(&self, rank: Rank) -> bool {
         self.granted > 0 && rank > self.rank
     }
@@ -113,7 +113,7 @@ impl Turns {
         }
     }
 
-    /// A stream has sent so much.
+    /// Records that a stream has sent so much.
     pub(crate) fn sent(&mut self, stream: StreamKey, bytes: u32) {
         self.room = self.room.map(|room| room.saturating_sub(bytes));
         self.use_grant(stream, bytes);
@@ -124,7 +124,7 @@ impl Turns {
         self.use_grant(stream, u32::MAX);
     }
 
-    /// A stream has used some of its promise, and the rest is kept.
+    /// Uses a part of a stream's promise, and keeps the rest.
     fn use_grant(&mut self, stream: StreamKey, bytes: u32) {
         if let Some((_, grant)) = self.grants.iter_mut().find(|(other, _)| *other == stream) {
             let used = bytes.min(*grant);
@@ -137,7 +137,7 @@ impl Turns {
         self.grants.capacity() * size_of::<(StreamKey, u32)>()
     }
 
-    /// Panics unless the promises add up.
+    /// Panics unless the sum of the promises is right.
     pub(crate) fn check_invariants(&self) {
         assert_eq!(self.grants.iter().map(|(_, grant)| grant).sum::<u32>(), self.granted, "promised bytes");
     }

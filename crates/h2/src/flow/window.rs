@@ -12,7 +12,7 @@
 use crate::frame::MAX_31;
 use crate::guard::violation::Violation;
 
-/// The window in which we may send: it may be negative after the peer's SETTINGS (RFC 9113 §6.9.2).
+/// The window in which this side may send; negative after a change of the peer's SETTINGS (RFC 9113 §6.9.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct SendWindow(i64);
 
@@ -28,7 +28,7 @@ impl SendWindow {
         if self.0 > 0 { self.0 as u32 } else { 0 }
     }
 
-    /// Returns the window in bytes; negative after the peer made it smaller.
+    /// Returns the window in bytes; negative after the peer has made it smaller.
     pub(crate) const fn bytes(self) -> i64 {
         self.0
     }
@@ -40,13 +40,13 @@ impl SendWindow {
         self.0 -= i64::from(bytes);
     }
 
-    /// Adds what the peer grants; an error, and unchanged, if that would exceed 2^31-1.
+    /// Adds what the peer grants; an error, without a change, above 2^31-1.
     #[inline]
     pub(crate) fn grow(&mut self, increment: u32) -> Result<(), WindowOverflow> {
         self.shift(i64::from(increment))
     }
 
-    /// Follows a change of SETTINGS_INITIAL_WINDOW_SIZE.
+    /// Applies a change of SETTINGS_INITIAL_WINDOW_SIZE.
     pub(crate) fn shift(&mut self, delta: i64) -> Result<(), WindowOverflow> {
         let value = self.0 + delta;
         if value > i64::from(MAX_31) {
@@ -57,15 +57,14 @@ impl SendWindow {
     }
 }
 
-/// A window would exceed 2^31-1.
+/// The error of a window that would exceed 2^31-1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct WindowOverflow;
 
-/// Bytes of DATA that a WINDOW_UPDATE of thirteen is not too much for, however large the window.
+/// The bytes of DATA that always justify a WINDOW_UPDATE of thirteen bytes, however large the window.
 const WORTH_A_FRAME_MAX: u32 = 256 * 1024;
 
-/// Bytes of DATA that a WINDOW_UPDATE is not too much for where other frames go out anyway, of a window of
-/// this size.
+/// Returns the bytes of DATA that justify a WINDOW_UPDATE along with other frames, for a window of this size.
 const fn worth_company(size: u32) -> u32 {
     match size / 8 {
         0 => 1,
@@ -77,15 +76,15 @@ const fn worth_company(size: u32) -> u32 {
 /// The window in which the peer may send, and the account of the bytes that it has sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ReceiveWindow {
-    /// The bytes that the peer may still send; negative after we made the window smaller.
+    /// The bytes that the peer may still send; negative after this side has made the window smaller.
     available: i64,
-    /// Arrived and not consumed yet.
+    /// The received bytes that are not consumed yet.
     held: u32,
-    /// Consumed and not announced yet.
+    /// The consumed bytes that are not announced yet.
     owed: u32,
     /// The sum of the three.
     size: u32,
-    /// The bytes owed from which on WINDOW_UPDATE goes along with other frames.
+    /// The unannounced bytes from which on WINDOW_UPDATE goes along with other frames.
     company_at: u32,
 }
 
@@ -95,7 +94,7 @@ impl ReceiveWindow {
         Self { available: size as i64, held: 0, owed: 0, size, company_at: worth_company(size) }
     }
 
-    /// Takes a frame that has arrived, `consumed` bytes of which nobody waits for (padding).
+    /// Takes a received frame, `consumed` bytes of which nobody waits for (padding).
     #[inline]
     pub(crate) fn receive(&mut self, bytes: u32, consumed: u32) -> Result<(), WindowExceeded> {
         debug_assert!(consumed <= bytes);
@@ -125,14 +124,13 @@ impl ReceiveWindow {
         self.is_update_due().then(|| self.announce())
     }
 
-    /// Returns true if a WINDOW_UPDATE is worth going out with other frames, which spares one that would go
-    /// out alone.
+    /// Returns true if a WINDOW_UPDATE should go along with other frames, which saves a later one.
     #[inline]
     pub(crate) const fn is_worth_company(&self) -> bool {
         self.owed >= self.company_at
     }
 
-    /// Counts what is owed as announced; says how much that is.
+    /// Counts the consumed bytes as announced; returns their number.
     pub(crate) fn announce(&mut self) -> u32 {
         let increment = self.owed;
         self.owed = 0;
@@ -140,14 +138,14 @@ impl ReceiveWindow {
         increment
     }
 
-    /// Returns true if half of the window is owed, or as much as is worth a frame in any case. No window is
-    /// above 2^31-1, so doubling overflows nothing.
+    /// Returns true if half of the window is unannounced, or enough to justify a frame in any case. No window
+    /// is above 2^31-1, so doubling overflows nothing.
     #[inline]
     const fn is_update_due(self) -> bool {
         (self.owed >= WORTH_A_FRAME_MAX || 2 * self.owed >= self.size) && self.owed > 0
     }
 
-    /// Makes the window larger by what is announced at once; an error, and unchanged, above 2^31-1.
+    /// Makes the window larger by what is announced at once; an error, without a change, above 2^31-1.
     pub(crate) fn grow(&mut self, increment: u32) -> Result<(), WindowOverflow> {
         let size = self.size.checked_add(increment).filter(|&size| size <= MAX_31).ok_or(WindowOverflow)?;
         self.size = size;
@@ -161,7 +159,7 @@ impl ReceiveWindow {
         i64::from(self.size) + i64::from(to) - i64::from(from) <= i64::from(MAX_31)
     }
 
-    /// Follows a change of our own SETTINGS_INITIAL_WINDOW_SIZE, once it is acknowledged; there is room for
+    /// Applies a change of our own SETTINGS_INITIAL_WINDOW_SIZE, once it is acknowledged; there is room for
     /// it.
     pub(crate) fn resize(&mut self, from: u32, to: u32) {
         debug_assert!(self.has_room(from, to), "{self:?} from {from} to {to}");
@@ -176,7 +174,7 @@ impl ReceiveWindow {
         self.held
     }
 
-    /// Returns how many bytes the peer may still send; negative after we made the window smaller.
+    /// Returns how many bytes the peer may still send; negative after this side has made the window smaller.
     pub(crate) const fn available(self) -> i64 {
         self.available
     }
@@ -193,7 +191,7 @@ impl ReceiveWindow {
     }
 }
 
-/// More came than the window allowed.
+/// The error of a frame that exceeds the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct WindowExceeded;
 

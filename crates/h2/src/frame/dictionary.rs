@@ -1,5 +1,5 @@
-//! Dictionaries of structured fields (RFC 9651 §4.2.2), as far as a reader needs who knows the keys it wants:
-//! all of the syntax is checked, and integers and booleans have values.
+//! A parser of dictionaries in structured fields (RFC 9651 §4.2.2) for known keys: it checks all of the
+//! syntax, and returns integers and booleans.
 
 /// The value of a member.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -10,7 +10,7 @@ pub(crate) enum Member {
     Other,
 }
 
-/// Gives the members in order, each key as often as it comes (the last one counts); `None` if the text is no
+/// Returns the members in order, including repeated keys (the last one counts); `None` if the text is no
 /// dictionary, and then nothing that was given counts.
 pub(crate) fn parse(text: &[u8], mut member: impl FnMut(&[u8], Member)) -> Option<()> {
     let mut rest = Cursor(text);
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes the longest prefix of bytes that are fit, at least one.
+    /// Takes the longest prefix of accepted bytes, at least one.
     fn span(&mut self, is_fit: impl Fn(&u8) -> bool) -> Option<&'a [u8]> {
         let len = self.0.iter().position(|byte| !is_fit(byte)).unwrap_or(self.0.len());
         let (span, rest) = self.0.split_at(len);
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         Some(value)
     }
 
-    /// Behind its opening bracket.
+    /// Parses an inner list after its opening bracket.
     fn inner_list(&mut self) -> Option<Member> {
         loop {
             self.skip(b" ");

@@ -1,8 +1,8 @@
-//! The error codes of HTTP/2 (RFC 9113 §7), as a number with names: peers send codes nobody has registered.
+//! The error codes of HTTP/2 (RFC 9113 §7), as a number with names, since peers may send unregistered ones.
 
 use core::fmt;
 
-/// Why a stream or a connection ended, as the wire says it (RFC 9113 §7).
+/// The reason for which a stream or a connection ended, as a number on the wire (RFC 9113 §7).
 ///
 /// ```
 /// use alula::h2::ErrorCode;
@@ -28,11 +28,11 @@ impl ErrorCode {
     pub const STREAM_CLOSED: Self = Self(0x5);
     /// A frame had a length it must not have.
     pub const FRAME_SIZE_ERROR: Self = Self(0x6);
-    /// The stream was refused before anything was done about it.
+    /// The stream was refused before it was acted on.
     pub const REFUSED_STREAM: Self = Self(0x7);
     /// The stream is not needed any more.
     pub const CANCEL: Self = Self(0x8);
-    /// The field compression state cannot be kept.
+    /// The field compression state cannot be maintained.
     pub const COMPRESSION_ERROR: Self = Self(0x9);
     /// The connection made for CONNECT was reset or closed abnormally.
     pub const CONNECT_ERROR: Self = Self(0xa);
@@ -40,10 +40,10 @@ impl ErrorCode {
     pub const ENHANCE_YOUR_CALM: Self = Self(0xb);
     /// The transport is not secure enough.
     pub const INADEQUATE_SECURITY: Self = Self(0xc);
-    /// HTTP/1.1 is wanted instead.
+    /// HTTP/1.1 is required instead.
     pub const HTTP_1_1_REQUIRED: Self = Self(0xd);
 
-    /// Returns the registered name, or `None` for a code nobody has registered.
+    /// Returns the registered name, or `None` for an unregistered code.
     pub const fn name(self) -> Option<&'static str> {
         if (self.0 as usize) < NAMES.len() { Some(NAMES[self.0 as usize]) } else { None }
     }

@@ -1,6 +1,6 @@
-//! The few bytes of a frame that must be together before they mean anything: a header, or a small payload.
+//! A buffer for the few bytes that must be complete to be parsed: a frame header, or a small payload.
 
-/// Bytes of something that came in pieces. Nothing longer than a frame header is ever held.
+/// The bytes that have come so far. Nothing longer than a frame header is ever held.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hold {
     bytes: [u8; 9],
@@ -19,7 +19,7 @@ impl Hold {
         self.read(rest, |bytes| *bytes)
     }
 
-    /// Takes bytes as [`gather`](Self::gather) does, and parses them where they lie.
+    /// Takes bytes like [`gather`](Self::gather), and parses them in place.
     #[inline]
     pub(crate) fn read<const N: usize, T>(
         &mut self,

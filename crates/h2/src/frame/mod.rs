@@ -1,5 +1,5 @@
-//! Frames as they lie on the wire (RFC 9113 §4.1, §6): the header of nine bytes, kinds, flags, and how to
-//! write the small ones.
+//! Frames on the wire (RFC 9113 §4.1, §6): the header of nine bytes, kinds, flags, and the encoding of small
+//! ones.
 //!
 //! Rule 1: nothing here knows a stream or a state; what a header must look like is judged in
 //! `connection::receive`.
@@ -104,7 +104,7 @@ pub(crate) struct FrameHeader {
 }
 
 impl FrameHeader {
-    /// Reads a header; the reserved bit is ignored, as it must be.
+    /// Parses a header; the reserved bit is ignored, as required.
     #[inline]
     pub(crate) const fn parse(bytes: &[u8; HEADER_BYTES]) -> Self {
         let [a, b, c, kind, flags, e, f, g, h] = *bytes;
@@ -116,7 +116,7 @@ impl FrameHeader {
         }
     }
 
-    /// Returns the header as it goes out.
+    /// Returns the header in wire format.
     #[inline]
     pub(crate) const fn bytes(self) -> [u8; HEADER_BYTES] {
         debug_assert!(self.length < 1 << 24 && self.stream <= MAX_31);
@@ -125,25 +125,25 @@ impl FrameHeader {
         [a, b, c, self.kind.0, self.flags, e, f, g, h]
     }
 
-    /// Returns true if a flag is set; the caller knows that the kind has it.
+    /// Returns true if a flag is set; the caller has to know that the kind has it.
     #[inline]
     pub(crate) const fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 }
 
-/// RST_STREAM, whole (RFC 9113 §6.4).
+/// Returns a complete RST_STREAM (RFC 9113 §6.4).
 pub(crate) const fn rst_stream(stream: u32, code: ErrorCode) -> [u8; 13] {
     with_u32(FrameKind::RST_STREAM, stream, code.0)
 }
 
-/// WINDOW_UPDATE, whole (RFC 9113 §6.9).
+/// Returns a complete WINDOW_UPDATE (RFC 9113 §6.9).
 pub(crate) const fn window_update(stream: u32, increment: u32) -> [u8; 13] {
     debug_assert!(increment > 0 && increment <= MAX_31);
     with_u32(FrameKind::WINDOW_UPDATE, stream, increment)
 }
 
-/// PING, whole (RFC 9113 §6.7).
+/// Returns a complete PING (RFC 9113 §6.7).
 pub(crate) fn ping(ack: bool, payload: [u8; 8]) -> [u8; 17] {
     let header =
         FrameHeader { length: 8, kind: FrameKind::PING, flags: if ack { flag::ACK } else { 0 }, stream: 0 };
@@ -153,7 +153,7 @@ pub(crate) fn ping(ack: bool, payload: [u8; 8]) -> [u8; 17] {
     frame
 }
 
-/// GOAWAY up to its debug data, which has `debug_bytes` bytes and follows (RFC 9113 §6.8).
+/// Returns a GOAWAY without its debug data, which has `debug_bytes` bytes and follows (RFC 9113 §6.8).
 pub(crate) fn goaway(last: u32, code: ErrorCode, debug_bytes: u32) -> [u8; 17] {
     let header = FrameHeader { length: 8 + debug_bytes, kind: FrameKind::GOAWAY, flags: 0, stream: 0 };
     let mut frame = [0; 17];

@@ -1,10 +1,10 @@
-//! Priorities of responses (RFC 9218): what a client says, in a field or in a frame.
+//! Priorities of responses (RFC 9218), which a client states in a field or in a frame.
 
 use core::fmt;
 
 use crate::frame::dictionary::{self, Member};
 
-/// The priority of a response: how soon it is wanted, and whether parts of it are of use (RFC 9218 §4).
+/// The priority of a response: its urgency, and whether parts of it are useful (RFC 9218 §4).
 ///
 /// ```
 /// use alula::h2::Priority;
@@ -17,7 +17,7 @@ use crate::frame::dictionary::{self, Member};
 pub struct Priority {
     /// The urgency, from 0, the most urgent, to 7; 3 by default.
     pub urgency: u8,
-    /// True if the client can use the response piece by piece; not unless it is said.
+    /// True if the client can use the response piece by piece; false by default.
     pub incremental: bool,
 }
 

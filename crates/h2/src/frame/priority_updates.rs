@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use crate::frame::priority::Priority;
 
-/// The frame that is being received, and the priorities of streams that are still idle: one each, and no more
-/// than the peer may open.
+/// The frame that is being received, and one priority for each idle stream, for at most as many as the peer
+/// may open.
 #[derive(Debug, Default)]
 pub(crate) struct PriorityUpdates {
     stream: u32,
@@ -14,7 +14,7 @@ pub(crate) struct PriorityUpdates {
 }
 
 impl PriorityUpdates {
-    /// A frame about this stream begins.
+    /// Begins a frame about this stream.
     pub(crate) fn begin(&mut self, stream: u32) {
         self.stream = stream;
         self.value.clear();
@@ -24,7 +24,7 @@ impl PriorityUpdates {
         self.value.extend_from_slice(bytes);
     }
 
-    /// Returns the stream and the priority that the frame names; none if the value is not one.
+    /// Returns the stream and the priority in the frame; none if the value is invalid.
     pub(crate) fn received(&self) -> (u32, Option<Priority>) {
         (self.stream, Priority::parse(&self.value))
     }
@@ -33,7 +33,7 @@ impl PriorityUpdates {
         self.foretold.push((id, priority));
     }
 
-    /// Returns the number of streams that are idle and have a priority.
+    /// Returns the number of idle streams with a priority.
     pub(crate) fn foretold(&self) -> usize {
         self.foretold.len()
     }
@@ -42,15 +42,15 @@ impl PriorityUpdates {
         self.foretold.iter_mut().find(|(other, _)| *other == id).map(|(_, known)| known)
     }
 
-    /// Takes the priority of a stream that opens, and drops those of the streams below, which are not idle
-    /// any more (RFC 9113 §5.1.1).
+    /// Takes the priority of a stream that opens, and drops those of lower streams, which are not idle any
+    /// more (RFC 9113 §5.1.1).
     pub(crate) fn take_foretold(&mut self, id: u32) -> Option<Priority> {
         let foretold = self.foretold.iter().find(|(other, _)| *other == id).map(|(_, known)| *known);
         self.foretold.retain(|(other, _)| *other > id);
         foretold
     }
 
-    /// Returns true if something was said of streams that are idle.
+    /// Returns true if idle streams have priorities.
     #[inline]
     pub(crate) fn are_foretold(&self) -> bool {
         !self.foretold.is_empty()

@@ -170,11 +170,11 @@ impl SettingsFrame {
     }
 }
 
-/// Our own settings: those in force, and those sent that wait for their ACK, in order.
+/// Our own settings: the ones in force, and those that wait for their ACK, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct LocalSettings {
     acknowledged: Settings,
-    /// The last of those that wait, or those in force: asked for with every request.
+    /// The last of those that wait, or those in force; used by every request.
     newest: Settings,
     /// The SETTINGS that wait for an acknowledgment before the newest; mostly none.
     earlier: Vec<Settings>,
@@ -188,7 +188,7 @@ impl LocalSettings {
         Self { acknowledged: settings, newest: settings, earlier: Vec::new(), await_ack: false }
     }
 
-    /// Returns the SETTINGS that the peer is known to follow.
+    /// Returns the SETTINGS that the peer has acknowledged.
     #[inline]
     pub(crate) const fn acknowledged(&self) -> &Settings {
         &self.acknowledged
@@ -218,8 +218,8 @@ impl LocalSettings {
         self.await_ack
     }
 
-    /// Takes an acknowledgment, of the oldest that wait; returns those before and those now, or `None` if
-    /// none wait.
+    /// Takes an acknowledgment of the oldest that wait; returns the settings before and after it, or `None`
+    /// if none wait.
     pub(crate) fn acknowledge(&mut self) -> Option<(Settings, Settings)> {
         let settings = match self.earlier.is_empty() {
             false => self.earlier.remove(0),

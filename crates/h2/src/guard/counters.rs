@@ -26,7 +26,7 @@ pub struct Counters {
     pub oversize_sections: u32,
     /// Streams that both sides have ended well.
     pub completed: u32,
-    /// Header blocks that were known whole.
+    /// Header blocks that were recognised as a whole.
     pub memo_hits: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The rules that a peer can break, and the counts that bound what it may do.
+//! The rules that a peer can break, and the counts that bound its behaviour.
 
 pub(crate) mod counters;
 pub(crate) mod resets;

@@ -1,5 +1,5 @@
-//! The bounds on streams that end in a reset of the peer's making: it resets them (CVE-2023-44487), or breaks
-//! a rule so that we must (CVE-2025-8671). Such a stream can make us begin work that nobody wants.
+//! The bounds on resets that the peer causes: it resets streams itself (CVE-2023-44487), or breaks rules so
+//! that this side must (CVE-2025-8671). Such a stream can make us begin work that nobody wants.
 //!
 //! Each of the two has a bucket; streams of the second kind take from that of glitches as well. Streams that
 //! end well fill that of glitches one token each, but these only a token for [`STREAMS_PER_RESET`] of them.
@@ -7,29 +7,28 @@
 
 use alula_machine::{Limits, Time, TokenBucket};
 
-/// The number of streams that must end well for one that may be reset: a peer may reset a fifth of its
-/// streams at any rate.
+/// The streams that must end well for each reset: a peer may reset a fifth of its streams at any rate.
 pub(crate) const STREAMS_PER_RESET: u32 = 4;
 
 pub(crate) struct Resets {
     bucket: TokenBucket,
-    /// The streams that had ended well when tokens were given back for them last.
+    /// The count of streams that had ended well when tokens were last given back.
     ended_well: u32,
 }
 
 impl Resets {
-    /// The bound on streams that the peer resets before they are answered.
+    /// Creates the bound on streams that the peer resets before their answers.
     pub(crate) const fn by_peer(limits: &Limits) -> Self {
         Self { bucket: TokenBucket::new(limits.reset_burst, limits.reset_rate), ended_well: 0 }
     }
 
-    /// The bound on streams that the peer makes us reset.
+    /// Creates the bound on streams that the peer makes this side reset.
     pub(crate) const fn made_by_peer(limits: &Limits) -> Self {
         Self { bucket: TokenBucket::new(limits.glitch_burst, limits.glitch_rate), ended_well: 0 }
     }
 
-    /// Takes a token for a reset; false when none is left. `ended_well` is the number of streams that have
-    /// ended well so far, which may wrap around.
+    /// Takes a token for a reset; returns false if none is left. `ended_well` is the number of streams that
+    /// have ended well so far, which may wrap around.
     pub(crate) fn take(&mut self, ended_well: u32, now: Time) -> bool {
         let earned = ended_well.wrapping_sub(self.ended_well) / STREAMS_PER_RESET;
         self.ended_well = self.ended_well.wrapping_add(earned * STREAMS_PER_RESET);

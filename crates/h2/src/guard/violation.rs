@@ -11,7 +11,7 @@ use alula_machine::Rule;
 
 use crate::frame::error_code::ErrorCode;
 
-/// A rule the peer broke. `Copy` and free of allocation: it is built on hostile paths.
+/// A rule that the peer broke. `Copy` and free of allocation: it is built on hostile paths.
 ///
 /// ```
 /// use alula::h2::{ErrorCode, Scope, Violation};
@@ -22,7 +22,7 @@ use crate::frame::error_code::ErrorCode;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Violation {
-    /// The error code that the peer is told (RFC 9113 §7).
+    /// The error code for the peer (RFC 9113 §7).
     pub code: ErrorCode,
     /// The scope of the error: the stream or the connection (RFC 9113 §5.4).
     pub scope: Scope,

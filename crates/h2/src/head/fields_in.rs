@@ -1,5 +1,5 @@
-//! The rules for field sections that come (RFC 9113 §8.2, §8.3, RFC 8441 §4), checked field by field as they
-//! are decoded.
+//! The rules for received field sections (RFC 9113 §8.2, §8.3, RFC 8441 §4), checked field by field while
+//! they are decoded.
 //!
 //! Rule 1: the decoder must see every field, or its table would be wrong; so a broken rule is noted, the rest
 //! is skipped, and the verdict waits for the end of the block.
@@ -22,7 +22,7 @@ pub(crate) enum Section {
     Request,
     Response,
     Trailers,
-    /// A section that is dropped: only the decoder's table and the size count.
+    /// A section that is dropped: it only updates the decoder's table and counts its size.
     Discarded,
 }
 
@@ -34,14 +34,14 @@ pub(crate) struct SectionLimits {
     pub(crate) cookie_crumbs: u32,
 }
 
-/// The facts known of a section so far, beside the fields themselves.
+/// The known facts about a section beside its fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldCheck {
     section: Section,
-    /// The pseudo-fields that are there.
+    /// The pseudo-fields that have come.
     pseudo: u8,
     target: TargetFacts,
-    /// A field has come, so no pseudo-field may.
+    /// True after a field has come, when no pseudo-field may follow.
     has_fields: bool,
     has_host: bool,
     is_too_large: bool,
@@ -51,7 +51,7 @@ pub(crate) struct FieldCheck {
     pub(crate) fields: u32,
     pub(crate) crumbs: u32,
     pub(crate) content_length: Option<u64>,
-    /// The value of the field `priority`, if there is one that can be read.
+    /// The value of the field `priority`, if it can be parsed.
     pub(crate) priority: Option<Priority>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct RequestFacts {
     pub(crate) is_connect: bool,
 }
 
-/// The facts of a request's pseudo-fields on which its verdict depends, noted as they come.
+/// The facts of a request's pseudo-fields on which its verdict depends, collected as they come.
 #[derive(Clone, Copy, Debug)]
 struct TargetFacts {
     method: RequestFacts,
@@ -113,25 +113,25 @@ impl FieldCheck {
         self.section
     }
 
-    /// Returns true if the section may be remembered whole: all of it was kept, as it came.
+    /// Returns true if the section may be remembered: all of it was kept unchanged.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {
         self.violation.is_none() && !self.is_too_large && self.crumbs <= 1
     }
 
-    /// Returns true if the section is above a limit, and not kept.
+    /// Returns true if the section exceeds a limit, and is not kept.
     #[inline]
     pub(crate) const fn is_too_large(&self) -> bool {
         self.is_too_large
     }
 
-    /// Returns the rule a field on its own has broken.
+    /// Returns the rule that a single field has broken.
     #[inline]
     pub(crate) const fn violation(&self) -> Option<Violation> {
         self.violation
     }
 
-    /// Returns the verdict on a whole request.
+    /// Returns the verdict on a complete request.
     #[inline]
     pub(crate) fn request(&self, connect_protocol: bool) -> Result<RequestFacts, Violation> {
         if let Some(violation) = self.violation {
@@ -156,7 +156,7 @@ impl FieldCheck {
         }
     }
 
-    /// Returns the method as far as it is known, for a request of which not all was kept.
+    /// Returns the method, if it is known, for a request that was not kept completely.
     pub(crate) const fn method_facts(&self) -> RequestFacts {
         self.target.method
     }
@@ -173,8 +173,8 @@ impl FieldCheck {
         Ok(())
     }
 
-    /// Returns the verdict on a whole response, to CONNECT or another method. One that opens a tunnel has no
-    /// content, and what it says of a length is ignored (RFC 9110 §9.3.6).
+    /// Returns the verdict on a complete response, to CONNECT or another method. One that opens a tunnel has
+    /// no content, and what it says of a length is ignored (RFC 9110 §9.3.6).
     #[inline]
     pub(crate) fn response(&self, head: &Head, to_connect: bool) -> Result<Status, Violation> {
         if let Some(violation) = self.violation {
@@ -192,16 +192,16 @@ impl FieldCheck {
     }
 }
 
-/// Puts the fields of a block into a head while it checks them.
+/// Stores the fields of a block in a head, and checks them.
 pub(crate) struct Collect<'a> {
     pub(crate) check: &'a mut FieldCheck,
     pub(crate) head: &'a mut Head,
-    /// The crumbs of a cookie that came in several, joined.
+    /// The joined crumbs of a cookie that came in several fields.
     pub(crate) cookies: &'a mut Vec<u8>,
-    /// The authority that was found good last: nearly always the next one, too.
+    /// The last valid authority, which the next one usually equals.
     pub(crate) authority: &'a mut LastAuthority,
     pub(crate) limits: SectionLimits,
-    /// White space at the ends of values of responses is taken out.
+    /// True if white space is removed at the ends of values in responses.
     pub(crate) trims_values: bool,
 }
 
@@ -219,7 +219,7 @@ impl Visitor for Collect<'_> {
 }
 
 impl Collect<'_> {
-    /// Counts a field, and says whether to look at it.
+    /// Counts a field, and returns whether to process it.
     #[inline]
     fn takes(&mut self, field: &Decoded<'_>) -> bool {
         let check = &mut *self.check;
@@ -231,7 +231,7 @@ impl Collect<'_> {
         !check.is_too_large && check.violation.is_none() && check.section != Section::Discarded
     }
 
-    /// Takes a field whose name and value are in order.
+    /// Takes a field with a valid name and value.
     #[inline]
     fn take(&mut self, field: &Decoded<'_>) {
         self.check.has_fields = true;
@@ -337,7 +337,8 @@ impl Collect<'_> {
         scheme.is_some()
     }
 
-    /// Returns true if it suits method and scheme, which may come behind it, is seen in the end.
+    /// Returns true if the path is valid; whether it suits method and scheme, which may follow, is checked in
+    /// the end.
     #[inline]
     fn is_path(&mut self, value: &[u8]) -> bool {
         let target = &mut self.check.target;
@@ -358,7 +359,7 @@ impl Collect<'_> {
         is_valid
     }
 
-    /// A field that HTTP/2 has rules of its own for.
+    /// Handles a field for which HTTP/2 has its own rules.
     fn special(&mut self, name: KnownName, field: &Decoded<'_>) {
         let verdict = match (name, self.check.section) {
             (KnownName::CONTENT_LENGTH, Section::Request | Section::Response) => self.content_length(field),
@@ -408,7 +409,7 @@ impl Collect<'_> {
         Ok(())
     }
 
-    /// Joins crumbs to one cookie (RFC 9113 §8.2.3); it comes where the first crumb was, or last if there are
+    /// Joins crumbs to one cookie (RFC 9113 §8.2.3), at the place of the first crumb, or last if there are
     /// several.
     fn cookie(&mut self, field: &Decoded<'_>) {
         self.check.crumbs += 1;
@@ -447,7 +448,7 @@ impl Collect<'_> {
     }
 }
 
-/// Ends a section: the crumbs of several cookie fields become one field.
+/// Ends a section: joins the crumbs of several cookie fields.
 #[inline]
 pub(crate) fn join_cookies(check: &FieldCheck, head: &mut Head, cookies: &[u8]) {
     if check.crumbs > 1 {
@@ -476,10 +477,10 @@ fn authority(value: &[u8]) -> Option<Authority<'_>> {
     Authority::parse(core::str::from_utf8(value).ok()?).ok()
 }
 
-/// By id: the fields that [`Collect::special`] is for.
+/// The fields for [`Collect::special`], by id.
 pub(crate) static IS_SPECIAL: [bool; 256] = by_id(true);
 
-/// By id: the fields that HTTP/2 has rules for, whoever sends them; 0 is none.
+/// The fields with rules of HTTP/2 for both sides, by id; 0 is none.
 pub(crate) static HAS_RULES: [bool; 256] = by_id(false);
 
 const fn by_id(comes: bool) -> [bool; 256] {

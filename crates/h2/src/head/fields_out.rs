@@ -1,5 +1,4 @@
-//! The rules for field sections that go (RFC 9113 §8.2, §8.3, RFC 8441 §4): all of them are checked before
-//! anything is written.
+//! The rules for sent field sections (RFC 9113 §8.2, §8.3, RFC 8441 §4), checked before anything is written.
 //!
 //! Names are tokens in lower case and values are free of controls by construction of a
 //! [`FieldSection`](alula_fields::FieldSection); what HTTP/2 asks beyond that is checked here, but for white
@@ -24,7 +23,7 @@ pub(crate) struct HeadFacts {
     pub(crate) size: usize,
 }
 
-/// Checks a request, its fields only if they are not `known` to be good. `known_authority` is the last
+/// Checks a request; its fields only if they are not `known` to be valid. `known_authority` is the last
 /// authority found good, which is nearly always the next one, too; without it nothing is remembered, and
 /// nothing allocated.
 #[inline]
@@ -62,7 +61,7 @@ pub(crate) fn request(
     Ok(HeadFacts { is_head, is_connect, content_length: content_length.filter(|_| !is_connect), size })
 }
 
-/// Checks a response, final or interim, its fields only if they are not `known` to be good.
+/// Checks a response, final or interim; its fields only if they are not `known` to be valid.
 #[inline]
 pub(crate) fn response(
     head: &ResponseHead<'_>,
@@ -81,12 +80,12 @@ pub(crate) fn response(
     Ok(HeadFacts { is_head: false, is_connect: false, content_length, size })
 }
 
-/// Checks trailers; their size is the section's.
+/// Checks trailers; their size is that of the section.
 pub(crate) fn trailers(section: &FieldSection) -> Result<(), SendError> {
     fields(section, Section::Trailers, None).map(|_| ())
 }
 
-/// CONNECT without a protocol has neither scheme nor path (RFC 9113 §8.5).
+/// Returns true for CONNECT without a protocol, which has neither scheme nor path (RFC 9113 §8.5).
 #[inline]
 pub(crate) fn is_plain_connect(head: &RequestHead<'_>) -> bool {
     head.method == "CONNECT" && head.protocol.is_none()
@@ -177,7 +176,7 @@ fn host(value: &[u8]) -> Result<(), Violation> {
     if is_valid { Ok(()) } else { Err(Violation::AUTHORITY_INVALID) }
 }
 
-/// Returns a value as it goes. It has no controls but tab, so an end is blank exactly if it is not above a
+/// Returns a value as it is sent. It has no controls but tab, so an end is blank exactly if it is not above a
 /// space; few are.
 #[inline]
 pub(crate) fn trimmed(value: &[u8]) -> &[u8] {

@@ -1,10 +1,10 @@
-//! Heads of blocks that come again byte for byte: what such a block meant the last time.
+//! Heads of blocks that repeat byte for byte: the decoded form of the last ones.
 
 use alula_fields::Head;
 
 use crate::head::fields_in::{FieldCheck, Section};
 
-/// A head, and what was found out about it.
+/// A head with its facts.
 #[derive(Debug)]
 pub(crate) struct KnownHead {
     check: FieldCheck,
@@ -18,13 +18,13 @@ impl Default for KnownHead {
 }
 
 impl KnownHead {
-    /// Keeps a head that was found good.
+    /// Keeps a valid head.
     pub(crate) fn keep(&mut self, check: &FieldCheck, head: &Head) {
         self.check = *check;
         self.head.copy_from(head);
     }
 
-    /// Gives the head again, if the block is for the same kind of section.
+    /// Returns the head, if the block is for the same kind of section.
     #[inline]
     pub(crate) fn give(&self, check: &mut FieldCheck, head: &mut Head) -> bool {
         let is_same = self.check.section() == check.section();
@@ -35,7 +35,7 @@ impl KnownHead {
         is_same
     }
 
-    /// Name + value + 32, summed over all fields.
+    /// Returns name + value + 32, summed over all fields.
     #[inline]
     pub(crate) fn size(&self) -> usize {
         self.check.size

@@ -1,8 +1,8 @@
-//! The authority that was found good last, which is nearly always the next one, too.
+//! The last valid authority, which the next one usually equals.
 
 use alloc::vec::Vec;
 
-/// Remembers an authority from the second one on: many connections ask once, and pay nothing for it.
+/// Remembers an authority from the second one on: many connections have one request, and pay nothing.
 #[derive(Debug, Default)]
 pub(crate) struct LastAuthority {
     bytes: Vec<u8>,
@@ -10,13 +10,13 @@ pub(crate) struct LastAuthority {
 }
 
 impl LastAuthority {
-    /// Returns true if this is the remembered one.
+    /// Returns true if this is the remembered authority.
     #[inline]
     pub(crate) fn is(&self, authority: &[u8]) -> bool {
         !authority.is_empty() && authority == self.bytes.as_slice()
     }
 
-    /// Notes that an authority is good.
+    /// Records a valid authority.
     pub(crate) fn note(&mut self, authority: &[u8]) {
         if core::mem::replace(&mut self.has_first, true) {
             self.bytes.clear();

@@ -1,4 +1,4 @@
-//! Requests that are sent again and again: checked and coded once.
+//! Requests that are sent repeatedly, checked and encoded once.
 
 use alloc::vec::Vec;
 
@@ -12,8 +12,8 @@ use crate::head::fields_in::IS_SPECIAL;
 use crate::head::fields_out::{self, HeadFacts};
 use crate::stream::content;
 
-/// A request, checked and coded as far as that can be done without knowing the connection, with holes for
-/// what changes.
+/// A request that is checked and encoded as far as possible without a connection, with holes for values that
+/// change.
 ///
 /// It belongs to no connection: any number of them, on any thread, may send it with
 /// [`Connection::send_prepared`](crate::Connection::send_prepared), and each remembers which entries of its
@@ -51,7 +51,7 @@ pub struct Prepared {
     holes: Vec<HoleRule>,
 }
 
-/// The rule that a value has to keep.
+/// The rule for a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum HoleRule {
     Path,
@@ -60,8 +60,8 @@ enum HoleRule {
 }
 
 impl Prepared {
-    /// Checks and codes a request; values for the holes are given in this order each time. The path of the
-    /// head is only checked if there is a hole for it.
+    /// Checks and encodes a request; values for the holes have to come in this order. The path of the head is
+    /// only checked if there is a hole for it.
     ///
     /// # Errors
     /// When it could not be sent over any connection. The number of a refused field counts the head's fields
@@ -98,7 +98,7 @@ impl Prepared {
         self.check(values)?.check(end, limits)
     }
 
-    /// Returns the number of values that are to be given.
+    /// Returns the number of values to give.
     pub fn holes(&self) -> usize {
         self.holes.len()
     }
@@ -111,7 +111,7 @@ impl Prepared {
         self.is_extended
     }
 
-    /// Checks the values for the holes, and says what the request is with them.
+    /// Checks the values for the holes, and returns the facts of the request with them.
     #[inline(always)]
     pub(crate) fn check(&self, values: &[&[u8]]) -> Result<HeadFacts, SendError> {
         if values.len() != self.holes.len() {
@@ -175,8 +175,8 @@ fn rule_of(hole: &Hole<'_>, head: &RequestHead<'_>, at: usize) -> Result<HoleRul
     }
 }
 
-/// Codes the parts in their order on the wire: pseudo-fields, the path among them, then fields, then holes
-/// for fields.
+/// Encodes the parts in their order on the wire: pseudo-fields with the path, then fields, then holes for
+/// fields.
 fn block(head: &RequestHead<'_>, holes: &[Hole<'_>]) -> Result<PreparedBlock, SendError> {
     let mut names = FieldSection::new();
     for hole in holes {

@@ -1,4 +1,4 @@
-//! The last section sent, with its facts and its block: many connections send the same fields again.
+//! The last section sent, with its facts and its block: many connections repeat the same fields.
 //!
 //! Comparing a section with a copy of the last one costs a fraction of checking and coding it. The facts hold
 //! as long as the section is for the same kind of message; the block holds until the encoder's table changes.
@@ -7,12 +7,12 @@ use alula_fields::{FieldSection, KnownName, SECTION_KEPT_BYTES_MAX};
 
 use crate::head::fields_in::Section;
 
-/// The last section that was coded as nothing but indexes.
+/// The last section that was encoded as indexes only.
 pub(crate) struct Repeated {
     fields: FieldSection,
-    /// A section came twice in a row: from then on the last one is remembered with its fields.
+    /// A section was sent twice in a row: from then on the last one is remembered with its fields.
     is_kept: bool,
-    /// The section that it was sent as; `Discarded` stands for none.
+    /// The kind of section that it was sent as; `Discarded` stands for none.
     section: Section,
     content_length: Option<u64>,
     epoch: u64,
@@ -20,10 +20,10 @@ pub(crate) struct Repeated {
     len: usize,
 }
 
-/// Sections of as many fields are remembered, longer ones are not.
+/// The most fields of a remembered section.
 const BLOCK_BYTES_MAX: usize = 32;
 
-/// A section that is the remembered one.
+/// A section that equals the remembered one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Known {
     pub(crate) content_length: Option<u64>,
@@ -42,20 +42,21 @@ impl Repeated {
         }
     }
 
-    /// Returns the facts of a section if it is the remembered one, sent as the same.
+    /// Returns the facts of a section if it equals the remembered one, and is of the same kind.
     #[inline]
     pub(crate) fn find(&self, fields: &FieldSection, section: Section) -> Option<Known> {
         let is_known = self.is_kept && self.section == section && self.fields.is_copy_of(fields);
         is_known.then_some(Known { content_length: self.content_length })
     }
 
-    /// Returns the block of the remembered section, if an encoder at this epoch would code it the same.
+    /// Returns the block of the remembered section, if an encoder at this epoch would encode it in the same
+    /// way.
     #[inline]
     pub(crate) fn block(&self, epoch: u64) -> Option<&[u8]> {
         if self.epoch == epoch { self.block.get(..self.len) } else { None }
     }
 
-    /// Remembers a valid section and its block, if the block is nothing but short indexes. The first one is
+    /// Remembers a valid section and its block, if the block is only short indexes. The first one is
     /// remembered when it comes for the second time in a row, since many connections send no more than one. A
     /// section with `host` is not remembered: whether `host` is valid depends on the authority as well.
     pub(crate) fn keep(
@@ -83,7 +84,7 @@ impl Repeated {
         self.block[..self.len].copy_from_slice(block);
     }
 
-    /// Forgets, and gives memory back.
+    /// Forgets the section, and frees memory.
     pub(crate) fn trim(&mut self) {
         *self = Self::new();
     }

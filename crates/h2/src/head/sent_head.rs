@@ -1,15 +1,14 @@
-//! The last field section that was sent, read back from its block, for those who want to see what is on the
-//! wire; nothing is kept when nobody does.
+//! The last field section that was sent, decoded from its block for observers; nothing is kept without one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use alula_hpack::{Decoded, Decoder, DecoderLimits};
 
-/// Reads the blocks that are sent, if anybody wants to see them.
+/// Decodes the sent blocks, if there is an observer.
 pub(crate) struct SentHead(Option<Box<Reader>>);
 
-/// Follows the encoder as the peer's decoder does.
+/// Follows the encoder like the peer's decoder.
 struct Reader {
     decoder: Decoder,
     lines: Vec<u8>,
@@ -20,14 +19,14 @@ impl SentHead {
         Self(is_kept.then(|| Box::new(Reader::new())))
     }
 
-    /// Reads a block as it was written. All of them come here, in their order.
+    /// Decodes a block as it was written. All of them come here, in their order.
     pub(crate) fn read(&mut self, block: &[u8]) {
         if let Some(reader) = &mut self.0 {
             reader.read(block);
         }
     }
 
-    /// Returns the lines of the last one.
+    /// Returns the lines of the last block.
     pub(crate) fn lines(&self) -> &[u8] {
         self.0.as_ref().map_or(&[], |reader| &reader.lines)
     }

@@ -7,12 +7,12 @@
 use crate::guard::violation::Violation;
 use crate::stream::closed_ids::Closed;
 
-/// The fate of a stream that is not open.
+/// The past of a stream that is not open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Absent {
-    /// The stream was never opened, or its identifier is one that the peer must not use.
+    /// The stream was never opened, or the peer must not use its identifier.
     Idle,
-    /// The stream closed, and is remembered.
+    /// The stream is closed, and is remembered.
     Closed(Closed),
     /// The stream may have been open, and is not remembered.
     Forgotten,
@@ -20,7 +20,7 @@ pub(crate) enum Absent {
     Skipped,
 }
 
-/// A frame that names it.
+/// A frame for the stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Frame {
     /// HEADERS that a server receives.
@@ -32,23 +32,23 @@ pub(crate) enum Frame {
     WindowUpdate,
 }
 
-/// The answer to the frame.
+/// The handling of the frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Verdict {
-    /// It is on its way for good reason, and small.
+    /// The frame is legitimately late and small, and is ignored.
     Ignore,
-    /// It was on its way when the stream ended here, and costs what other frames cost.
+    /// The frame was sent before the stream ended here, and costs what other frames cost.
     Late,
-    /// It was on its way when we reset the stream as well, and counts as any reset.
+    /// The frame is a reset that has crossed ours, and counts as a reset.
     Crossed,
-    /// It is useless.
+    /// The frame is useless.
     Glitch,
-    /// It breaks a rule.
+    /// The frame breaks a rule.
     Breach(Violation),
 }
 
 impl Frame {
-    /// Returns true if it matters how the stream closed.
+    /// Returns true if the way in which the stream closed matters.
     pub(crate) const fn asks_how(self) -> bool {
         match self {
             Self::Request | Self::Response | Self::Data | Self::RstStream => true,
@@ -58,7 +58,7 @@ impl Frame {
 }
 
 impl Absent {
-    /// Returns the verdict on a frame for such a stream.
+    /// Returns the handling of a frame for such a stream.
     pub(crate) const fn on(self, frame: Frame) -> Verdict {
         use Absent::{Forgotten, Idle, Skipped};
         use Frame::{Data, Request, Response, RstStream, WindowUpdate};

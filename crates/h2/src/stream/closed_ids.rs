@@ -8,27 +8,27 @@ use alloc::vec::Vec;
 /// The way in which a stream closed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Closed {
-    /// END_STREAM both ways.
+    /// Both sides sent END_STREAM.
     Ended,
-    /// We sent RST_STREAM, or refused the stream with GOAWAY.
+    /// This side sent RST_STREAM, or refused the stream with GOAWAY.
     ResetByUs,
     /// The peer sent RST_STREAM.
     ResetByPeer,
 }
 
-/// A ring of the identifiers closed last; a search looks at all of them, but only odd frames cause one.
+/// A ring of the last closed identifiers; a search checks all of them, but only unusual frames cause one.
 ///
 /// It grows by use, to as many as may matter.
 #[derive(Clone)]
 pub(crate) struct ClosedIds {
-    /// The first that closed, while it is the only one: many connections have one stream.
+    /// The first closed identifier, while it is the only one: many connections have one stream.
     only: Entry,
-    /// The entries: a power of two of them, or none.
+    /// The entries: a power of two, or none.
     ring: Vec<Entry>,
-    /// The number of it that may have.
+    /// The most entries.
     count_max: usize,
     next: usize,
-    /// The highest of those that had to make room.
+    /// The highest identifier that was dropped.
     forgotten: u32,
 }
 
@@ -40,11 +40,11 @@ struct Entry {
 
 const NOTHING: Entry = Entry { id: 0, how: Closed::Ended };
 
-/// The least number of entries that a connection with few streams remembers.
+/// The least number of entries, for connections with few streams.
 const COUNT_MIN: usize = 8;
 
 impl ClosedIds {
-    /// Remembers as many as a power of two above `streams`, at least 64. Allocates nothing yet.
+    /// Creates a record of a power of two above `streams`, at least 64. Allocates nothing yet.
     pub(crate) fn new(streams: usize) -> Self {
         Self {
             only: NOTHING,
@@ -71,7 +71,8 @@ impl ClosedIds {
         self.next = self.next.wrapping_add(1);
     }
 
-    /// Makes room for a few, and for all once there are more. The ring is full and begins with the oldest.
+    /// Makes room for a few entries, and for all once there are more. The ring is full and begins with the
+    /// oldest.
     #[cold]
     fn grow(&mut self) {
         if !self.ring.is_empty() {
@@ -100,7 +101,7 @@ impl ClosedIds {
     }
 
     /// Returns true if a stream that [`find`](Self::find) does not find may have been open: it is not above
-    /// all that are forgotten.
+    /// all dropped ones.
     pub(crate) const fn may_have_forgotten(&self, id: u32) -> bool {
         id <= self.forgotten
     }

@@ -1,10 +1,10 @@
-//! `content-length` against DATA (RFC 9113 §8.1.1), for one direction of one stream.
+//! The check of `content-length` against DATA (RFC 9113 §8.1.1), for one direction of one stream.
 
-/// The number of bytes that are still to come of a content of stated length; unstated is any length.
+/// The bytes that are still to come of a content with a stated length; any number without one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Content(u64);
 
-/// DATA and `content-length` do not agree.
+/// The error of DATA that does not agree with `content-length`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ContentMismatch;
 
@@ -25,7 +25,7 @@ impl Content {
         if self.0 == u64::MAX { None } else { Some(self.0) }
     }
 
-    /// Checks that this much more DATA, the last of it or not, agrees.
+    /// Checks that more DATA, which may be the last, agrees.
     #[inline]
     pub(crate) const fn check(self, bytes: u64, end: bool) -> Result<Self, ContentMismatch> {
         if self.0 == u64::MAX {
@@ -38,7 +38,7 @@ impl Content {
     }
 }
 
-/// Reads a `content-length`: digits only, at most 19 of them, so that every value fits (RFC 9110 §8.6).
+/// Parses a `content-length`: digits only, at most 19 of them, so that every value fits (RFC 9110 §8.6).
 #[inline]
 pub(crate) fn parse(value: &[u8]) -> Option<u64> {
     if value.is_empty() || value.len() > 19 {

@@ -1,4 +1,4 @@
-//! The two halves of a stream (RFC 9113 §5.1, §8.1): what may still come, and what may still be sent.
+//! The two halves of a stream (RFC 9113 §5.1, §8.1): the frames that may come, and those that may be sent.
 //!
 //! Rule 1: the halves are independent; the states of RFC 9113 §5.1 are pairs of them (open: neither has
 //! ended, half-closed: one has, closed: both have). [`State`](crate::stream::state::State) holds both, and
@@ -8,16 +8,16 @@
 use crate::error::SendError;
 use crate::guard::violation::Violation;
 
-/// The receiving half: the message that comes.
+/// The receiving half, for the peer's message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Receiving {
     /// The state before a final head.
     Idle,
-    /// The head is here; DATA and trailers may follow.
+    /// A final head has come; DATA and trailers may follow.
     Open,
-    /// The header of a DATA frame with END_STREAM is here, and not yet all of its content.
+    /// A DATA frame with END_STREAM has begun, whose content is incomplete.
     Ending,
-    /// END_STREAM is here, and all before it.
+    /// END_STREAM has come, with everything before it.
     Ended,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Incoming {
     Data {
         end_stream: bool,
     },
-    /// The last byte of its content, or the frame itself if it has none.
+    /// The last byte of its content, or the frame itself if it is empty.
     LastByte,
 }
 
@@ -65,14 +65,14 @@ impl Receiving {
     }
 }
 
-/// The sending half: the message that goes.
+/// The sending half, for our message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Sending {
     /// The state before a final head.
     Idle,
-    /// The head is out; DATA and trailers may follow.
+    /// The final head was sent; DATA and trailers may follow.
     Open,
-    /// END_STREAM is out.
+    /// END_STREAM was sent.
     Ended,
 }
 
@@ -109,7 +109,7 @@ mod tests {
     use alloc::format;
     use alloc::string::String;
 
-    /// Prints both tables, one row per state and input.
+    /// Prints both tables, one row for each state and input.
     fn tables() -> String {
         let mut text = String::from("receiving\n");
         let ends = [false, true];

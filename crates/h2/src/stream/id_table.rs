@@ -1,5 +1,4 @@
-//! A map from stream identifiers to slots: chains through the slots, as many as there may be streams, or
-//! more.
+//! A map from stream identifiers to slots: chains through the slots, at least as many chains as streams.
 //!
 //! Identifiers of a connection go up by two, so `id / 2` modulo the number of chains gives those that are
 //! open at the same time chains of their own; a stream that lives long shares its chain with one other now
@@ -9,7 +8,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The end of a chain: no slot has this number.
+/// The end of a chain, which is no slot.
 const NOBODY: u32 = u32::MAX;
 
 /// The link of a slot in its chain.
@@ -23,11 +22,11 @@ const UNLINKED: Link = Link { id: 0, after: NOBODY };
 
 #[derive(Clone)]
 pub(crate) struct IdTable {
-    /// The identifiers of the first slots, while there are no more.
+    /// The identifiers of the first slots, while there are no others.
     few: [u32; FEW],
-    /// The first slot of each chain; a power of two of them, or none.
+    /// The first slot of each chain; a power of two, or none.
     firsts: Vec<u32>,
-    /// By slot.
+    /// The links, by slot.
     links: Vec<Link>,
 }
 
@@ -41,7 +40,7 @@ impl IdTable {
         Self { few: [NOTHING; FEW], firsts: Vec::new(), links: Vec::new() }
     }
 
-    /// Makes room for so many slots in all; nothing happens if there is.
+    /// Makes room for so many slots in all, if necessary.
     pub(crate) fn reserve(&mut self, slots: usize) {
         if slots <= self.links.len().max(FEW) {
             return;
@@ -52,7 +51,7 @@ impl IdTable {
         }
     }
 
-    /// Begins so many chains anew.
+    /// Distributes the slots to so many chains.
     fn spread(&mut self, chains: usize) {
         let old = core::mem::replace(&mut self.firsts, vec![NOBODY; chains]);
         for (slot, id) in (0..).zip(core::mem::replace(&mut self.few, [NOTHING; FEW])) {
@@ -83,7 +82,7 @@ impl IdTable {
         None
     }
 
-    /// Enters an identifier that is not there for a slot that has none; the caller has made room.
+    /// Adds an identifier for a slot without one; the caller has made room.
     #[inline]
     pub(crate) fn insert(&mut self, id: u32, slot: u32) {
         if self.firsts.is_empty() {
@@ -95,7 +94,7 @@ impl IdTable {
         self.links[slot as usize] = Link { id, after };
     }
 
-    /// Takes a slot out that was entered with this identifier; nothing happens if it was taken out before.
+    /// Removes the identifier of a slot; does nothing if it was removed before.
     #[inline]
     pub(crate) fn remove(&mut self, id: u32, slot: u32) {
         if self.firsts.is_empty() {
@@ -124,13 +123,13 @@ impl IdTable {
     }
 }
 
-/// Slots that are found without chains.
+/// The number of slots that are found without chains.
 const FEW: usize = 4;
 
 /// The identifier that no stream has (RFC 9113 §5.1.1).
 const NOTHING: u32 = u32::MAX;
 
-/// Enough for a connection with some streams.
+/// The least number of chains: enough for a connection with some streams.
 const CHAINS_MIN: usize = 16;
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) struct Stream {
     pub(crate) has_head: bool,
     /// Trailers wait to be taken.
     pub(crate) has_trailers: bool,
-    /// The application could not send all it wanted and waits to hear that it can.
+    /// The application could not send everything and waits for a notice that it can.
     pub(crate) is_blocked: bool,
     /// The request has the method HEAD, so that the response has no content.
     pub(crate) is_head_request: bool,
@@ -43,12 +43,12 @@ pub(crate) struct Stream {
     pub(crate) interim_bytes: u32,
     pub(crate) window_in: ReceiveWindow,
     pub(crate) window_out: SendWindow,
-    /// The content that is still to come, and to go, by `content-length`.
+    /// The content that is still to come and to be sent, by `content-length`.
     pub(crate) content_in: Content,
     pub(crate) content_out: Content,
     /// The reset of the stream, if it was reset.
     pub(crate) reset: Reset,
-    /// The head, in a box, so that the head of a block changes places with it for a few instructions; `None`
+    /// The head, in a box, so that it can be exchanged with that of a block in a few instructions; `None`
     /// before there was one.
     pub(crate) head: Option<Box<Head>>,
     pub(crate) trailers: FieldSection,
@@ -78,7 +78,7 @@ impl Stream {
         }
     }
 
-    /// Makes the stream as new, with windows of these sizes; identifier and buffers stay.
+    /// Resets the stream, with windows of these sizes; identifier and buffers stay.
     #[inline]
     pub(crate) fn begin(&mut self, window_in: u32, window_out: u32) {
         self.state = State::IDLE;
@@ -97,7 +97,7 @@ impl Stream {
         self.content_out = Content::UNSTATED;
     }
 
-    /// Gives back what an unusually large message has left in the buffers.
+    /// Frees what an unusually large message has left in the buffers.
     #[inline]
     pub(crate) fn recycle(&mut self) {
         if self.memory_bytes() > SECTION_KEPT_BYTES_MAX {

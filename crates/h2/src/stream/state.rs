@@ -1,5 +1,5 @@
-//! The state of a stream (RFC 9113 §5.1): both halves of its message, and whether it is counted, over, or
-//! reset.
+//! The state of a stream (RFC 9113 §5.1): both halves of its message, and whether it is counted as open,
+//! closed or reset.
 //!
 //! Rule 1: a state comes from another one by a transition of a table, or is [`State::IDLE`]; nothing else
 //! makes one.
@@ -17,30 +17,31 @@ pub(crate) struct State {
     life: Life,
 }
 
-/// The place of a stream among those that are open, or the reason for which it is still here.
+/// The life of a stream: open, or the reason for which it still exists.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Life {
-    /// It is counted.
+    /// The stream is counted as open.
     Open,
-    /// It is counted. The answer has gone out whole, and the application has let go of it: content is dropped
-    /// until it ends.
+    /// The stream is counted as open, and its content is dropped. The answer has gone out whole, and the
+    /// application has let go of it: content is dropped until it ends.
     Draining,
-    /// It is over: both halves have ended, or it was given up. The application may have something to take.
+    /// The stream is over: both halves have ended, or it was given up. The application may have something to
+    /// take.
     Closed,
-    /// It was reset, and the application has not let go of it.
+    /// The stream was reset, and the application has not released it.
     Reset,
 }
 
-/// An end of a stream as a whole.
+/// An event that ends a stream as a whole.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum End {
-    /// The state in which both halves have ended.
+    /// Both halves have ended.
     Complete,
-    /// It is reset, and the application is to hear of it.
+    /// The stream is reset, and the application will hear of it.
     Reset,
-    /// The application lets go of it.
+    /// The application releases the stream.
     LetGo,
-    /// The application lets go of it, and what the peer still sends is dropped.
+    /// The application releases the stream, and the rest of the peer's message is dropped.
     Drained,
 }
 
@@ -60,11 +61,11 @@ impl Life {
 
 /// Transitions.
 impl State {
-    /// The state in which a stream begins: neither head has come or gone.
+    /// The initial state: neither head has come or was sent.
     pub(crate) const IDLE: Self =
         Self { receiving: Receiving::Idle, sending: Sending::Idle, life: Life::Open };
 
-    /// Returns the state after a frame that was received, or the rule that it breaks.
+    /// Returns the state after a received frame, or the rule that it breaks.
     #[inline]
     pub(crate) const fn received(self, frame: Incoming) -> Result<Self, Violation> {
         match self.receiving.on(frame) {
@@ -73,7 +74,7 @@ impl State {
         }
     }
 
-    /// Returns the state after a frame that was sent, or the reason for which it must not be sent.
+    /// Returns the state after a sent frame, or the reason for which it must not be sent.
     #[inline]
     pub(crate) const fn sent(self, frame: Outgoing) -> Result<Self, SendError> {
         match self.sending.on(frame) {
@@ -93,20 +94,20 @@ impl State {
         }
     }
 
-    /// Returns the state after a reset of which the application is to hear.
+    /// Returns the state after a reset of which the application will hear.
     #[inline]
     pub(crate) const fn reset(self) -> Self {
         self.after(End::Reset)
     }
 
-    /// Returns the state after the application has let go of it.
+    /// Returns the state after the application has released the stream.
     #[inline]
     pub(crate) const fn let_go(self) -> Self {
         self.after(End::LetGo)
     }
 
-    /// Returns the state after the application has let go of it while the rest of the peer's message is
-    /// dropped.
+    /// Returns the state after the application has released the stream while the rest of the peer's message
+    /// is dropped.
     pub(crate) const fn drained(self) -> Self {
         self.after(End::Drained)
     }
@@ -119,13 +120,13 @@ impl State {
 
 /// Questions.
 impl State {
-    /// Returns true while it is counted as open.
+    /// Returns true while the stream is counted as open.
     #[inline]
     pub(crate) const fn is_open(self) -> bool {
         matches!(self.life, Life::Open | Life::Draining)
     }
 
-    /// Returns true while the application is to hear of what comes.
+    /// Returns true while the application hears of received frames.
     #[inline]
     pub(crate) const fn is_heard(self) -> bool {
         matches!(self.life, Life::Open)
@@ -137,7 +138,7 @@ impl State {
         matches!(self.life, Life::Draining)
     }
 
-    /// Returns true if it was reset and the application has not let go of it.
+    /// Returns true if the stream was reset and the application has not released it.
     #[inline]
     pub(crate) const fn is_reset(self) -> bool {
         matches!(self.life, Life::Reset)
@@ -149,13 +150,13 @@ impl State {
         !matches!(self.receiving, Receiving::Idle)
     }
 
-    /// Returns true if END_STREAM has come, and all before it.
+    /// Returns true if END_STREAM has come, with everything before it.
     #[inline]
     pub(crate) const fn has_received_all(self) -> bool {
         matches!(self.receiving, Receiving::Ended)
     }
 
-    /// Returns true if END_STREAM has gone.
+    /// Returns true if END_STREAM was sent.
     #[inline]
     pub(crate) const fn has_sent_all(self) -> bool {
         matches!(self.sending, Sending::Ended)

@@ -1,5 +1,4 @@
-//! The streams of a connection: slots that are used again, found by key or by identifier, and two queues
-//! through them.
+//! The streams of a connection: reusable slots, found by key or by identifier, with two queues through them.
 //!
 //! Rule 1: a key is a slot and its generation; a slot that is freed gets a new generation, so old keys find
 //! nothing.
@@ -21,9 +20,9 @@ use crate::stream::state::State;
 /// The queues a stream can wait in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Queue {
-    /// The application is to be told that the stream was reset.
+    /// Streams whose reset the application has to hear of.
     Reset = 0,
-    /// The application is to be told that it can write again, once the connection's window allows.
+    /// Streams that can send again once the connection's window allows, of which the application has to hear.
     Writable = 1,
 }
 
@@ -54,19 +53,19 @@ struct Slot {
 
 pub(crate) struct Streams {
     slots: Vec<Slot>,
-    /// The slot that was freed last; each free slot names the one that was freed before it, where a used one
-    /// has its place in a queue.
+    /// The last freed slot; each free slot names the one that was freed before it, in the place where a used
+    /// one has its link in a queue.
     free: u32,
     /// The number of free slots.
     free_count: u32,
     ids: IdTable,
     queues: [Ends; QUEUES],
-    /// The generation that a new slot begins with: none was used before.
+    /// The generation of new slots, which no earlier slot has had.
     first_generation: u32,
 }
 
-/// The memory of a connection's streams, with the heads in it, while no stream is held: for the streams of
-/// another connection. [`Connection::leave_stream_memory`](crate::Connection::leave_stream_memory) fills it.
+/// The memory of a connection's streams with their heads, while no stream is held, for another connection.
+/// [`Connection::leave_stream_memory`](crate::Connection::leave_stream_memory) fills it.
 pub struct StreamMemory {
     slots: Vec<Slot>,
     free: u32,
@@ -81,18 +80,18 @@ impl Default for StreamMemory {
 }
 
 impl StreamMemory {
-    /// Returns the number of streams that it has memory for.
+    /// Returns the number of streams for which it has memory.
     pub fn streams(&self) -> usize {
         self.slots.len()
     }
 
-    /// Returns the bytes that it holds, those of its heads included; the cost grows with the streams.
+    /// Returns the bytes that it holds, with those of its heads; the cost grows with the streams.
     pub fn memory_bytes(&self) -> usize {
         message_bytes(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }
 }
 
-/// Returns the bytes that the heads and trailers of slots hold.
+/// Returns the bytes of the heads and trailers in slots.
 fn message_bytes(slots: &[Slot]) -> usize {
     slots.iter().map(|entry| entry.stream.memory_bytes()).sum()
 }
@@ -110,14 +109,14 @@ impl Streams {
         }
     }
 
-    /// Returns the number of slots that are in use, closed streams that the application still holds included.
+    /// Returns the number of slots in use, including closed streams that the application still holds.
     #[inline]
     pub(crate) fn held(&self) -> usize {
         self.slots.len() - self.free_count as usize
     }
 
-    /// Takes a slot for a new stream, and returns it as it is: its buffers are as the last stream left them.
-    /// Allocates only if none is free.
+    /// Takes a slot for a new stream; its buffers are as the last stream left them. Allocates only if none is
+    /// free.
     #[inline(always)]
     pub(crate) fn open(&mut self, id: u32) -> (StreamKey, &mut Stream) {
         let slot = match self.free {
@@ -151,8 +150,8 @@ impl Streams {
         slot
     }
 
-    /// Puts a stream into a state in which it is not open: frames do not find it any more. Returns its
-    /// identifier and the state before.
+    /// Puts a stream into a state in which it is not open, so that frames do not find it any more. Returns
+    /// its identifier and the state before.
     #[inline]
     pub(crate) fn close(&mut self, key: StreamKey, state: State) -> Option<(u32, State)> {
         let entry = self.slots.get_mut(key.slot())?;
@@ -166,7 +165,7 @@ impl Streams {
         Some((entry.stream.id, before))
     }
 
-    /// Gives the slot back; the key finds nothing from now on. The stream must be closed.
+    /// Frees the slot; its key finds nothing from now on. The stream must be closed.
     #[inline]
     pub(crate) fn free(&mut self, key: StreamKey) {
         self.unlink(Queue::Reset, key);
@@ -181,14 +180,14 @@ impl Streams {
         self.free_count += 1;
     }
 
-    /// Gives the slots back when there are several and none is in use. Old keys still find nothing.
+    /// Frees the slots if there are several and none is in use. Old keys still find nothing.
     pub(crate) fn trim(&mut self) {
         if self.slots.len() > 1 {
             self.leave_memory(&mut StreamMemory::default());
         }
     }
 
-    /// Leaves the slots if none is in use and there are none in `to`. Old keys still find nothing.
+    /// Moves the slots into `to`, if none is in use and `to` is empty. Old keys still find nothing.
     pub(crate) fn leave_memory(&mut self, to: &mut StreamMemory) {
         if self.slots.is_empty() || self.held() > 0 || !to.slots.is_empty() {
             return;
@@ -199,7 +198,7 @@ impl Streams {
         self.exchange_memory(to);
     }
 
-    /// Takes the slots of `from` to have its streams in; frees them if it has any.
+    /// Takes over the slots of `from`; frees them if there are slots already.
     pub(crate) fn use_memory(&mut self, from: &mut StreamMemory) {
         if !self.slots.is_empty() {
             *from = StreamMemory::default();
@@ -211,8 +210,8 @@ impl Streams {
         }
     }
 
-    /// Exchanges slots, of which none is in use, for none, or none for slots. They are exchanged where they
-    /// lie: memory that is passed on by value is copied more than once.
+    /// Exchanges unused slots for none, or none for slots. They are exchanged where they lie: memory that is
+    /// passed on by value is copied more than once.
     fn exchange_memory(&mut self, other: &mut StreamMemory) {
         core::mem::swap(&mut self.slots, &mut other.slots);
         core::mem::swap(&mut self.free, &mut other.free);
@@ -254,7 +253,7 @@ impl Streams {
         self.slots.len()
     }
 
-    /// Takes the head of a slot, if none is in use and one has a head.
+    /// Takes the spare head of a slot, if no slot is in use and one has a head.
     pub(crate) fn take_empty_head(&mut self) -> Option<Box<Head>> {
         match self.held() {
             0 => self.slots.iter_mut().find_map(|entry| entry.stream.head.take()),
@@ -262,14 +261,14 @@ impl Streams {
         }
     }
 
-    /// Returns the bytes that they hold, with their heads and trailers; its cost grows with the slots.
+    /// Returns the bytes of the slots with their heads and trailers; its cost grows with the slots.
     pub(crate) fn memory_bytes(&self) -> usize {
         message_bytes(&self.slots) + self.slots.capacity() * size_of::<Slot>() + self.ids.memory_bytes()
     }
 }
 
 impl Streams {
-    /// Puts a stream at the end of a queue, unless it waits there.
+    /// Puts a stream at the end of a queue, unless it is in it.
     pub(crate) fn enqueue(&mut self, queue: Queue, key: StreamKey) {
         let at = queue as usize;
         if self.slots[key.slot()].links[at].queued {

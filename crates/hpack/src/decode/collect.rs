@@ -1,4 +1,4 @@
-//! A visitor that stores fields: in a section, or in a head with the control data apart.
+//! A visitor that stores fields: in a section, or in a head with its control data.
 
 use alula_fields::{FieldFlags, FieldSection, Head, KnownName, bytes};
 use alula_machine::Limits;
@@ -12,12 +12,12 @@ use crate::table::dynamic::Stored;
 pub struct ListLimits {
     /// The sum of name, value and 32 bytes over all fields (RFC 9113 §6.5.2).
     pub bytes: usize,
-    /// The number of fields; the sum alone lets hundreds of empty ones pass.
+    /// The number of fields; the sum alone would admit hundreds of empty ones.
     pub fields: usize,
 }
 
 impl ListLimits {
-    /// Takes a field of it. After a refusal it means nothing.
+    /// Subtracts a field from the limits. After a refusal it means nothing.
     #[inline(always)]
     fn take(&mut self, name_len: usize, value_len: usize) -> Result<(), Refusal> {
         // Stored in either case, so that each is one instruction that works on memory.
@@ -58,7 +58,7 @@ impl From<&Limits> for ListLimits {
 #[derive(Debug)]
 pub struct Collect<'a> {
     target: Target<'a>,
-    /// The rest of the limits.
+    /// The limits that are left.
     left: ListLimits,
     refusal: Option<Refusal>,
 }
@@ -69,24 +69,24 @@ enum Target<'a> {
     Section(&'a mut FieldSection),
 }
 
-/// Why a list of fields was not stored to its end.
+/// The reason for which a list of fields was not stored completely.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It has more bytes than the limit.
+    /// The list has more bytes than the limit.
     Bytes,
-    /// It has more fields than the limit.
+    /// The list has more fields than the limit.
     Fields,
     /// A name is no token in lower case (RFC 9113 §8.2.1).
     Name,
-    /// A value holds a control other than tab, or white space at an end (RFC 9113 §8.2.1).
+    /// A value holds a control character other than tab, or white space at an end (RFC 9113 §8.2.1).
     Value,
-    /// A pseudo-field is unknown, repeated, behind a field, or in a list that has none (RFC 9113 §8.3).
+    /// A pseudo-field is unknown, repeated, behind a field, or not allowed in the list (RFC 9113 §8.3).
     Pseudo,
 }
 
 impl Refusal {
-    /// Returns true if the list may be right but is more than we take; else it is malformed (RFC 9113
+    /// Returns true if the list may be valid but exceeds a limit; otherwise it is malformed (RFC 9113
     /// §8.1.1).
     pub const fn is_limit(self) -> bool {
         matches!(self, Self::Bytes | Self::Fields)
@@ -104,7 +104,7 @@ impl<'a> Collect<'a> {
         Self { target: Target::Head(head), left: limits.into(), refusal: None }
     }
 
-    /// Says whether all that was decoded is stored.
+    /// Returns whether everything that was decoded is stored.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// Stores any field, or says what is wrong.
+    /// Stores any field, or returns its fault.
     #[inline(never)]
     fn store(&mut self, field: &Decoded<'_>) -> Result<(), Refusal> {
         self.left.take(field.name.len(), field.value.len())?;
@@ -132,8 +132,8 @@ impl<'a> Collect<'a> {
         Ok(())
     }
 
-    /// Stores fields as [`store`](Self::store) does, for those that are indexes of one byte: the known ones,
-    /// which nearly all are, in the loop.
+    /// Stores fields like [`store`](Self::store), for indexes of one byte: the known ones, which nearly all
+    /// are, in the loop.
     #[inline(always)]
     fn store_indexed(&mut self, fields: &mut Indexed<'_, '_>) -> Result<(), Refusal> {
         while let Some(field) = fields.next_stored() {
@@ -160,7 +160,7 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// Stores a pseudo-field, or says what is wrong.
+    /// Stores a pseudo-field, or returns its fault.
     #[inline(never)]
     fn store_other(&mut self, known: Option<KnownName>, value: &[u8], class: Class) -> Result<(), Refusal> {
         match (known, &mut self.target) {
@@ -170,7 +170,7 @@ impl<'a> Collect<'a> {
     }
 }
 
-/// Stores a pseudo-field whose value is one of HTTP/2, or says what is wrong.
+/// Stores a valid pseudo-field, or returns its fault.
 #[inline(always)]
 fn store_pseudo(head: &mut Head, name: KnownName, value: &[u8]) -> Result<(), Refusal> {
     let is_ascii = bytes::is_ascii(value);
@@ -181,8 +181,8 @@ fn store_pseudo(head: &mut Head, name: KnownName, value: &[u8]) -> Result<(), Re
     Err(if is_misplaced { Refusal::Pseudo } else { Refusal::Value })
 }
 
-/// Returns the reason for which a field of this class, which is not one of HTTP/2 or is a pseudo-field, is
-/// not stored.
+/// Returns the reason for which a field of this class is not stored; it is not valid in HTTP/2, or it is a
+/// pseudo-field.
 #[cold]
 fn refusal(class: Class) -> Refusal {
     match class {

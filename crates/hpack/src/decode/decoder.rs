@@ -22,12 +22,13 @@ use crate::wire::integer;
 /// The limits of a decoder.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DecoderLimits {
-    /// The dynamic table at first, in bytes as RFC 7541 §4.1 counts them. HTTP/2 begins with the default,
-    /// 4096; another size holds from the moment the peer acknowledges it, see [`Decoder::set_table_limit`].
+    /// The initial size of the dynamic table, in bytes as RFC 7541 §4.1 counts them. HTTP/2 begins with the
+    /// default, 4096; another size holds from the moment the peer acknowledges it, see
+    /// [`Decoder::set_table_limit`].
     pub table_bytes: u32,
     /// The longest string, in bytes on the wire; a longer one ends the decoding (RFC 7541 §7.4). 64 KiB by
-    /// default: four times what a list of fields may have, so that a list that is merely too large can still
-    /// be refused alone.
+    /// default: four times the size of a list of fields, so that a list that is only too large can still be
+    /// refused alone.
     pub string_bytes: u32,
 }
 
@@ -61,18 +62,18 @@ pub struct Decoder {
     table: Table,
     /// The table size that the peer may use, by our last acknowledged setting.
     table_limit: u32,
-    /// The smallest limit since the last block, if it is below the table's maximum: an update must go down to
-    /// it.
+    /// The smallest limit since the last block, if it is below the table's maximum: the next update must not
+    /// exceed it.
     owed: Option<u32>,
-    /// True before the first field of the block, when size updates may come; with the number of those that
+    /// True before the first field of the block, where size updates may come, with the number of those that
     /// came.
     at_start: bool,
     updates: u8,
     failed: Option<DecodeError>,
-    /// The beginning of a field that is not all there, and how long it has to be before it is looked at.
+    /// The beginning of an incomplete field, and the length from which on it is parsed again.
     tail: Vec<u8>,
     tail_needs: usize,
-    /// The buffers for strings that were Huffman-coded.
+    /// The buffers for decoded Huffman strings.
     name: Vec<u8>,
     value: Vec<u8>,
 }
@@ -95,7 +96,7 @@ impl Decoder {
         }
     }
 
-    /// Begins anew, as for a new connection. Memory is kept; [`epoch`](Self::epoch) goes on.
+    /// Resets it for a new connection. Memory is kept; [`epoch`](Self::epoch) goes on.
     pub fn reset(&mut self) {
         self.table.reset(self.limits.table_bytes);
         self.table_limit = self.limits.table_bytes;
@@ -103,8 +104,8 @@ impl Decoder {
         self.tail.clear();
     }
 
-    /// Says how large the peer's table may be; to be called between blocks, when the peer has acknowledged
-    /// our SETTINGS_HEADER_TABLE_SIZE.
+    /// Sets the size that the peer's table may have; to be called between blocks, once the peer has
+    /// acknowledged our SETTINGS_HEADER_TABLE_SIZE.
     ///
     /// If that is below the size the table has, the peer must say at the start of the next block that it
     /// obeys (RFC 7541 §4.2).
@@ -115,8 +116,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes the next fragment of a block, `end` being its last, and hands every field to the visitor once
-    /// it is all there.
+    /// Decodes the next fragment of a block, whose last one has `end`, and passes each complete field to the
+    /// visitor.
     ///
     /// # Errors
     ///
@@ -136,15 +137,15 @@ impl Decoder {
         result
     }
 
-    /// Goes up whenever the table changes: two equal blocks of nothing but indexes mean the same as long as
-    /// it stays.
+    /// Returns a count of changes to the table: equal blocks of indexes mean the same while it stays the
+    /// same.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.table.changes()
     }
 
-    /// Returns true if the next byte begins a block, and nothing is owed at its start: then a block of
-    /// nothing but indexes can be taken from a [`Memo`](crate::Memo).
+    /// Returns true if the next byte begins a block without a due size update: a block of indexes can then
+    /// come from a [`Memo`](crate::Memo).
     #[inline]
     pub fn is_between_blocks(&self) -> bool {
         self.at_start
@@ -154,7 +155,7 @@ impl Decoder {
             && self.failed.is_none()
     }
 
-    /// Gives back memory that the entries there are do not need; for connections that are idle.
+    /// Frees the memory that the present entries do not need, for idle connections.
     pub fn trim(&mut self) {
         self.table.trim();
         self.tail.shrink_to_fit();
@@ -166,7 +167,7 @@ impl Decoder {
         TableView::new(&self.table)
     }
 
-    /// Bytes of memory held outside the struct itself.
+    /// Returns the bytes of memory outside the struct itself.
     pub fn memory_bytes(&self) -> usize {
         self.table.memory_bytes() + self.tail.capacity() + self.name.capacity() + self.value.capacity()
     }
@@ -208,7 +209,7 @@ impl Decoder {
         if end { self.end_block(cut) } else { self.keep(cut) }
     }
 
-    /// Decodes fields until there are no more, and returns what is left if the last is cut.
+    /// Decodes fields until the input ends, and returns an incomplete one.
     #[inline]
     fn fields<'f, V: Visitor + ?Sized>(
         &mut self,
@@ -228,8 +229,7 @@ impl Decoder {
         }
     }
 
-    /// Visits fields as long as each is an index of one byte, which is most of what comes, and returns what
-    /// follows.
+    /// Visits fields while each is an index of one byte, as most are, and returns the rest.
     #[inline(always)]
     fn short_indexes<'f, V: Visitor + ?Sized>(&self, fragment: &'f [u8], visitor: &mut V) -> &'f [u8] {
         if fragment.first().is_none_or(|byte| byte & 0x80 == 0) {
@@ -240,7 +240,7 @@ impl Decoder {
         indexed.rest()
     }
 
-    /// Decodes one field, which is not a short index, and says how long it was, or how it is cut.
+    /// Decodes one field other than a short index, and returns its length, or where it is cut.
     #[inline(never)]
     fn field<V: Visitor + ?Sized>(
         &mut self,
@@ -279,7 +279,7 @@ impl Decoder {
         }
     }
 
-    /// Visits a literal that is all there, and makes it an entry if it wants to be one.
+    /// Visits a complete literal, and adds it to the table if it asks for that.
     #[inline]
     fn literal<V: Visitor + ?Sized>(
         &mut self,
@@ -321,7 +321,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Sees whether the start of the block, where size updates are, is over.
+    /// Ends the start of the block, where size updates are allowed.
     #[inline]
     fn leave_start(&mut self, rest: &[u8]) -> Result<(), DecodeError> {
         match rest.first() {
@@ -336,7 +336,7 @@ impl Decoder {
         }
     }
 
-    /// Obeys the size update at the start of `input`.
+    /// Applies the size update at the start of `input`.
     fn size_update(&mut self, input: &[u8]) -> Result<Result<usize, Cut>, DecodeError> {
         if !self.at_start {
             return Err(DecodeError::UPDATE_MISPLACED);
@@ -363,7 +363,7 @@ impl Decoder {
         Ok(Ok(len))
     }
 
-    /// Completes the field that was cut, and returns what follows it.
+    /// Completes the incomplete field, and returns the rest of the input.
     #[cold]
     fn finish_tail<'f, V: Visitor + ?Sized>(
         &mut self,
@@ -391,7 +391,7 @@ impl Decoder {
         result
     }
 
-    /// Keeps a field that is cut.
+    /// Keeps an incomplete field.
     #[inline]
     fn keep(&mut self, cut: Option<(&[u8], Cut)>) -> Result<(), DecodeError> {
         if let Some((bytes, cut)) = cut {
@@ -417,44 +417,44 @@ impl Decoder {
         Ok(())
     }
 
-    /// Why a field that waits is not all there.
+    /// Returns the error for an incomplete field at the end of a block.
     #[cold]
     fn tail_error(&self) -> DecodeError {
         Cut::of(&self.tail, self.limits.string_bytes).error
     }
 }
 
-/// Visits a field where a call more does not matter, so that the visitor is inlined in one place only.
+/// Visits a field out of line, so that the visitor is inlined in one place only.
 #[inline(never)]
 fn visit<V: Visitor + ?Sized>(visitor: &mut V, field: Decoded<'_>) {
     visitor.field(field);
 }
 
-/// Returns a field of the static table.
+/// Visits a field of the static table.
 #[inline(always)]
 fn from_row(row: &'static Row) -> Decoded<'static> {
     let (name, value) = (row.name.as_str().as_bytes(), row.value.as_bytes());
     Decoded { name, known: Some(row.name), value, never: false, class: row.class }
 }
 
-/// Returns a field of the dynamic table.
+/// Visits a field of the dynamic table.
 #[inline(always)]
 fn from_entry(entry: Entry<'_>) -> Decoded<'_> {
     let Entry { name, known, value, class } = entry;
     Decoded { name, known, value, never: false, class }
 }
 
-/// More size updates than this in one block say nothing.
+/// The size updates of one block; more than these have no purpose.
 const UPDATES_MAX: u8 = 2;
 
-/// Slots of the table at first: most connections that end soon have added fewer entries.
+/// The initial slots of the table: most short connections add fewer entries.
 const SLOTS_MIN: u16 = 8;
 
-/// Bytes of room for a string that needs no memory of its own: most decode to less than forty bytes.
+/// The bytes of a buffer on the stack for a decoded string: most have less than forty.
 const SMALL: usize = 64;
 
-/// Returns a string of a literal: where it lies, or decoded into `small`, or into `large` if it needs more
-/// room; with what all its bytes have in common.
+/// Returns a string of a literal, borrowed or decoded into `small`, or into `large` if it is longer, with the
+/// classes of its bytes.
 #[inline]
 fn string<'a>(
     span: Span,

@@ -1,4 +1,4 @@
-//! The shape of a literal field: where its parts are, before any of them is decoded.
+//! The layout of a literal field: the places of its parts, found before they are decoded.
 
 use crate::error::DecodeError;
 use crate::wire::integer;
@@ -17,7 +17,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Returns the representation that begins with this byte; nothing stands for an indexed field.
+    /// Returns the representation that begins with this byte; `None` for an indexed field.
     #[inline]
     pub(crate) const fn of(first: u8) -> Option<Self> {
         match first {
@@ -39,7 +39,7 @@ impl Form {
     }
 }
 
-/// A literal that is all there.
+/// A complete literal.
 #[derive(Clone, Copy)]
 pub(crate) struct Literal {
     pub(crate) name: Name,
@@ -65,7 +65,7 @@ pub(crate) struct Span {
     pub(crate) is_huffman: bool,
 }
 
-/// A field that is cut: at least so many bytes it has, and what is wrong if they never come.
+/// A cut field: the bytes that it has at least, and the error if they never come.
 #[derive(Clone, Copy)]
 pub(crate) struct Cut {
     pub(crate) needs: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The input ends inside an integer: one byte more and it can be looked at again.
+    /// Returns the cut of an input that ends within an integer: one more byte may complete it.
     pub(crate) fn in_integer(input: &[u8]) -> Self {
         Self { needs: input.len() + 1, error: DecodeError::INTEGER_CUT }
     }
@@ -94,7 +94,7 @@ impl Cut {
 }
 
 impl Literal {
-    /// Finds the parts of the literal at the start of `input`, or how it is cut.
+    /// Finds the parts of the literal at the start of `input`, or where it is cut.
     #[inline]
     pub(crate) fn measure(
         form: Form,

@@ -1,4 +1,4 @@
-//! Remembering what whole blocks mean.
+//! A memory of the meaning of whole blocks.
 //!
 //! A client that repeats itself sends blocks of nothing but indexes, byte for byte the same. As long as the
 //! table has not changed, such a block means what it meant before, and whatever the caller made of it can be
@@ -8,8 +8,7 @@ use alloc::boxed::Box;
 
 use crate::decode::decoder::Decoder;
 
-/// The last blocks of nothing but short indexes that one decoder has seen, each with something of the
-/// caller's.
+/// The last blocks of short indexes that one decoder has seen, each with an item of the caller's.
 ///
 /// Limits and rules that depend on the message are to be applied again on a hit. Belongs to one decoder;
 /// allocates once, when a block comes twice in a row: most connections never repeat themselves.
@@ -35,25 +34,25 @@ use crate::decode::decoder::Decoder;
 pub struct Memo<T> {
     /// The rows; `None` before a block came twice in a row.
     rows: Option<Box<[Row<T>; ROWS]>>,
-    /// The first block, in short, as long as there are no rows; zero before it.
+    /// A digest of the first block, while there are no rows; zero before it.
     first: u64,
-    /// The next to give way.
+    /// The row to replace next.
     oldest: usize,
 }
 
 #[derive(Debug)]
 struct Row<T> {
     epoch: u64,
-    /// Zero: the row is empty.
+    /// The length of the block; zero for an empty row.
     len: u8,
     block: [u8; BLOCK_BYTES_MAX],
     kept: T,
 }
 
-/// A connection rarely repeats more than a few requests.
+/// The number of rows: a connection rarely repeats more than a few requests.
 const ROWS: usize = 4;
 
-/// Blocks of as many indexes are remembered, longer ones are not; requests and answers have 10 to 25 fields.
+/// The most bytes of a remembered block; requests and answers have 10 to 25 fields.
 const BLOCK_BYTES_MAX: usize = 32;
 
 impl<T: Default> Default for Memo<T> {
@@ -68,8 +67,8 @@ impl<T: Default> Memo<T> {
         Self { rows: None, first: 0, oldest: 0 }
     }
 
-    /// Remembers the block the decoder has just decoded to its end; `keep` changes what an older block left
-    /// behind.
+    /// Remembers the block that the decoder has just decoded completely; `keep` changes what an older block
+    /// left behind.
     ///
     /// Does nothing if the block is empty, longer than 32 bytes, or holds anything but short indexes, since
     /// then it may have changed the table.
@@ -96,8 +95,8 @@ impl<T: Default> Memo<T> {
         keep(&mut row.kept);
     }
 
-    /// Returns true if the block is the one that came before, as far as a few of its bits tell: that is only
-    /// about memory.
+    /// Returns true if the block probably equals the one before, by a few of its bits; a wrong answer only
+    /// costs memory.
     fn comes_again(&mut self, block: &[u8]) -> bool {
         let mix =
             |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(5);
@@ -107,7 +106,7 @@ impl<T: Default> Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// Returns the item that was kept for this whole block, if the decoder would decode the same from it now.
+    /// Returns the item for this whole block, if the decoder would decode it in the same way now.
     ///
     /// On a hit the block need not be decoded: it leaves the table as it is.
     #[inline]
@@ -120,17 +119,17 @@ impl<T> Memo<T> {
         Some(&row.kept)
     }
 
-    /// Bytes of memory held outside the struct itself, but for what the caller's things hold.
+    /// Returns the bytes of memory outside the struct, without those of the caller's items.
     pub fn memory_bytes(&self) -> usize {
         self.rows.as_ref().map_or(0, |rows| size_of_val(&**rows))
     }
 
-    /// Returns the kept items, whether still of use or not, so that a caller can give their memory back.
+    /// Returns the kept items, even outdated ones, so that a caller can free their memory.
     pub fn kept_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.rows.iter_mut().flat_map(|rows| rows.iter_mut()).map(|row| &mut row.kept)
     }
 
-    /// Forgets every block; what was kept stays to be used again.
+    /// Forgets every block; the items stay for reuse.
     pub fn clear(&mut self) {
         for row in self.rows.iter_mut().flat_map(|rows| rows.iter_mut()) {
             row.len = 0;

@@ -17,15 +17,15 @@ pub struct Decoded<'a> {
     pub known: Option<KnownName>,
     /// The value, any bytes.
     pub value: &'a [u8],
-    /// True if it came as a literal that is never to be indexed (RFC 7541 §6.2.3); whoever passes it on must
-    /// say so again.
+    /// True if it came as a literal that must never be indexed (RFC 7541 §6.2.3); a forwarder has to send it
+    /// in the same way.
     pub never: bool,
-    /// The rules of HTTP that name and value keep.
+    /// The validity of name and value in HTTP.
     pub class: Class,
 }
 
 impl<'a> Decoded<'a> {
-    /// A field as it is stored, with its name.
+    /// Creates a field from its stored form and its name.
     #[inline(always)]
     pub(crate) const fn of(stored: Stored<'a>) -> Self {
         match stored {
@@ -43,27 +43,26 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Fields in a row that are indexes of one byte; handed out by a decoder, out of its table and a fragment of
-/// a block.
+/// Successive fields with indexes of one byte, decoded from the table and a fragment of a block.
 pub struct Indexed<'t, 'f> {
     nearest: Near<'t>,
     bytes: core::slice::Iter<'f, u8>,
 }
 
 impl<'t, 'f> Indexed<'t, 'f> {
-    /// The fields that the first bytes are indexes of.
+    /// Creates the fields for the indexes at the beginning of the bytes.
     #[inline(always)]
     pub(crate) fn new(nearest: Near<'t>, bytes: &'f [u8]) -> Self {
         Self { nearest, bytes: bytes.iter() }
     }
 
-    /// Returns the bytes from the first on that is no index of a field.
+    /// Returns the bytes from the first that is not such an index.
     #[inline(always)]
     pub(crate) fn rest(&self) -> &'f [u8] {
         self.bytes.as_slice()
     }
 
-    /// Returns the next field, as it is stored.
+    /// Returns the next field in stored form.
     #[inline(always)]
     pub(crate) fn next_stored(&mut self) -> Option<Stored<'t>> {
         const FIRST: u8 = 0x81;
@@ -101,8 +100,8 @@ pub trait Visitor {
     /// Takes the next field.
     fn field(&mut self, field: Decoded<'_>);
 
-    /// Takes fields that are indexes of one byte, which is most of what comes, and leaves none of them. A
-    /// visitor that stores fields may do so in a loop of its own.
+    /// Takes all fields with indexes of one byte, which are most of the input. A visitor that stores fields
+    /// may do so in a loop of its own.
     #[inline(always)]
     fn indexed(&mut self, fields: &mut Indexed<'_, '_>) {
         for field in fields {

@@ -6,8 +6,8 @@ use alula_machine::OutBuf;
 use crate::encode::encoder::Encoder;
 use crate::encode::field::Field;
 
-/// A block in the making; see [`Encoder::block`]. Dropping it ends the block as [`finish`](Self::finish)
-/// does.
+/// A block that is being encoded; see [`Encoder::block`]. Dropping it ends the block as
+/// [`finish`](Self::finish) does.
 #[derive(Debug)]
 pub struct Block<'e> {
     pub(crate) encoder: &'e mut Encoder,

@@ -1,8 +1,8 @@
-//! The validity of a name and a value, found once and kept with table entries.
+//! The validity of a name and a value, determined once and kept with table entries.
 
 use alula_fields::bytes::{self, CLASS, FIELD_VALUE, LOWER_TOKEN, is_trimmed};
 
-/// The rules of HTTP that a name and its value keep.
+/// The validity of a name and its value by the rules of HTTP.
 ///
 /// The codec carries any bytes; whoever gets them decides by these bits instead of looking at every byte
 /// again. One byte.
@@ -28,7 +28,7 @@ impl Class {
         self.0 & NAME_PSEUDO != 0
     }
 
-    /// Returns true if the value holds no control but tab (RFC 9110 §5.5); an empty one is fine.
+    /// Returns true if the value has no control character but tab (RFC 9110 §5.5); an empty one is valid.
     #[inline]
     pub const fn value_ok(self) -> bool {
         self.0 & VALUE_OK != 0
@@ -55,12 +55,12 @@ impl Class {
         self.0 & ALL == ALL
     }
 
-    /// The classes of these two strings, found by looking at every byte.
+    /// Returns the class of these two strings, after checking every byte.
     pub fn of(name: &[u8], value: &[u8]) -> Self {
         Self::name(name, Bytes::of_name(name)).and_value(value, Bytes::of_value(value))
     }
 
-    /// The half that is about the name, given what its bytes have in common.
+    /// Returns the part for the name, given the classes of its bytes.
     #[inline]
     pub(crate) fn name(name: &[u8], bytes: Bytes) -> Self {
         match name {
@@ -70,7 +70,7 @@ impl Class {
         }
     }
 
-    /// This name with that value, given what the value's bytes have in common.
+    /// Adds the part for the value, given the classes of its bytes.
     #[inline]
     pub(crate) fn and_value(self, value: &[u8], bytes: Bytes) -> Self {
         let trimmed = if is_trimmed(value) { VALUE_TRIMMED } else { 0 };
@@ -78,7 +78,7 @@ impl Class {
         Self(self.0 & (NAME_OK | NAME_PSEUDO) | trimmed | value)
     }
 
-    /// The class of a name in the static table with a value that is empty or in the table as well.
+    /// Returns the class of a name in the static table with a value that is empty or also in the table.
     pub(crate) const fn of_static(pseudo: bool) -> Self {
         Self(if pseudo { NAME_PSEUDO } else { NAME_OK } | VALUE_OK | VALUE_TRIMMED)
     }
@@ -89,7 +89,7 @@ const NAME_PSEUDO: u8 = 2;
 const VALUE_OK: u8 = 4;
 const VALUE_TRIMMED: u8 = 8;
 
-/// The classes that all bytes of a string have: a set of two.
+/// The classes that all bytes of a string share: a set of two.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Bytes(u8);
 

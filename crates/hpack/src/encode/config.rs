@@ -1,21 +1,21 @@
 //! The configuration of an encoder.
 
-/// The fields that enter the dynamic table, as far as [`Indexing::Auto`](crate::Indexing::Auto) leaves it
-/// open.
+/// The fields that enter the dynamic table when [`Indexing::Auto`](crate::Indexing::Auto) leaves the choice
+/// to the encoder.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Policy {
     /// The stateless mode: no field enters, not even with [`Indexing::Index`](crate::Indexing::Index). Blocks
     /// do not depend on each other, so any of them may be dropped, repeated or sent in another order.
     Static,
-    /// Fields enter that are not there already and fit.
+    /// Every field enters that is not in a table and fits.
     Always,
-    /// A field whose name and value were seen before among the last of them, or whose name was if no table
-    /// has it. Values that never come back, such as ids and dates, push nothing useful out. The best choice
-    /// when nothing is known about the fields.
+    /// A field enters if its name and value were among the last ones that were sent, or its name was and no
+    /// table has it. Values that never come back, such as ids and dates, push nothing useful out. The best
+    /// choice when nothing is known about the fields.
     #[default]
     Repeat,
-    /// Fields never enter: each is a literal that is never indexed on the way either.
+    /// No field enters: each is a literal that is never indexed by intermediaries either.
     Never,
 }
 
@@ -28,7 +28,7 @@ pub enum Huffman {
     /// Huffman coding where it makes a string shorter.
     #[default]
     Shorter,
-    /// Always but for empty strings, even if it makes them longer.
+    /// Huffman coding for all strings but empty ones, even if it makes them longer.
     Always,
 }
 
@@ -39,8 +39,8 @@ pub struct EncoderConfig {
     pub policy: Policy,
     /// The rule by which strings are Huffman-coded.
     pub huffman: Huffman,
-    /// The largest dynamic table we keep, in bytes as RFC 7541 §4.1 counts them, whatever the peer allows.
-    /// 4096 by default, which is what the peer allows at first. The memory it takes is about three times as
+    /// The largest dynamic table that we keep, in bytes as RFC 7541 §4.1 counts them, whatever the peer
+    /// allows. 4096 by default, the initial limit of the peer. The memory it takes is about three times as
     /// much once it is full.
     pub table_bytes_max: u32,
 }
@@ -51,5 +51,5 @@ impl Default for EncoderConfig {
     }
 }
 
-/// SETTINGS_HEADER_TABLE_SIZE as long as nobody has changed it (RFC 9113 §6.5.2).
+/// The initial SETTINGS_HEADER_TABLE_SIZE (RFC 9113 §6.5.2).
 pub(crate) const TABLE_BYTES_INITIAL: u32 = 4096;

@@ -43,11 +43,11 @@ pub struct Encoder {
     config: EncoderConfig,
     /// The treatment that `Indexing::Auto` stands for.
     auto: Treatment,
-    /// Below this, an [`Indexing`] allows an index.
+    /// The bound below which an [`Indexing`] allows an index.
     quick_below: u8,
-    /// The maximum size the peer knows of.
+    /// The maximum size that the peer was told.
     signalled: u32,
-    /// The smallest maximum size since the peer was told one.
+    /// The smallest maximum size since the last update for the peer.
     smallest: u32,
     pub(crate) table: Table,
     lookup: Lookup,
@@ -60,15 +60,14 @@ pub struct Encoder {
 pub(crate) enum Written {
     /// An index of the static table.
     Static(u8),
-    /// An index of the dynamic table, or a literal that is now the entry with this id.
+    /// A literal, which is in no table.
     Entry(u64),
     /// A literal, of which the table knows nothing.
     Literal,
 }
 
 impl Encoder {
-    /// Creates a new encoder, for a peer that has not changed SETTINGS_HEADER_TABLE_SIZE. Allocates nothing
-    /// yet.
+    /// Creates an encoder for a peer with the initial SETTINGS_HEADER_TABLE_SIZE. Allocates nothing yet.
     pub fn new(config: EncoderConfig) -> Self {
         let size_max = Self::size_max_initial(&config);
         Self {
@@ -84,7 +83,7 @@ impl Encoder {
         }
     }
 
-    /// Begins anew, as for a new connection. Memory is kept.
+    /// Resets it for a new connection. Memory is kept.
     pub fn reset(&mut self) {
         let size_max = Self::size_max_initial(&self.config);
         self.table.reset(size_max);
@@ -93,7 +92,7 @@ impl Encoder {
         self.plans.forget();
     }
 
-    /// Goes on with another policy from the next block on.
+    /// Changes the policy from the next block on.
     ///
     /// With [`Policy::Static`] what the table holds is never referred to again, so that blocks do not depend
     /// on each other; the peer keeps it, and that does no harm.
@@ -119,13 +118,13 @@ impl Encoder {
         self.plans.forget();
     }
 
-    /// Goes on coding strings in another way.
+    /// Changes the coding of strings.
     pub fn set_huffman(&mut self, huffman: Huffman) {
         self.config.huffman = huffman;
         self.plans.forget();
     }
 
-    /// Obeys a SETTINGS_HEADER_TABLE_SIZE of the peer; to be called before the SETTINGS frame is
+    /// Applies a SETTINGS_HEADER_TABLE_SIZE of the peer; to be called before the SETTINGS frame is
     /// acknowledged.
     ///
     /// The table gets that size or the one of the configuration, whichever is less. The next block says so at
@@ -175,15 +174,15 @@ impl Encoder {
         }
     }
 
-    /// Gives back memory that the entries there are do not need; for connections that are idle.
+    /// Frees the memory that the present entries do not need, for idle connections.
     pub fn trim(&mut self) {
         self.table.trim();
         self.lookup.follow(&self.table, self.table.next_id());
         self.plans.trim();
     }
 
-    /// Goes up whenever an index may mean something else: as long as it stays, a block of nothing but indexes
-    /// means what it did.
+    /// Returns a count of changes to the meaning of indexes: while it stays, a block of indexes means the
+    /// same.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.table.changes()
@@ -194,7 +193,7 @@ impl Encoder {
         TableView::new(&self.table)
     }
 
-    /// Bytes of memory held outside the struct itself.
+    /// Returns the bytes of memory outside the struct itself.
     pub fn memory_bytes(&self) -> usize {
         self.table.memory_bytes() + self.lookup.memory_bytes() + self.plans.memory_bytes()
     }
@@ -223,7 +222,7 @@ impl Encoder {
         }
     }
 
-    /// Writes the field in one byte, as most of the fields that are in a table.
+    /// Writes the field in one byte, as for most fields in a table.
     #[inline(always)]
     fn quick(&self, field: &Field<'_>) -> u8 {
         if field.indexing as u8 >= self.quick_below {
@@ -249,7 +248,7 @@ impl Encoder {
         }
     }
 
-    /// Appends one field and says what has become of it.
+    /// Appends one field, and returns its form.
     pub(crate) fn field(&mut self, field: &Field<'_>, out: &mut OutBuf) -> Written {
         debug_assert!(field.known.is_none_or(|name| name.as_str().as_bytes() == field.name));
         match field.known.or_else(|| KnownName::lookup(field.name)) {
@@ -278,8 +277,8 @@ impl Encoder {
         self.known_not_latest(name, value, treatment, latest, out)
     }
 
-    /// Writes a field with a known name where neither the static table nor the newest entry with the name has
-    /// the value.
+    /// Writes a field with a known name whose value is neither in the static table nor in the newest entry
+    /// with the name.
     fn known_not_latest(
         &mut self,
         name: KnownName,
@@ -307,7 +306,7 @@ impl Encoder {
         self.enter(name_bytes, Some(name), value, hashes)
     }
 
-    /// Appends a field whose name is not known.
+    /// Appends a field with an unknown name.
     fn other(&mut self, name: &[u8], value: &[u8], indexing: Indexing, out: &mut OutBuf) -> Written {
         let treatment = self.treatment(indexing);
         if let Treatment::Without | Treatment::Never = treatment {
@@ -344,7 +343,7 @@ impl Encoder {
         Written::Literal
     }
 
-    /// Adds what was just written as a literal with incremental indexing.
+    /// Adds the literal with incremental indexing that was just written to the table.
     fn enter(&mut self, name: &[u8], known: Option<KnownName>, value: &[u8], hashes: Hashes) -> Written {
         self.table.insert(name, known, value, Class::default());
         self.lookup.add(&self.table, known, hashes);
@@ -379,7 +378,8 @@ impl Encoder {
         out.commit(at);
     }
 
-    /// Returns true if a field that is in no table, its name at this index or at none, shall become an entry.
+    /// Returns true if a field should become an entry; it is in no table, and its name has this index or
+    /// none.
     fn enters(
         &mut self,
         name: &[u8],
@@ -418,15 +418,15 @@ impl Encoder {
         self.treatment(indexing)
     }
 
-    /// Returns true if a prepared field becomes an entry at once: it is prepared because it will come again.
+    /// Returns true if a prepared field becomes an entry at once, since it will come again.
     pub(crate) fn enters_prepared(&self, field: &Field<'_>) -> bool {
         let open = matches!(self.auto, Treatment::Enter | Treatment::Repeat);
         open && field.indexing == Indexing::Auto
             && !field.known.is_some_and(|name| is_secret(name, field.value))
     }
 
-    /// Returns true if this encoder writes the literal of a prepared field just as it was coded beforehand:
-    /// in the shorter form, and never to be indexed only if the field asks for that.
+    /// Returns true if this encoder would write the literal of a prepared field exactly as it was encoded: in
+    /// the shorter form, and never indexed only if the field asks for that.
     pub(crate) fn writes_as_prepared(&self, field: &Field<'_>) -> bool {
         let is_never = self.treatment(field.indexing) == Treatment::Never;
         self.config.huffman == Huffman::Shorter && is_never == (field.indexing == Indexing::Never)
@@ -477,15 +477,15 @@ impl Encoder {
     }
 }
 
-/// Below this, an [`Indexing`] allows an index.
+/// Returns the bound below which an [`Indexing`] allows an index.
 const fn quick_below(policy: Policy) -> u8 {
     if matches!(policy, Policy::Never) { 0 } else { Indexing::Without as u8 }
 }
 
-/// Room for the indexes of a usual block.
+/// The room for the indexes of a usual block.
 const QUICK_BYTES: usize = 64;
 
-/// Slots of the table at first. Mostly a field is added only when it is seen again: the connection is used
+/// The initial slots of the table. Mostly a field is added only when it is seen again: the connection is used
 /// for longer then.
 const SLOTS_MIN: u16 = 16;
 

@@ -2,7 +2,7 @@
 
 use alula_fields::KnownName;
 
-/// A name and a value to encode, borrowed, with what the encoder may do with them.
+/// A name and a value to encode, borrowed, with the indexing that is allowed.
 ///
 /// The codec carries any bytes; that HTTP/2 wants lower-case names and no control bytes is the caller's
 /// matter.
@@ -10,9 +10,10 @@ use alula_fields::KnownName;
 /// `Debug` shows what may be shown of the value.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct Field<'a> {
-    /// The name; if it is a known one, exactly its lower-case form.
+    /// The name; a known one in its exact lower-case form.
     pub name: &'a [u8],
-    /// The known name that it is. With `None` the encoder looks it up, which costs some twenty instructions.
+    /// The known name, if it is one. With `None` the encoder looks it up, which costs some twenty
+    /// instructions.
     pub known: Option<KnownName>,
     /// The value.
     pub value: &'a [u8],
@@ -54,10 +55,10 @@ pub enum Indexing {
     /// The encoder's [`Policy`](crate::Policy) decides; what looks like a secret is never indexed.
     #[default]
     Auto,
-    /// An entry of the dynamic table, whatever the policy but [`Policy::Static`](crate::Policy::Static).
+    /// An entry of the dynamic table, under any policy but [`Policy::Static`](crate::Policy::Static).
     Index,
-    /// A literal that leaves the table alone; intermediaries may index it. Only the name may be an index.
+    /// A literal that does not change the table; intermediaries may index it. Only the name may be an index.
     Without,
-    /// A literal that nobody on the way may index either, for secrets. Only the name may be an index.
+    /// A literal that intermediaries must not index either, for secrets. Only the name may be an index.
     Never,
 }

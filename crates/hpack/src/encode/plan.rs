@@ -19,28 +19,28 @@ use crate::{table::static_table, wire::integer};
 #[derive(Debug)]
 pub(crate) struct Plans {
     plans: Vec<Plan>,
-    /// The next to give way.
+    /// The plan to replace next.
     oldest: usize,
 }
 
-/// A client rarely has more prepared requests in use at one origin.
+/// The most plans: a client rarely uses more prepared requests at one origin.
 const COUNT_MAX: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The number of the prepared block; no block has zero.
+    /// The number of the prepared block, never zero.
     id: u64,
     ops: Vec<Op>,
-    /// The oldest entry named, or [`NONE`].
+    /// The oldest entry in the plan, or [`NONE`].
     oldest: u64,
-    /// The last block, if it was nothing but indexes, and the changes of the table until then, or [`NONE`].
+    /// The last block, if it was only indexes, and the count of table changes then, or [`NONE`].
     indexes: Vec<u8>,
     indexes_at: u64,
 }
 
 const NONE: u64 = u64::MAX;
 
-/// The instruction for a part: a byte that is a sum, or one of the [`Kind`]s.
+/// The instruction for a part: a byte to compute, or one of the [`Kind`]s.
 ///
 /// The byte of an entry is the sum of the next id and a number that stays the same; that of a static index is
 /// the number alone.
@@ -51,7 +51,7 @@ struct Op {
     add: u32,
 }
 
-/// A part that is not a byte: the `add` of its [`Op`], above all bytes.
+/// The kind of a part that is not one byte: the `add` of its [`Op`], above all bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     /// The literal of the part.
@@ -60,7 +60,7 @@ enum Kind {
     Field,
     /// A field that is an entry with an index of more than one byte.
     FarEntry,
-    /// The same as `Field`, but the value is given; afterwards what is named later must be looked at.
+    /// A hole: like `Field`, with a given value; parts after it have to be checked again.
     Hole,
 }
 
@@ -69,7 +69,7 @@ impl Op {
     const FIELD: Self = Self::other(Kind::Field);
     const HOLE: Self = Self::other(Kind::Hole);
 
-    /// A byte no index of one byte is: from here on it is something else.
+    /// A byte that is no index of one byte: the block has other parts from here on.
     const OTHER: u32 = 0xff;
 
     const fn byte(byte: u8) -> Self {
@@ -98,7 +98,7 @@ impl Op {
         }
     }
 
-    /// Returns how far behind the next id the entry is.
+    /// Returns the distance of the entry from the next id.
     const fn back(self, next: u32) -> Option<u32> {
         if self.mask == 0 { None } else { Some(self.sum(next).wrapping_sub(0x80 + static_table::LAST)) }
     }
@@ -125,7 +125,7 @@ impl Encoder {
         }
     }
 
-    /// Writes a block that is not all indexes, or whose table has changed since it was kept.
+    /// Writes a block that is not only indexes, or whose table has changed since it was kept.
     #[inline(never)]
     fn emit_by_plan(&mut self, place: usize, prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) {
         let place = if place < self.plans.plans.len() { place } else { self.plans.make_place() };
@@ -145,7 +145,7 @@ impl Encoder {
         }
     }
 
-    /// Writes parts as the plan says while it holds, and says how many that were.
+    /// Writes parts by the plan while it holds, and returns their number.
     #[inline]
     fn walk(&mut self, ops: &[Op], prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) -> usize {
         let mut part = 0;
@@ -159,7 +159,7 @@ impl Encoder {
         }
     }
 
-    /// Writes parts that are bytes, and says how many that were.
+    /// Writes parts of one byte, and returns their number.
     #[inline]
     fn walk_bytes(&self, ops: &[Op], room: usize, out: &mut OutBuf) -> usize {
         let next = self.table.next_id() as u32;
@@ -176,7 +176,7 @@ impl Encoder {
         bytes
     }
 
-    /// Writes a part that is no byte, and says whether the entries that were there still are.
+    /// Writes a part of another kind, and returns whether the older entries still exist.
     fn walk_other(
         &mut self,
         op: Op,
@@ -201,13 +201,13 @@ impl Encoder {
         true
     }
 
-    /// Returns true if all entries these name are alive.
+    /// Returns true if all entries of these parts exist.
     fn hold(&self, ops: &[Op]) -> bool {
         let next = self.table.next_id() as u32;
         ops.iter().all(|op| op.back(next).is_none_or(|back| back <= self.table.len()))
     }
 
-    /// Writes the parts from `first` on as any fields, and remembers what has become of them.
+    /// Writes the parts from `first` on as ordinary fields, and records the result.
     #[cold]
     fn write_and_plan(
         &mut self,
@@ -237,7 +237,7 @@ impl Encoder {
         (plan.id, plan.ops, plan.oldest) = (prepared.id(), ops, oldest);
     }
 
-    /// Writes one part as any field.
+    /// Writes one part as an ordinary field.
     #[inline]
     fn write(&mut self, part: usize, prepared: &PreparedBlock, holes: &[&[u8]], out: &mut OutBuf) -> Written {
         let part = &prepared.parts()[part];
@@ -248,7 +248,7 @@ impl Encoder {
         self.field(&field, out)
     }
 
-    /// Lets a prepared field, which will come again, become an entry at once if it may.
+    /// Makes a prepared field become an entry at once, since it will come again.
     fn to_enter<'a>(&self, field: Field<'a>) -> Field<'a> {
         if self.enters_prepared(&field) { field.with(Indexing::Index) } else { field }
     }
@@ -266,8 +266,8 @@ impl Plan {
         self.ops.clear();
     }
 
-    /// Makes room for the block if it is to be nothing but indexes from now on: keeping it allocates nothing
-    /// then.
+    /// Reserves room for the block if it is likely to be only indexes from now on, so that keeping it
+    /// allocates nothing.
     fn expect(&mut self, ops: &[Op]) {
         if ops.iter().all(|op| op.add < Op::OTHER || op.mask != 0) {
             self.indexes.clear();
@@ -275,7 +275,7 @@ impl Plan {
         }
     }
 
-    /// Keeps a block of nothing but indexes.
+    /// Keeps a block of indexes.
     fn keep(&mut self, indexes: &[u8], changes: u64) {
         self.indexes.clear();
         self.indexes.extend_from_slice(indexes);
@@ -288,7 +288,7 @@ impl Plans {
         Self { plans: Vec::new(), oldest: 0 }
     }
 
-    /// Drops every plan; ids of entries may mean something else from now on.
+    /// Drops every plan, because ids of entries may change their meaning.
     pub(crate) fn forget(&mut self) {
         self.plans.iter_mut().for_each(Plan::clear);
     }
@@ -298,7 +298,7 @@ impl Plans {
         *self = Self::new();
     }
 
-    /// Bytes of memory held outside the struct itself.
+    /// Returns the bytes of memory outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
         let own = self.plans.capacity() * size_of::<Plan>();
         own + self.plans.iter().map(Plan::memory_bytes).sum::<usize>()
@@ -310,14 +310,13 @@ impl Plans {
         self.plans.iter().position(|plan| plan.id == id).unwrap_or(self.plans.len())
     }
 
-    /// Returns the last block by the plan at this place, if it was nothing but indexes and the table has not
-    /// changed since.
+    /// Returns the last block of the plan at this place, if it was only indexes and the table is unchanged.
     #[inline]
     fn indexes(&self, place: usize, changes: u64) -> Option<&[u8]> {
         self.plans.get(place).filter(|plan| plan.indexes_at == changes).map(|plan| &*plan.indexes)
     }
 
-    /// Makes a plan that is empty: another one, or the oldest.
+    /// Returns the place of an empty plan: a new one, or the oldest.
     #[cold]
     fn make_place(&mut self) -> usize {
         if self.plans.len() < COUNT_MAX {

@@ -1,4 +1,4 @@
-//! Blocks that are written again and again, made ready once.
+//! Blocks that are sent repeatedly, prepared once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::encode::treatment::{NEVER, is_secret};
 use crate::table::static_table::NameRows;
 use crate::wire::{integer, string};
 
-/// A list of fields with holes, checked and coded as far as that can be done without knowing the connection.
+/// A list of fields with holes, checked and encoded as far as possible without a connection.
 ///
 /// It belongs to no encoder: any number of them, on any thread, may write it with
 /// [`Encoder::emit`](crate::Encoder::emit), and each remembers by the block's id which entries of its table
@@ -62,8 +62,7 @@ pub enum Part<'a> {
     },
 }
 
-/// Why a [`PreparedBlock`] was not made: the number of the part, from 0, and whether its name or its value is
-/// to blame.
+/// The error of a part that was refused: its number, from 0, and whether its name or its value is at fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PrepareError {
     /// The number of the part, counted from 0.
@@ -72,7 +71,7 @@ pub struct PrepareError {
     pub is_name: bool,
 }
 
-/// A part: the places of its bytes.
+/// A part, as the places of its bytes.
 pub(crate) struct PreparedPart {
     known: Option<KnownName>,
     indexing: Indexing,
@@ -100,7 +99,7 @@ impl PreparedBlock {
         Ok(block)
     }
 
-    /// Returns a number no other prepared block of this process has.
+    /// Returns a number that is unique in this process.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -119,12 +118,12 @@ impl PreparedBlock {
         &self.parts
     }
 
-    /// More bytes than this the parts between two holes never take.
+    /// Returns the most bytes of the parts between two holes.
     pub(crate) fn fixed_len_max(&self) -> usize {
         self.fixed_len_max
     }
 
-    /// Returns the field of a part that is no hole.
+    /// Returns the field of a part that is not a hole.
     pub(crate) fn field<'a>(&'a self, part: &PreparedPart) -> Field<'a> {
         self.field_with(part, &self.bytes[part.value.clone()])
     }
@@ -180,7 +179,7 @@ impl PreparedBlock {
     }
 }
 
-/// Returns a literal that leaves the table alone and refers to the static table at most (RFC 7541 §6.2.2,
+/// Returns a literal that does not change the table and uses at most the static table (RFC 7541 §6.2.2,
 /// §6.2.3).
 fn literal(name: &[u8], known: Option<KnownName>, value: &[u8], indexing: Indexing) -> Vec<u8> {
     let strings = string::encoded_len_max(name.len(), Huffman::Shorter)

@@ -1,4 +1,4 @@
-//! The treatment of a field by the encoder: the policy, and the wish of the field itself.
+//! The treatment of a field by the encoder, from the policy and from the field itself.
 
 use alula_fields::KnownName;
 
@@ -9,13 +9,13 @@ use crate::encode::config::Policy;
 pub(crate) enum Treatment {
     /// An index if there is one, else a literal.
     Refer,
-    /// The same, but an entry if it was seen before.
+    /// The same, but an entry if it was sent before.
     Repeat,
     /// An index if there is one, else an entry.
     Enter,
     /// A literal.
     Without,
-    /// A literal for ever.
+    /// A literal that is never indexed.
     Never,
 }
 
@@ -30,15 +30,14 @@ impl Treatment {
         }
     }
 
-    /// Returns the first bits of a literal that is no entry.
+    /// Returns the first bits of a literal that does not become an entry.
     pub(crate) const fn pattern(self) -> u8 {
         if matches!(self, Self::Never) { NEVER } else { WITHOUT }
     }
 }
 
-/// Returns true if a value could be guessed byte by byte if it shared a table with an attacker's (RFC 7541
-/// §7.1): credentials, and cookies so short that their length protects nothing. The same rule is in nghttp2
-/// and Go.
+/// Returns true if an attacker who shares the table could guess the value byte by byte (RFC 7541 §7.1):
+/// credentials, and cookies that are too short to be safe. The same rule is in nghttp2 and Go.
 #[inline]
 pub(crate) fn is_secret(name: KnownName, value: &[u8]) -> bool {
     match name {
@@ -48,7 +47,8 @@ pub(crate) fn is_secret(name: KnownName, value: &[u8]) -> bool {
     }
 }
 
-/// RFC 7541 §7.1.3 speaks of values of low entropy; twenty bytes are what nghttp2 and Go draw the line at.
+/// The length from which on a cookie is safe: RFC 7541 §7.1.3 names values of low entropy, and nghttp2 and Go
+/// draw the line at twenty bytes.
 const COOKIE_BYTES_MIN: usize = 20;
 
 /// The first bits of a literal that is never to be indexed (RFC 7541 §6.2.3).

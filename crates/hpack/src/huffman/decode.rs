@@ -10,21 +10,21 @@ use super::codes::{CODES, LEN_MAX, LEN_MIN, TABLE};
 use crate::encode::class::Bytes;
 use crate::error::DecodeError;
 
-/// Bits a step looks at: any two of the 36 commonest bytes fit into twelve, and the table into half of an L1
+/// The bits of a step: any two of the 36 most common bytes fit into twelve, and the table into half of an L1
 /// cache.
 const STEP: u32 = 12;
 
-/// Bits a round may take; a word loaded at any bit has at least 57.
+/// The bits of a round; a word loaded at any bit has at least 57.
 const ROUND: usize = 4 * STEP as usize;
 
-/// More bytes than this never come of `coded` bytes of code; the decoder needs this much room.
+/// Returns the most bytes that `coded` bytes decode to, which the decoder needs as room.
 #[inline]
 pub(crate) const fn decoded_len_max(coded: usize) -> usize {
     // One byte takes five bits at least; a round writes eight bytes, however few are meant.
     coded * 8 / LEN_MIN as usize + 8
 }
 
-/// Decodes `coded` to the start of `out`; says how many bytes came out and which classes all of them are in.
+/// Decodes `coded` to the start of `out`; returns the number of bytes, and the classes that they share.
 ///
 /// `out` has room for [`decoded_len_max`].
 #[inline]
@@ -63,8 +63,7 @@ pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Bytes), Dec
     Ok((at, Bytes::from_step(all & tail)))
 }
 
-/// Decodes the last bits of a string, fewer than a round takes: there a step must not take the padding for
-/// code.
+/// Decodes the last bits of a string, fewer than a round has, without reading the padding as code.
 ///
 /// The bits are inverted, so that what is shifted in behind them is padding.
 #[inline]
@@ -97,8 +96,8 @@ fn decode_tail(
     }
 }
 
-/// Returns the first byte of a step that found more than there is, or a byte too long for a step; and its
-/// length in bits.
+/// Returns the first byte of a step that has more than is left, or a byte too long for a step; and its length
+/// in bits.
 #[cold]
 fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     if step.bits() == 0 {
@@ -109,8 +108,8 @@ fn one(step: Step, word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     if len <= left { Ok((byte, len)) } else { Err(bad_padding(word)) }
 }
 
-/// Returns a byte whose code word is longer than a step, of which only `left` bits may be there; and its
-/// length in bits.
+/// Returns a byte whose code word is longer than a step and may be cut after `left` bits; and its length in
+/// bits.
 fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     let mut len = STEP as usize + 1;
     // No word is above the end of the longest ones, so this ends.
@@ -125,25 +124,25 @@ fn long(word: u64, left: usize) -> Result<(u8, usize), DecodeError> {
     u8::try_from(symbol).map(|byte| (byte, len)).map_err(|_| DecodeError::HUFFMAN_EOS)
 }
 
-/// Returns the rule that bits before the padding break if they code no byte.
+/// Returns the broken rule for bits before the padding that code no byte.
 #[cold]
 fn bad_padding(word: u64) -> DecodeError {
     if word == u64::MAX { DecodeError::HUFFMAN_LONG_PADDING } else { DecodeError::HUFFMAN_PADDING }
 }
 
-/// Returns the 57 or more bits from this one on; a round takes no more, nor does a code word.
+/// Returns the 57 or more bits from this one on, enough for a round and for any code word.
 #[inline(always)]
 fn word_at(coded: &[u8], bit: usize) -> u64 {
     bytes_at(coded, bit / 8) << (bit % 8)
 }
 
-/// Returns the same bits inverted, as if ones without end followed the code.
+/// Returns the same bits inverted, as if the code were followed by ones.
 #[inline(always)]
 fn inverted_at(coded: &[u8], bit: usize) -> u64 {
     !bytes_at(coded, bit / 8) << (bit % 8)
 }
 
-/// Returns the eight bytes from this one on, as if ones followed.
+/// Returns the eight bytes from this one on, as if ones followed the end.
 #[inline(always)]
 fn bytes_at(coded: &[u8], at: usize) -> u64 {
     match coded.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -170,8 +169,8 @@ fn last_word(coded: &[u8], at: usize) -> u64 {
     }
 }
 
-/// A step's finding: bits 0–7 eight times the number of bytes, 8–13 their length in bits, 14–15 the classes
-/// of all, 16–31 the bytes, the first lowest. Zero: the code word is longer than a step.
+/// The result of a step: bits 0–7 eight times the number of bytes, 8–13 their length in bits, 14–15 the
+/// shared classes, 16–31 the bytes, the first lowest. Zero: the code word is longer than a step.
 ///
 /// The lowest fourteen bits of four of them can be added up: 8 bytes and 48 bits are the most.
 #[derive(Clone, Copy)]
@@ -185,7 +184,7 @@ impl Step {
         Self(8 | (len as u32) << 8 | classes | (byte as u32) << 16)
     }
 
-    /// This byte and then that one.
+    /// Returns the result for two bytes.
     const fn two(self, second: Self) -> Self {
         let bits = self.bits() + second.bits();
         let bytes = (self.bytes() | second.bytes() << 8) as u32;
@@ -212,8 +211,8 @@ const CLASS_SHIFT: u32 = 14;
 const CLASSES: u32 = 3 << CLASS_SHIFT;
 
 impl Bytes {
-    /// Returns the classes where a step has them; all other bits are ones, so that sets of classes can be
-    /// intersected by `&`.
+    /// Returns the classes as bits of a step; all other bits are ones, so that `&` intersects sets of
+    /// classes.
     const fn to_step(self) -> u32 {
         (self.bits() as u32) << CLASS_SHIFT | !CLASSES
     }

@@ -4,16 +4,15 @@
 use super::codes::CODES;
 use super::codes::TABLE;
 
-/// Returns how many bytes `plain` takes in Huffman code; for tests.
+/// Returns the length of `plain` in Huffman code; for tests.
 #[cfg(test)]
 pub(crate) fn encoded_len(plain: &[u8]) -> usize {
     let bits: usize = plain.iter().map(|&byte| usize::from(CODES[usize::from(byte)].len)).sum();
     bits.div_ceil(8)
 }
 
-/// Writes `plain` in Huffman code to the start of `out` and says how many bytes that took, or nothing when
-/// `out` is too short for it: so a caller who hands out one byte less than `plain` has learns whether the
-/// code is shorter, in one pass.
+/// Writes `plain` in Huffman code to the start of `out` and returns the length, or nothing if `out` is too
+/// short: with one byte less than `plain` a caller learns in one pass whether the code is shorter.
 #[inline]
 pub(crate) fn encode(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut bits = Bits { word: 0, held: 0 };
@@ -37,7 +36,7 @@ pub(crate) fn encode(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(len - rest.len() + bits.finish(rest)?)
 }
 
-/// Writes symbol by symbol; returns what is left of `out`.
+/// Writes symbol by symbol; returns the rest of `out`.
 fn encode_each<'o>(plain: &[u8], bits: &mut Bits, mut out: &'o mut [u8]) -> Option<&'o mut [u8]> {
     for &byte in plain {
         let code = WORDS[usize::from(byte)];
@@ -61,7 +60,7 @@ impl Bits {
         self.held += len;
     }
 
-    /// Writes 32 bits if there are as many; returns what is left of `out`.
+    /// Writes 32 bits if there are as many; returns the rest of `out`.
     #[inline(always)]
     fn flush<'o>(&mut self, out: &'o mut [u8]) -> Option<&'o mut [u8]> {
         if self.held < 32 {
@@ -73,7 +72,7 @@ impl Bits {
         Some(rest)
     }
 
-    /// Writes the last bits and says how many bytes they took.
+    /// Writes the last bits, and returns the length.
     #[inline(always)]
     fn finish(self, out: &mut [u8]) -> Option<usize> {
         // The last byte is filled up with ones, the first bits of the end-of-string symbol (RFC 7541 §5.2).
@@ -90,7 +89,7 @@ impl Bits {
     }
 }
 
-/// The code words of the bytes, in the form that is quickest to load.
+/// The code words of the bytes, in the form that loads fastest.
 static WORDS: [Word; 256] = {
     let mut words = [Word { bits: 0, len: 0 }; 256];
     let mut byte = 0;

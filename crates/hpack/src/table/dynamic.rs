@@ -24,9 +24,9 @@ pub(crate) const ENTRY_OVERHEAD: usize = 32;
 /// The dynamic table of one direction.
 pub(crate) struct Table {
     ring: Vec<u8>,
-    /// The slots: a power of two of them, or none; an entry is at its id modulo that.
+    /// The slots: a power of two, or none; an entry is at its id modulo their number.
     slots: Vec<Slot>,
-    /// The id the next entry gets.
+    /// The id of the next entry.
     next: u64,
     len: u32,
     near: u32,
@@ -45,7 +45,7 @@ pub(crate) struct Table {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// The position of the value; a name that is not known is before it.
+    /// The position of the value, behind an unknown name.
     value_at: u32,
     name_len: u32,
     value_len: u32,
@@ -62,7 +62,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) class: Class,
 }
 
-/// The entries that have an index of one byte, for many look-ups while none comes or goes.
+/// The entries with an index of one byte, for many lookups while none comes or goes.
 #[derive(Clone, Copy)]
 pub(crate) struct Near<'a> {
     ring: &'a [u8],
@@ -73,7 +73,7 @@ pub(crate) struct Near<'a> {
 }
 
 impl<'a> Near<'a> {
-    /// Returns the entry this many places behind the newest, if there are that many.
+    /// Returns the entry at this distance from the newest, if it exists.
     #[inline(always)]
     pub(crate) fn behind(self, places: u8) -> Option<Stored<'a>> {
         if places >= self.count {
@@ -84,7 +84,7 @@ impl<'a> Near<'a> {
     }
 }
 
-/// An entry as it is stored: the text of a known name is elsewhere, and is looked up only where it is needed.
+/// An entry as it is stored: the text of a known name is elsewhere, and looked up only if it is needed.
 #[derive(Clone, Copy)]
 pub(crate) enum Stored<'a> {
     Known(KnownName, &'a [u8], Class),
@@ -140,7 +140,7 @@ impl Table {
         self.changes += 1;
     }
 
-    /// Changes the maximum size and evicts what exceeds it (RFC 7541 §4.3).
+    /// Changes the maximum size, and evicts entries beyond it (RFC 7541 §4.3).
     pub(crate) fn set_size_max(&mut self, size_max: u32) {
         if size_max != self.size_max {
             self.size_max = size_max;
@@ -149,8 +149,8 @@ impl Table {
         }
     }
 
-    /// Adds an entry and evicts others for it; one that is larger than the table empties it and is not added,
-    /// which is no error (RFC 7541 §4.4). Says whether it was added.
+    /// Adds an entry and evicts others for it; an entry larger than the table empties it and is not added,
+    /// which is not an error (RFC 7541 §4.4). Says whether it was added.
     pub(crate) fn insert(
         &mut self,
         name: &[u8],
@@ -195,7 +195,7 @@ impl Table {
         added
     }
 
-    /// Gives back the memory live entries do not need.
+    /// Frees the memory that live entries do not need.
     pub(crate) fn trim(&mut self) {
         self.name = Vec::new();
         let (ring, slots) = match self.len {
@@ -228,13 +228,13 @@ impl Table {
         self.size
     }
 
-    /// Returns the most that sum may be.
+    /// Returns the maximum of that sum.
     #[inline]
     pub(crate) fn size_max(&self) -> u32 {
         self.size_max
     }
 
-    /// Returns the id of the entry that comes next; entries that are there have ids below it.
+    /// Returns the id of the next entry; present entries have lower ids.
     #[inline]
     pub(crate) fn next_id(&self) -> u64 {
         self.next
@@ -246,42 +246,41 @@ impl Table {
         self.next - u64::from(self.len)
     }
 
-    /// Goes up with every entry that is added and every change of size: what was found at one count holds as
-    /// long as it stays.
+    /// Returns a count of added entries and changes of size: a search result holds while it stays the same.
     #[inline]
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Returns the number of entries that fit into the slots there are.
+    /// Returns the number of entries that fit into the present slots.
     #[inline]
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// Returns the length of the ring; entries are in the same place as long as that does not change.
+    /// Returns the length of the ring; entries keep their places while it does not change.
     #[inline]
     pub(crate) fn ring_len(&self) -> usize {
         self.ring.len()
     }
 
-    /// Bytes of the ring, live or not.
+    /// Returns the bytes of the ring, live or not.
     #[inline]
     pub(crate) fn bytes(&self, at: usize, len: usize) -> Option<&[u8]> {
         self.ring.get(at..at + len)
     }
 
-    /// Returns the position in the ring of the value of an entry with a known name, and the value.
+    /// Returns the value of an entry with a known name, and its position in the ring.
     pub(crate) fn value_of_known(&self, id: u64) -> (usize, &[u8]) {
         (self.slot(id).value_at as usize, self.entry(id).value)
     }
 
-    /// Bytes of memory held.
+    /// Returns the bytes of memory held.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.ring.capacity() + self.name.capacity() + self.slots.capacity() * size_of::<Slot>()
     }
 
-    /// Returns the id of the entry this many places behind the newest, if there are that many.
+    /// Returns the id of the entry at this distance from the newest, if it exists.
     #[inline]
     pub(crate) fn id_behind(&self, places: u32) -> Option<u64> {
         if places < self.len { Some(self.next - 1 - u64::from(places)) } else { None }
@@ -300,19 +299,19 @@ impl Table {
         }
     }
 
-    /// Returns the entry with this id, which is there.
+    /// Returns the entry with this id, which exists.
     #[inline]
     pub(crate) fn entry(&self, id: u64) -> Entry<'_> {
         entry(&self.ring, self.slot(id))
     }
 
-    /// Returns true if the entry with this id, which is there, has this known name.
+    /// Returns true if the entry with this id, which exists, has this known name.
     #[inline]
     pub(crate) fn has_name(&self, id: u64, name: KnownName) -> bool {
         self.slot(id).known == Some(name)
     }
 
-    /// Returns true if the entry with this id, which is there, has this known name and value.
+    /// Returns true if the entry with this id, which exists, has this known name and value.
     #[inline]
     pub(crate) fn is_known(&self, id: u64, name: KnownName, value: &[u8]) -> bool {
         let slot = self.slot(id);
@@ -321,7 +320,7 @@ impl Table {
             && &self.ring[slot.value_at as usize..][..slot.value_len as usize] == value
     }
 
-    /// Panics if the bookkeeping is inconsistent, and says how.
+    /// Panics with a message if the bookkeeping is inconsistent.
     pub(crate) fn check_invariants(&self) {
         let (mut size, mut stored) = (0, 0);
         let mut spans = Vec::new();
@@ -426,11 +425,11 @@ impl Table {
     }
 }
 
-/// Index 127 and those above take more than one byte (RFC 7541 §5.1, §6.1).
+/// The highest index but one that takes a single byte (RFC 7541 §5.1, §6.1).
 const NEAR_MAX: u32 = 126 - static_table::LAST;
-/// The bytes of a ring at first: the fields of a usual request fit twice.
+/// The initial bytes of a ring: the fields of a usual request fit twice.
 const RING_MIN: usize = 256;
-/// The bytes of a ring that is trimmed, at least.
+/// The least bytes of a trimmed ring.
 const RING_KEPT_MIN: usize = 64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A quick hash of bytes, for finding and for recognising what was seen before.
+//! A fast hash of bytes, for lookups and for recognising repeated fields.
 //!
 //! A peer that chooses the bytes can make hashes collide. A collision costs time bounded by the number of
 //! entries in a table, or an entry that is never used; it never changes what is encoded, since an entry that
@@ -25,7 +25,7 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     mix(state ^ last)
 }
 
-/// Returns the half of a hash that depends on all of it.
+/// Returns the half of a hash that depends on all of its bits.
 #[inline]
 pub(crate) fn fold(state: u64) -> u32 {
     (mix(state) >> 32) as u32

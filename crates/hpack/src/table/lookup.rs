@@ -1,4 +1,4 @@
-//! Finding entries of the encoder's dynamic table by name and by name and value.
+//! Lookups in the encoder's dynamic table, by name and by name and value.
 //!
 //! Entries with one hash form a chain, newest first, that starts in an array of heads and goes on in the
 //! entries' links. Entries die from the oldest on, so the first dead one ends its chain and nothing is ever
@@ -21,7 +21,7 @@ use crate::table::same::{self, same};
 pub(crate) struct Lookup {
     /// The newest entry of each known name.
     latest: LatestOfNames,
-    /// The newest entry of each hash: of pairs in the first half, of names that are not known in the second.
+    /// The newest entry for each hash: of pairs in the first half, of unknown names in the second.
     heads: Vec<u32>,
     /// The links, one for each slot of the table.
     links: Vec<Link>,
@@ -31,7 +31,7 @@ pub(crate) struct Lookup {
 
 const NAMES: usize = (KnownName::COUNT + 1).next_power_of_two();
 
-/// The newest entry of each known name, by its id: 2 KiB, which a table without entries does not need.
+/// The newest entry of each known name, by its id: 2 KiB, which an empty table does not need.
 #[derive(Debug)]
 enum LatestOfNames {
     /// The state in which no known name has an entry.
@@ -39,7 +39,7 @@ enum LatestOfNames {
     Some(Box<[Latest; NAMES]>),
 }
 
-/// Shared by all tables without entries.
+/// The table shared by all encoders without entries.
 static NO_ENTRIES: [Latest; NAMES] = [Latest::NOTHING; NAMES];
 
 impl LatestOfNames {
@@ -78,13 +78,13 @@ impl LatestOfNames {
 struct Link {
     pair: u32,
     name: u32,
-    /// The entry before with the same pair hash, as far as the heads can tell.
+    /// The previous entry with the same pair hash, if the heads know it.
     before_pair: u32,
-    /// The entry before with the same known name, or with the same name hash, as far as the heads can tell.
+    /// The previous entry with the same known name, or with the same name hash, if the heads know it.
     before_name: u32,
 }
 
-/// An entry with a known name, and where in the ring its value is.
+/// An entry with a known name, and the place of its value in the ring.
 #[derive(Clone, Copy, Debug)]
 struct Latest {
     id: u32,
@@ -118,9 +118,9 @@ impl Hashes {
 /// The best entry for a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Found {
-    /// Name and value are those of this entry.
+    /// An entry with this name and value.
     Pair(u64),
-    /// The name is.
+    /// An entry with this name.
     Name(u64),
     Nothing,
 }
@@ -136,8 +136,8 @@ impl Lookup {
         alive(table, self.latest.of(usize::from(name.id())).id).filter(|&id| table.has_name(id, name))
     }
 
-    /// Returns the places behind the newest entry at which the newest with this name is, if that has the
-    /// value, is no secret and is compared quickly. A name that is not known is never found.
+    /// Returns the distance from the newest entry of the newest one with this name, if that has the value, is
+    /// not secret and is compared fast. A name that is not known is never found.
     #[inline(always)]
     pub(crate) fn quick(&self, table: &Table, name: Option<KnownName>, value: &[u8]) -> Option<u32> {
         let latest = self.latest.of(name.map_or(0, |name| usize::from(name.id())));
@@ -148,7 +148,7 @@ impl Lookup {
         is_it.then_some(places)
     }
 
-    /// Returns true if there may be an older entry with the name of this one.
+    /// Returns true if there may be an older entry with the same name.
     #[inline]
     pub(crate) fn has_older(&self, table: &Table, id: u64) -> bool {
         alive(table, self.link(id).before_name).is_some()
@@ -165,7 +165,7 @@ impl Lookup {
         self.pairs(table, hashes.pair).find(|&id| table.is_known(id, name, value))
     }
 
-    /// Returns the newest entry with a name that is not known and a value, else the newest with the name.
+    /// Returns the newest entry with an unknown name and a value, or the newest with the name.
     pub(crate) fn find(&self, table: &Table, hashes: Hashes, name: &[u8], value: &[u8]) -> Found {
         let is_named = |id: &u64| {
             let entry = table.entry(*id);
@@ -179,7 +179,7 @@ impl Lookup {
         self.names(table, hashes.name).find(is_named).map_or(Found::Nothing, Found::Name)
     }
 
-    /// Returns the newest entry with a name that is not known.
+    /// Returns the newest entry with an unknown name.
     pub(crate) fn name(&self, table: &Table, name: &[u8]) -> Option<u64> {
         self.names(table, hash::fold(hash::hash(0, name))).find(|&id| {
             let entry = table.entry(id);
@@ -187,7 +187,7 @@ impl Lookup {
         })
     }
 
-    /// Takes in the newest entry of the table.
+    /// Adds the newest entry of the table.
     pub(crate) fn add(&mut self, table: &Table, known: Option<KnownName>, hashes: Hashes) {
         if self.links.len() != table.slots() || self.ring_len != table.ring_len() {
             self.follow(table, table.next_id() - 1);
@@ -195,14 +195,14 @@ impl Lookup {
         self.put(table, table.next_id() - 1, known, hashes.pair, hashes.name);
     }
 
-    /// Bytes of memory held outside the struct itself.
+    /// Returns the bytes of memory outside the struct itself.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.latest.memory_bytes()
             + self.heads.capacity() * size_of::<u32>()
             + self.links.capacity() * size_of::<Link>()
     }
 
-    /// Follows the table to other rings with the entries below this id, which are known.
+    /// Updates the places of entries below this id after the table has moved to another ring.
     #[cold]
     pub(crate) fn follow(&mut self, table: &Table, end: u64) {
         let old = core::mem::replace(&mut self.links, vec![Link::default(); table.slots()]);
@@ -234,14 +234,14 @@ impl Lookup {
         self.links[id as usize & (slots - 1)] = Link { pair, name, before_pair, before_name };
     }
 
-    /// Entries with this hash of name and value, newest first.
+    /// Returns the entries with this hash of name and value, newest first.
     #[inline]
     fn pairs<'a>(&'a self, table: &'a Table, hash: u32) -> impl Iterator<Item = u64> + 'a {
         let head = self.heads.get(hash as usize & (self.heads.len() / 2).wrapping_sub(1));
         self.chain(table, head, |link| link.before_pair).filter(move |&id| self.link(id).pair == hash)
     }
 
-    /// Entries with this hash of a name that is not known, newest first.
+    /// Returns the entries with this hash of an unknown name, newest first.
     #[inline]
     fn names<'a>(&'a self, table: &'a Table, hash: u32) -> impl Iterator<Item = u64> + 'a {
         let half = self.heads.len() / 2;
@@ -269,7 +269,7 @@ impl Lookup {
 }
 
 impl Latest {
-    /// The value that stands for names without an entry, and in the place of ids that are no name.
+    /// The value for names without an entry, and for ids that are no name.
     const NOTHING: Self = Self { id: 0, at: 0, len: u16::MAX };
 
     fn of(table: &Table, id: u64, name: KnownName) -> Self {
@@ -282,10 +282,10 @@ impl Latest {
     }
 }
 
-/// Heads are twice as many as entries, so that most chains have one.
+/// The ratio of heads to entries, so that most chains have one link.
 const HEADS_PER_SLOT: usize = 2;
 
-/// Returns the entry with this id, shortened to 32 bits, if it is still in the table.
+/// Returns the entry with this id, shortened to 32 bits, if it still exists.
 #[inline]
 pub(crate) fn alive(table: &Table, short: u32) -> Option<u64> {
     let back = (table.next_id() as u32).wrapping_sub(short);

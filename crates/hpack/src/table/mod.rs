@@ -1,4 +1,4 @@
-//! The static and the dynamic table, and what finds entries in them.
+//! The static and the dynamic table, and lookups in them.
 
 pub(crate) mod dynamic;
 pub(crate) mod hash;

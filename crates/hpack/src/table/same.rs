@@ -1,6 +1,6 @@
-//! Comparing values of usual lengths in place.
+//! Fast comparison of short values.
 
-/// Values up to this length are compared by [`same`].
+/// The longest value that [`same`] compares.
 pub(crate) const LEN_MAX: usize = 96;
 
 /// Returns true if two strings of the same length, at most [`LEN_MAX`], are equal.
@@ -30,7 +30,7 @@ fn same_last<const COUNT: usize>(one: &[u8], other: &[u8]) -> bool {
     matches!((one.last_chunk::<COUNT>(), other.last_chunk::<COUNT>()), (Some(one), Some(other)) if one == other)
 }
 
-/// Compares the bytes that the first and last 32 leave out.
+/// Compares the bytes between the first and the last 32.
 #[inline(always)]
 fn same_middle(one: &[u8], other: &[u8]) -> bool {
     one.len() <= 64 || same_first::<32>(&one[32..], &other[32..])

@@ -1,13 +1,13 @@
-//! The fields that were seen lately: the repeat rule of the encoder.
+//! The recently sent fields, for the encoder's repeat policy.
 
-/// Fingerprints of the last fields that were not found in a table; the newest takes the place of the oldest.
+/// Fingerprints of the last fields that were in no table; a new one replaces the oldest.
 #[derive(Debug)]
 pub(crate) struct Seen {
     prints: [u32; COUNT],
     next: u8,
 }
 
-/// Enough for the fields of a few blocks; a field that comes back later than that earns no entry.
+/// The number of fingerprints: the fields of a few blocks; a field that repeats later earns no entry.
 const COUNT: usize = 64;
 
 impl Seen {
@@ -15,7 +15,7 @@ impl Seen {
         Self { prints: [0; COUNT], next: 0 }
     }
 
-    /// Returns true if this was seen before; it is remembered.
+    /// Returns true if this field was sent before, and remembers it.
     ///
     /// Two fields may share a fingerprint: then the second is entered at first sight, which is no mistake.
     #[inline]
@@ -34,7 +34,7 @@ impl Seen {
         *self = Self::new();
     }
 
-    /// Looks at all of them without a branch, which the compiler turns into a few wide comparisons.
+    /// Searches all fingerprints without a branch, in a few wide comparisons.
     #[inline]
     fn holds(&self, print: u32) -> bool {
         self.prints.iter().fold(false, |found, &own| found | (own == print))

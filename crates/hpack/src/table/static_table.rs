@@ -13,15 +13,14 @@ pub(crate) struct Row {
     pub(crate) name: KnownName,
     pub(crate) value: &'static str,
     pub(crate) class: Class,
-    /// The beginning of the value, to compare with before the value itself.
+    /// The beginning of the value, which is compared before the value itself.
     head: u64,
 }
 
-/// Indexes from 1 to this are in the static table, those above in the dynamic table (RFC 7541 §2.3.3).
+/// The highest index of the static table; higher ones are in the dynamic table (RFC 7541 §2.3.3).
 pub(crate) const LAST: u32 = 61;
 
-/// Row 0 is no row: an index is the place of its row. The table is as long as the seven bits of a short index
-/// reach.
+/// The rows by index; row 0 is unused. The table is as long as the seven bits of a short index reach.
 pub(crate) static ROWS: [Row; 128] = {
     let mut rows = [TABLE[0]; 128];
     let mut index = 0;
@@ -101,7 +100,7 @@ const TABLE: [Row; LAST as usize] = [
     row(KnownName::WWW_AUTHENTICATE, ""),                         // 61
 ];
 
-/// Returns the index of the commonest pairs of name and value.
+/// Returns the index of one of the most common pairs of name and value.
 #[inline]
 pub(crate) fn quick(name: KnownName, value: &[u8]) -> Option<u8> {
     // A chain, not a table of jumps: there are few, and the first are the commonest.
@@ -122,7 +121,7 @@ pub(crate) fn quick(name: KnownName, value: &[u8]) -> Option<u8> {
 pub(crate) struct NameRows {
     pub(crate) first: u8,
     count: u8,
-    /// True if any of the rows has a value.
+    /// True if one of the rows has a value.
     has_values: bool,
 }
 
@@ -166,7 +165,7 @@ static PLACES: [NameRows; 256] = {
     places
 };
 
-/// Up to eight bytes from the beginning of a value, in one word.
+/// Returns up to eight bytes from the beginning of a value, in one word.
 #[inline]
 const fn head(value: &[u8]) -> u64 {
     if let Some(word) = value.first_chunk::<8>() {

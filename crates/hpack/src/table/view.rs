@@ -1,4 +1,4 @@
-//! A look at a dynamic table, for tests and debugging.
+//! A view of a dynamic table, for tests and debugging.
 
 use core::fmt;
 
@@ -31,12 +31,12 @@ impl<'a> TableView<'a> {
         self.table.size()
     }
 
-    /// Returns the most that may be, in the same bytes.
+    /// Returns the maximum size, in the same bytes.
     pub fn bytes_max(self) -> u32 {
         self.table.size_max()
     }
 
-    /// Returns the entries as names and values, newest first, as their indexes run from 62 up.
+    /// Returns the entries as names and values, newest first, with indexes from 62 up.
     pub fn entries(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let table = self.table;
         (table.oldest_id()..table.next_id()).rev().map(|id| {

@@ -8,7 +8,7 @@ use crate::error::DecodeError;
 /// The most bytes an integer takes.
 pub(crate) const LEN_MAX: usize = 6;
 
-/// Returns the number of bytes that `value` takes behind a prefix of `prefix` bits.
+/// Returns the number of bytes of `value` behind a prefix of `prefix` bits.
 #[inline]
 pub(crate) const fn len(value: u32, prefix: u32) -> usize {
     let full = (1 << prefix) - 1;
@@ -22,8 +22,7 @@ pub(crate) const fn len(value: u32, prefix: u32) -> usize {
     }
 }
 
-/// Writes `value` to the start of `out`, with `pattern` in the bits before the prefix; says how many bytes it
-/// took.
+/// Writes `value` to the start of `out`, with `pattern` in the bits before the prefix; returns the length.
 #[inline]
 pub(crate) fn encode(value: u32, prefix: u32, pattern: u8, out: &mut [u8]) -> usize {
     let full = (1 << prefix) - 1;
@@ -47,8 +46,7 @@ fn encode_rest(mut rest: u32, out: &mut [u8]) -> usize {
     at + 1
 }
 
-/// Reads the integer that begins at `at`: its value and where the next thing begins, or nothing if more bytes
-/// are needed.
+/// Reads the integer at `at`: its value and the place behind it, or nothing if more bytes are needed.
 #[inline]
 pub(crate) fn decode(input: &[u8], at: usize, prefix: u32) -> Result<Option<(u32, usize)>, DecodeError> {
     let Some(&first) = input.get(at) else { return Ok(None) };

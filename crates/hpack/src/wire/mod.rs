@@ -1,4 +1,4 @@
-//! Integers and strings as blocks hold them (RFC 7541 §5).
+//! Integers and strings in blocks (RFC 7541 §5).
 
 pub(crate) mod integer;
 pub(crate) mod string;

@@ -1,4 +1,4 @@
-//! Strings as blocks hold them: a length and bytes, plain or in Huffman code (RFC 7541 §5.2).
+//! Strings in blocks: a length and bytes, plain or in Huffman code (RFC 7541 §5.2).
 
 use crate::encode::config::Huffman;
 use crate::{huffman, wire::integer};
@@ -6,7 +6,7 @@ use crate::{huffman, wire::integer};
 const HUFFMAN: u8 = 0x80;
 const PREFIX: u32 = 7;
 
-/// More than this a string of `len` bytes never takes.
+/// Returns the most bytes that a string of `len` bytes takes.
 #[inline]
 pub(crate) fn encoded_len_max(len: usize, huffman: Huffman) -> usize {
     // The longest code word has 30 bits. Two more lengths: the coder may start behind a longer length than it
@@ -14,8 +14,7 @@ pub(crate) fn encoded_len_max(len: usize, huffman: Huffman) -> usize {
     2 * integer::LEN_MAX + if huffman == Huffman::Always { len * 4 } else { len }
 }
 
-/// Writes a string to the start of `out`, which has room for [`encoded_len_max`]; says how many bytes it
-/// took.
+/// Writes a string to the start of `out`, which has room for [`encoded_len_max`]; returns the length.
 #[inline]
 pub(crate) fn encode(plain: &[u8], coding: Huffman, out: &mut [u8]) -> usize {
     // For `Shorter`, the coder gets one byte less than the string has and so gives up when it is not
@@ -37,8 +36,7 @@ pub(crate) fn encode(plain: &[u8], coding: Huffman, out: &mut [u8]) -> usize {
     }
 }
 
-/// Puts the length before `len` bytes of code that begin at `start`, and moves them if it needs more or less
-/// room.
+/// Writes the length before `len` bytes of code at `start`, and moves them if it needs more or less room.
 #[cold]
 fn settle(start: usize, len: usize, out: &mut [u8]) -> usize {
     let head = integer::len(len as u32, PREFIX);

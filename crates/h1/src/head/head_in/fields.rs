@@ -1,5 +1,4 @@
-//! The fields of heads as they come: which of them are kept, and what they state about the message and its
-//! host.
+//! The fields of received heads: which are kept, and what they state about the message and its host.
 
 use alula_fields::{Authority, FieldFlags, Head, KnownName, Status};
 
@@ -8,7 +7,7 @@ use crate::guard::facts::{HAS_RULES, Verdict};
 use crate::guard::violation::Violation;
 use crate::head::list;
 
-/// The names of fields that say something about the message, or are counted otherwise.
+/// The names of fields that state something about the message, or are counted differently.
 static IS_SPECIAL: [bool; 256] = {
     let mut table = HAS_RULES;
     table[KnownName::COOKIE.id() as usize] = true;
@@ -17,14 +16,14 @@ static IS_SPECIAL: [bool; 256] = {
 };
 
 impl HeadIn {
-    /// Stores a field after a look at its name, which need not be one.
+    /// Checks a field's name and stores the field.
     #[cold]
     pub(super) fn store(&mut self, name: &[u8], value: &[u8], head: &mut Head) -> Result<(), Violation> {
         let name = self.checked(name)?;
         self.store_valid(KnownName::lookup_folded(name), name, value, head)
     }
 
-    /// Stores a field with a name that is `known`, or else a token.
+    /// Stores a field with a `known` name, or a valid token.
     #[inline(always)]
     pub(super) fn store_valid(
         &mut self,
@@ -82,7 +81,7 @@ impl HeadIn {
         }
     }
 
-    /// Notes a field that states something about the message, and returns the part of its value that is kept.
+    /// Records a field that states something about the message, and returns the part of its value to keep.
     /// Such fields are dropped from trailers (RFC 9110 §6.5.1); one length of a list of equal ones is kept
     /// (RFC 9110 §8.6).
     fn meaning<'v>(
@@ -111,12 +110,12 @@ impl HeadIn {
         }
     }
 
-    /// Returns true if the tunnel that was asked for is open behind this head.
+    /// Returns true if the requested tunnel is open behind this head.
     fn opens_tunnel(&self, head: &Head) -> bool {
         self.answers_connect && head.status().is_some_and(|status| status.is_success())
     }
 
-    /// Puts the host into the control data; a target that has one must agree with it (RFC 9112 §3.2.2).
+    /// Sets the host as control data; it has to agree with that of the target (RFC 9112 §3.2.2).
     fn put_host(&mut self, value: &[u8], head: &mut Head) -> Result<(), Violation> {
         if value != self.host.as_slice() {
             self.check_host(value)?;
@@ -131,7 +130,7 @@ impl HeadIn {
         }
     }
 
-    /// Checks a host that is not the one found good last, which is nearly always the next one, too.
+    /// Checks a host that differs from the last valid one, which hosts rarely do.
     #[cold]
     fn check_host(&mut self, value: &[u8]) -> Result<(), Violation> {
         // An empty `host` is valid: it stands for a target without an authority (RFC 9112 §3.2).
@@ -160,9 +159,9 @@ impl HeadIn {
     }
 }
 
-/// The checks of a whole head, beside those of its lines.
+/// The checks of a whole head, beyond its lines.
 impl HeadIn {
-    /// Checks what the fields of a request say together, and completes its control data.
+    /// Checks the fields of a request together, and completes its control data.
     #[inline]
     pub(crate) fn finish_request(&mut self, head: &mut Head) -> Result<(), Violation> {
         // HTTP/1.1 requires `host`, HTTP/1.0 does not know it (RFC 9112 §3.2).
@@ -195,7 +194,7 @@ impl HeadIn {
     }
 }
 
-/// Returns true for the fields that say where content ends.
+/// Returns true for the fields that frame content.
 const fn frames_content(name: KnownName) -> bool {
     matches!(name, KnownName::CONTENT_LENGTH | KnownName::TRANSFER_ENCODING)
 }

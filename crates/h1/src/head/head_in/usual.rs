@@ -1,4 +1,5 @@
-//! The lines of nearly all heads: each is here to its end when it is looked at first, and ends in CRLF.
+//! Lines in the usual form, which nearly all heads have: complete when they are first read, and ended by
+//! CRLF.
 //!
 //! Rule: a line that is anything else is left to `field_line`, which alone says what is wrong with it.
 
@@ -11,7 +12,7 @@ use crate::head::known_head::{KnownHead, LineName};
 /// The end of a line.
 const CRLF: &[u8] = b"\r\n";
 
-/// A line with a name that is one, and a value that is one.
+/// A line with a valid name and a valid value.
 struct UsualLine<'i> {
     name: LineName,
     bytes: &'i [u8],
@@ -23,8 +24,7 @@ struct UsualLine<'i> {
 }
 
 impl HeadIn {
-    /// Reads the lines from this place on, up to the first that is not usual; returns the number of bytes
-    /// that they have.
+    /// Reads the usual lines from this place on; returns their length.
     #[inline]
     pub(super) fn usual_lines(
         &mut self,
@@ -50,8 +50,7 @@ impl HeadIn {
 }
 
 impl<'i> UsualLine<'i> {
-    /// Reads the line that comes first; its name is expected to be that of the line of this number in the
-    /// last head.
+    /// Reads the first line; its name is expected to be that of the line of this number in the last head.
     #[inline(always)]
     fn of(input: &'i [u8], last: &KnownHead, expected: usize) -> Option<Self> {
         let (name, next) = match last.find_name(expected, input) {
@@ -67,7 +66,7 @@ impl<'i> UsualLine<'i> {
     }
 }
 
-/// Returns the name of a line that is not in its place in the last head.
+/// Returns the name of a line that differs from the line at its place in the last head.
 #[inline]
 fn new_name(input: &[u8]) -> Option<LineName> {
     if *input.first()? <= b' ' {

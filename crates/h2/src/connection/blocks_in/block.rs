@@ -18,21 +18,22 @@ pub(crate) struct Block {
     pub(super) end_stream: bool,
     pub(super) target: Target,
     pub(super) continuations: u32,
-    /// The bytes of the block that have gone to the decoder.
+    /// The bytes of the block that the decoder has received.
     pub(super) wire_bytes: u32,
-    /// True as long as no byte of the block has gone to the decoder.
+    /// True while the decoder has received no byte of the block.
     pub(super) is_fresh: bool,
     pub(super) check: FieldCheck,
-    /// The head that is read; `None` until a block comes, and after the first one has left with its stream.
+    /// The head that is being read; `None` until a block comes, and after the first one has left with its
+    /// stream.
     pub(super) head: Option<Box<Head>>,
     pub(super) cookies: Vec<u8>,
     pub(super) memo: Memo<KnownHead>,
 }
 
-/// The memory for cookies that is kept: a usual one has less.
+/// The memory for cookies that is kept: usual ones have less.
 const COOKIES_KEPT_BYTES_MAX: usize = 256;
 
-/// The purpose of a block.
+/// The use of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
     /// A new stream (server).
@@ -40,9 +41,9 @@ pub(super) enum Target {
     /// The final response of a stream, or an interim one (client).
     Response(StreamKey),
     Trailers(StreamKey),
-    /// A new stream for which there is no place, though the peer keeps to its limit (server).
+    /// A new stream for which there is no room, though the peer keeps to its limit (server).
     Refused,
-    /// The block has no effect: it is late, or it breaks this rule.
+    /// No use: the block is late, or breaks this rule.
     Nothing(Option<Violation>),
 }
 
@@ -63,36 +64,36 @@ impl Block {
         }
     }
 
-    /// Returns true if the next block's fields need a new head.
+    /// Returns true if the next block needs a newly allocated head.
     #[inline]
     pub(crate) const fn needs_head(&self) -> bool {
         self.head.is_none()
     }
 
-    /// The next block's fields go into this head, unless there is one.
+    /// Makes the next block be read into this head, unless there is one already.
     #[inline]
     pub(crate) fn read_into(&mut self, head: Box<Head>) {
         self.head.get_or_insert(head);
     }
 
-    /// Takes away the head, unless a block is being received.
+    /// Takes away the spare head, unless a block is being received.
     #[inline]
     pub(crate) fn take_empty_head(&mut self) -> Option<Box<Head>> {
         self.head.take_if(|_| !self.is_open)
     }
 
-    /// Returns the stream whose block is not whole yet.
+    /// Returns the stream of an incomplete block.
     #[inline]
     pub(crate) fn unfinished(&self) -> Option<u32> {
         self.is_open.then_some(self.stream)
     }
 
-    /// Returns true if it is, or was, that of a new request.
+    /// Returns true if the last block belongs, or belonged, to a new request.
     const fn is_of_request(&self) -> bool {
         matches!(self.target, Target::Request)
     }
 
-    /// Returns the head of a new request whose block is not whole yet, as far as it was decoded.
+    /// Returns the head of a new request whose block is incomplete, as far as it was decoded.
     pub(crate) fn unfinished_request(&self) -> Option<&Head> {
         self.head.as_deref().filter(|_| self.is_open && !self.is_fresh && self.is_of_request())
     }

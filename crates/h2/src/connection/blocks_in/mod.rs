@@ -1,4 +1,4 @@
-//! Field sections that come: HEADERS and CONTINUATION (RFC 9113 §4.3, §6.2, §6.10).
+//! Received field sections: HEADERS and CONTINUATION (RFC 9113 §4.3, §6.2, §6.10).
 //!
 //! The target of a block is decided when its HEADERS is here; its fields go through the decoder into a
 //! scratch head, whatever the target, since the table must see them all; the verdict is given when the block
@@ -25,7 +25,7 @@ use crate::stream::state::State;
 
 /// The bound on field sections.
 impl Connection {
-    /// Takes field sections of so many bytes at most from now on, also of the one that is being read, where
+    /// Bounds field sections to so many bytes from now on, including the one that is being read, if
     /// `Limits::field_section_bytes` is larger; `u32::MAX` leaves it to the limits alone. The peer is not
     /// told.
     pub fn bound_heads(&mut self, bytes: u32) {
@@ -138,7 +138,7 @@ impl Connection {
         Ok(Step::More)
     }
 
-    /// Feeds the decoder with what is here.
+    /// Passes the available bytes to the decoder.
     #[inline]
     pub(super) fn fragment(
         &mut self,
@@ -172,7 +172,7 @@ impl Connection {
         self.finish_block(now)
     }
 
-    /// Decodes a block that is here in one piece, or finds it among those that are known.
+    /// Decodes a complete block, or finds it among the remembered ones.
     #[inline]
     fn decode_whole(&mut self, bytes: &[u8]) -> Result<(), ConnectionError> {
         let block = &mut self.block;
@@ -206,7 +206,7 @@ impl Connection {
         self.local.newest().field_section_bytes_max.unwrap_or(self.config.limits.field_section_bytes)
     }
 
-    /// Returns the size of a section that what came of its block pays for.
+    /// Returns the size of a section that the received bytes of its block allow.
     #[inline]
     fn paid_bytes(&self) -> u32 {
         let paid = self.block.wire_bytes.saturating_mul(self.config.limits.field_section_expansion);
@@ -246,7 +246,7 @@ impl Connection {
         ConnectionError::Peer(Violation::FIELDS_FAR_TOO_LARGE)
     }
 
-    /// Notes which limit the field section went over that was read last.
+    /// Records which limit the last field section exceeded.
     #[cold]
     fn note_large_section(&mut self) {
         let (check, limits) = (&self.block.check, self.section_limits());
@@ -269,8 +269,8 @@ impl Connection {
     }
 }
 
-/// The size of a section that costs nothing on the wire: a response of a few indexes may name long fields of
-/// the one before.
+/// The size of a section that needs few bytes on the wire: a response of a few indexes may name long fields
+/// of the previous one.
 const FREE_BYTES: u32 = 16 * 1024;
 
 fn prefix_len(header: FrameHeader) -> u32 {
@@ -279,7 +279,7 @@ fn prefix_len(header: FrameHeader) -> u32 {
     padded + priority
 }
 
-/// The target of a block (RFC 9113 §5.1).
+/// The use of a block (RFC 9113 §5.1).
 impl Connection {
     #[inline]
     fn aim(&mut self, header: FrameHeader, now: Time) -> Result<(), ConnectionError> {
@@ -330,8 +330,8 @@ impl Connection {
         Ok(Target::Request)
     }
 
-    /// Refuses a stream since too many are open, or were and are held here. The client is to blame for those
-    /// alone that it has open beyond the limit that it has acknowledged.
+    /// Refuses a stream because too many are open, or were and are held here. The client is to blame for
+    /// those alone that it has open beyond the limit that it has acknowledged.
     #[cold]
     fn refuse_new(&mut self, limit: u32, now: Time) -> Result<Target, ConnectionError> {
         self.counters.refused = self.counters.refused.wrapping_add(1);
@@ -354,7 +354,7 @@ impl Connection {
     }
 }
 
-/// The verdict on a whole block.
+/// The verdict on a complete block.
 impl Connection {
     #[inline]
     fn finish_block(&mut self, now: Time) -> Result<Step<'static>, ConnectionError> {
@@ -386,7 +386,7 @@ impl Connection {
         }
     }
 
-    /// Answers a rule that a block has broken.
+    /// Handles a rule that a block has broken.
     #[cold]
     fn refuse_block(&mut self, id: u32, rule: Violation, now: Time) -> Result<(), ConnectionError> {
         let is_first = self.notices.breaches.is_empty();
@@ -432,7 +432,7 @@ impl Connection {
         Ok(stream)
     }
 
-    /// Announces a request of which nothing was kept, for the application to refuse.
+    /// Announces a request that was not kept, for the application to refuse.
     #[cold]
     fn large_request_in(&mut self, id: u32, end: bool) -> Result<Option<Event<'static>>, Violation> {
         if let Some(rule) = self.block.check.violation() {

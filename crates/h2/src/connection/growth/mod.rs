@@ -1,5 +1,5 @@
-//! Receive windows that grow with what the path carries (see `bandwidth`), up to the limits, and never become
-//! smaller.
+//! Receive windows that grow with the capacity of the path (see `bandwidth`), up to the limits, and never
+//! shrink.
 //!
 //! A WINDOW_UPDATE gives the occasion: an application has consumed so much of a window that the peer is told.
 //! Small messages, idle connections and slow readers are therefore never measured. The sample starts when the
@@ -19,15 +19,15 @@ use super::Connection;
 use crate::flow::bandwidth::Span;
 use crate::frame::ping as ping_frame;
 
-/// The payload of PINGs that measure.
+/// The payload of PINGs that measure the round trip.
 pub(super) const MEASURE: [u8; 8] = *b"window?\0";
 
-/// After so many samples the next PING is sent at the latest.
+/// The most samples between two PINGs.
 const PAUSE_MAX: u32 = 1023;
 
-/// The occasions on which a window may grow.
+/// The events after which a window may grow.
 impl Connection {
-    /// Notes that so much of a window was consumed that it was worth a WINDOW_UPDATE.
+    /// Records that enough of a window was consumed for a WINDOW_UPDATE.
     #[cold]
     pub(super) fn occasion_to_measure(&mut self, stream: Option<StreamKey>) {
         let is_better = match self.growth.state {
@@ -41,7 +41,7 @@ impl Connection {
         }
     }
 
-    /// Notes that more was announced for a window.
+    /// Records that more was announced for a window.
     #[inline]
     pub(super) fn note_announced(&mut self, id: u32, increment: u32) {
         if self.growth.is_active
@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// Notes that DATA has come.
+    /// Records received DATA.
     #[inline]
     pub(super) fn data_came(&mut self, now: Time) {
         if self.growth.is_active {
@@ -75,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Notes that the application has consumed something.
+    /// Records consumed DATA.
     #[inline]
     pub(super) fn data_released(&mut self) {
         if self.growth.is_active && !self.growth.is_due {
@@ -83,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// Returns true when the reader has caught up with what the sample waits for.
+    /// Returns true if the reader has caught up with what the sample waits for.
     #[cold]
     fn is_worth_a_look(&self) -> bool {
         match self.growth.state {
@@ -96,7 +96,7 @@ impl Connection {
         }
     }
 
-    /// Notes that the PING is answered; says whether one was out.
+    /// Records the answer to a PING; returns whether one was sent.
     pub(super) fn measured(&mut self, now: Time) -> bool {
         let Some(sample) = self.growth.sample().filter(|sample| sample.ping == Ping::Out) else {
             return false;
@@ -108,7 +108,7 @@ impl Connection {
         true
     }
 
-    /// Ends or starts a sample, if that is due.
+    /// Ends or starts a sample, if it is due.
     #[inline]
     pub(super) fn measure_if_due(&mut self, now: Time) {
         if self.growth.is_due {
@@ -140,7 +140,7 @@ impl Connection {
         self.streams.get(stream).is_some_and(|entry| entry.state.is_receiving())
     }
 
-    /// Returns true when little of a stream's window, or of the connection's, waits to be consumed.
+    /// Returns true if little of a stream's window, or of the connection's, waits to be consumed.
     fn has_caught_up(&self, stream: Option<StreamKey>) -> bool {
         let window = match stream {
             Some(stream) => self.streams.get(stream).map(|entry| entry.window_in),
@@ -150,7 +150,7 @@ impl Connection {
     }
 }
 
-/// Samples.
+/// The samples.
 impl Connection {
     fn start_sample(&mut self, stream: Option<StreamKey>, now: Time) {
         let stream = stream.filter(|stream| self.is_open_to_data(*stream));
@@ -180,7 +180,7 @@ impl Connection {
         }
     }
 
-    /// Announces all that was consumed, so that the peer can use the whole of the windows.
+    /// Announces everything that was consumed, so that the peer can use the whole windows.
     fn announce_all(&mut self, stream: Option<StreamKey>) {
         let increment = self.window_in.announce();
         if increment > 0 {
@@ -194,8 +194,7 @@ impl Connection {
         }
     }
 
-    /// Ends the sample when the peer has used up a window and the reader has caught up, or when the time for
-    /// that is over.
+    /// Ends the sample if the peer has used up a window and the reader has caught up, or if its time is over.
     fn end_sample_if_over(&mut self, now: Time) {
         let State::Running(sample) = self.growth.state else { return };
         let Some(round_trip) = self.growth.path.round_trip().filter(|_| sample.ping != Ping::Out) else {
@@ -225,7 +224,7 @@ impl Connection {
         }
     }
 
-    /// Makes windows larger; says whether one was.
+    /// Makes windows larger; returns whether one has grown.
     fn grow(&mut self, sample: &Sample, stream: bool, connection: bool) -> bool {
         let mut has_grown = false;
         let mut least = 0;

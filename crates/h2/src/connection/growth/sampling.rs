@@ -1,4 +1,4 @@
-//! The sample that runs, and the results of those before.
+//! The present sample, and the results of earlier ones.
 
 use alula_machine::{Limits, StreamKey, Time};
 
@@ -10,14 +10,13 @@ pub(crate) struct Growth {
     pub(super) stream_max: u32,
     pub(super) connection_max: u32,
     pub(super) path: Bandwidth,
-    /// A sample runs, or is to start: DATA and releases are of interest.
+    /// True while a sample runs, or is about to start: DATA and releases are of interest.
     pub(super) is_active: bool,
-    /// The next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has to look at the sample, or
+    /// The next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has to check the sample, or
     /// to start it.
     pub(super) is_due: bool,
     pub(super) state: State,
-    /// The samples to be taken without a PING before the next one with it, and how many there are after that
-    /// one.
+    /// The samples without a PING before the next one with it, and how many follow that one.
     pub(super) pauses: u32,
     pub(super) pause: u32,
 }
@@ -36,7 +35,7 @@ pub(super) struct Sample {
     pub(super) ping: Ping,
     pub(super) of_connection: Use,
     pub(super) stream: Option<StreamKey>,
-    /// Zero is none.
+    /// The stream; zero for none.
     pub(super) id: u32,
     pub(super) of_stream: Use,
 }
@@ -44,20 +43,20 @@ pub(super) struct Sample {
 /// The PING of a sample.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Ping {
-    /// The sample has no PING: the round trip is known.
+    /// No PING is needed, because the round trip is known.
     None,
     Out,
     Answered,
 }
 
-/// The state of a window since the sample began.
+/// The use of a window since the sample began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Use {
-    /// The bytes that the peer was allowed to send at the beginning.
+    /// The bytes that the peer could send at the beginning.
     allowed: i64,
-    /// The same, and what was announced since.
+    /// The same with those announced since.
     pub(super) announced: i64,
-    /// The time at which all was used up that was allowed at the beginning.
+    /// The time at which everything allowed at the beginning was used up.
     pub(super) up_at: Option<Time>,
 }
 
@@ -75,8 +74,8 @@ impl Growth {
         }
     }
 
-    /// Returns true if the next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has something
-    /// to do.
+    /// Returns true if the next [`Connection::poll_transmit`](crate::Connection::poll_transmit) has work to
+    /// do.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.is_due
@@ -97,12 +96,12 @@ impl Use {
         Self { allowed: window.available(), announced: window.available(), up_at: None }
     }
 
-    /// Returns the bytes that have come.
+    /// Returns the received bytes.
     pub(super) fn bytes(&self, window: ReceiveWindow) -> u64 {
         u64::try_from(self.announced - window.available()).unwrap_or(0)
     }
 
-    /// Notes that DATA has come. A peer may leave less than a frame unused.
+    /// Records received DATA. A peer may leave less than a frame unused.
     pub(super) fn note(&mut self, window: ReceiveWindow, now: Time) {
         let came = self.announced - window.available();
         if self.up_at.is_none() && came >= self.allowed - self.allowed / 8 {
