@@ -343,7 +343,7 @@ fn a_download_that_somebody_watches_is_summed_up() {
     let (seen, _) = shown(&["get", "-o", &file, &text(b"twelve bytes")], On::Both, 0);
     let (name, rest) = seen.trim_end().split_once(": ").expect("a summary");
     assert_eq!(name, file);
-    assert!(rest.starts_with("13 B in ") && rest.ends_with("/s") && !rest.contains('\n'), "{rest}");
+    assert!(rest.starts_with("12 B in ") && rest.ends_with("/s") && !rest.contains('\n'), "{rest}");
     assert_eq!(shown(&["get", "-o", "/dev/null", &text(b"twelve bytes")], On::Both, 0).0, "");
     let ended = run(&["get", "-s", "-o", &file, &text(b"twelve bytes")]).expect(0);
     assert_eq!(ended.stderr, "");
