@@ -20,7 +20,6 @@ extern crate std;
 mod config;
 mod connection;
 mod content;
-mod contract;
 mod error;
 mod event;
 mod guard;

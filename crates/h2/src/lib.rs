@@ -17,7 +17,6 @@ extern crate std;
 
 mod config;
 mod connection;
-mod contract;
 mod error;
 mod event;
 mod flow;

@@ -15,12 +15,12 @@ mod few;
 mod handle;
 mod machine;
 mod message;
-mod tallies;
 #[cfg(feature = "tls")]
 mod tls;
 mod transport;
 
-pub use connection::idle::IdleObserver;
+pub use connection::checks::Keep;
+pub use connection::checks::idle::IdleObserver;
 pub use connection::membership::News;
 pub use connection::memory::heads::{keep_head, lend_head};
 pub use connection::memory::ledger::Ledger;
@@ -29,9 +29,7 @@ pub use connection::stream::{answer_notes::LeftNote, slot::Noted};
 pub use drive::asked::Asked;
 pub use drive::open_stream::Open;
 pub use drive::orphaned::Left;
-pub use drive::periodic::Keep;
 pub use drive::pool::{ConnectionPool, PoolBooks};
-pub use drive::respond::WholeAnswer;
 pub use drive::server_task::{Incoming, Requests, Rest, StreamName, Turn};
 pub use drive::shared::{Conn, FrameObserver};
 #[cfg(feature = "tls")]
@@ -50,6 +48,7 @@ pub use handle::body::BodyStream;
 pub use handle::body::{Body, gather};
 pub use handle::deadlines::Deadlines;
 pub use handle::encoding::Encoding;
+pub use handle::respond::WholeAnswer;
 pub use handle::stream::{Received, Stream, Written};
 pub use handle::writer::{BodyWriter, HeldHead, Sent};
 pub use machine::Machine;

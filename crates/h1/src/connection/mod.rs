@@ -9,6 +9,7 @@
 //! Rule 3: a message that was cut is never whole: the connection ends with an error instead.
 
 mod content_out;
+mod contract;
 mod heads_out;
 mod lifecycle;
 mod receive;

@@ -4,11 +4,11 @@ use alula_machine::{Exceeded, Time};
 
 use super::growth::MEASURE;
 use super::output::{GRACE, KEEP_ALIVE};
-use super::phase::{Phase, Step};
 use super::{Connection, UPDATES_PER_DATA};
 use crate::error::ConnectionError;
 use crate::event::{Event, Fact, Origin, Reset};
 use crate::frame::error_code::ErrorCode;
+use crate::frame::phase::{Phase, Step};
 use crate::frame::settings::{ENTRY_BYTES, SettingId, Settings};
 use crate::frame::{FrameHeader, FrameKind, MAX_31, SETTINGS_ACK, flag, ping};
 use crate::guard::violation::Violation;

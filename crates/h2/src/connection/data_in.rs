@@ -6,10 +6,10 @@
 use alula_machine::{StreamKey, Time};
 
 use super::Connection;
-use super::phase::{Phase, Step};
 use crate::error::ConnectionError;
 use crate::event::Event;
 use crate::flow::window::WindowExceeded;
+use crate::frame::phase::{Phase, Step};
 use crate::frame::{FrameHeader, flag};
 use crate::guard::violation::Violation;
 use crate::stream::absent::Frame;

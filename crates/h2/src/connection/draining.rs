@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use alula_machine::{StreamKey, Time};
 
 use super::Connection;
-use super::phase::Step;
 use crate::frame::error_code::ErrorCode;
+use crate::frame::phase::Step;
 use crate::stream::closed_ids::Closed;
 use crate::stream::half::Incoming;
 

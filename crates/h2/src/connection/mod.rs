@@ -4,7 +4,7 @@
 //! say what the frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams
 //! and ends the connection; `output` hands out control frames and keeps time; `growth` makes receive windows
 //! larger; `priority_in` notes what is urgent and `turns` says who may send then. The state for that is in
-//! `phase`, `timers`, `grants` and `priority_updates`, and below `blocks_in` and `growth`. Rules of more than
+//! `frame/phase`, `timers`, `grants` and `priority_updates`, and below `blocks_in` and `growth`. Rules of more than
 //! one file:
 //!
 //! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever
@@ -15,6 +15,7 @@
 //! place in the input where it becomes certain, whatever the pieces the input comes in.
 
 mod blocks_in;
+mod contract;
 mod control_in;
 mod data_in;
 mod data_out;
@@ -23,7 +24,6 @@ mod growth;
 mod heads_out;
 mod lifecycle;
 mod output;
-mod phase;
 mod priority_in;
 mod receive;
 mod refused_head;
@@ -58,10 +58,10 @@ use crate::trace::{FrameSummary, Trace};
 use self::blocks_in::block::Block;
 use self::draining::Draining;
 use self::growth::sampling::Growth;
-use self::phase::Phase;
 use self::refused_head::Breach;
 use self::timers::Timers;
 use crate::flow::grants::Turns;
+use crate::frame::phase::Phase;
 use crate::frame::priority_updates::PriorityUpdates;
 
 /// An HTTP/2 connection without sockets or clocks (RFC 9113). A driver, after every call that changes it:

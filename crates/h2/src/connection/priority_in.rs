@@ -3,8 +3,8 @@
 use alula_machine::{StreamKey, Time};
 
 use super::Connection;
-use super::phase::{Phase, Step};
 use crate::error::{ConnectionError, SendError};
+use crate::frame::phase::{Phase, Step};
 use crate::frame::priority::{Priority, URGENCY_MAX};
 use crate::frame::{FrameHeader, FrameKind, HEADER_BYTES, MAX_31};
 use crate::guard::violation::Violation;

@@ -6,9 +6,9 @@
 use alula_machine::Time;
 
 use super::Connection;
-use super::phase::{Phase, Step};
 use crate::error::ConnectionError;
 use crate::event::Received;
+use crate::frame::phase::{Phase, Step};
 use crate::frame::{FrameHeader, FrameKind, MAGIC, flag};
 use crate::guard::violation::Violation;
 

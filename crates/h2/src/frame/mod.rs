@@ -9,6 +9,7 @@
 pub(crate) mod dictionary;
 pub(crate) mod error_code;
 pub(crate) mod hold;
+pub(crate) mod phase;
 pub(crate) mod priority;
 pub(crate) mod priority_updates;
 pub(crate) mod settings;

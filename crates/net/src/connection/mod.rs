@@ -2,11 +2,11 @@
 //!
 //! Each part owns its state; this module composes them. Everything here is memory work: no system call, no
 //! user code, no waking. The files beside it that extend [`Connection`] each have one subject: `receive.rs`
-//! (what comes), `send.rs` (what goes), `periodic.rs` (slow peers, idle time, deadlines), `memory` (the
+//! (what comes), `send.rs` (what goes), `checks` (slow peers, idle time, deadlines), `memory` (the
 //! account).
 
+pub(crate) mod checks;
 pub(crate) mod claim;
-pub(crate) mod idle;
 pub(crate) mod inbox;
 pub(crate) mod input;
 pub(crate) mod life;
@@ -14,11 +14,9 @@ pub(crate) mod membership;
 pub(crate) mod memory;
 pub(crate) mod open_queue;
 pub(crate) mod output;
-pub(crate) mod progress;
 pub(crate) mod receive;
 pub(crate) mod room;
 pub(crate) mod send;
-pub(crate) mod starvation;
 pub(crate) mod stream;
 
 use std::sync::Arc;
@@ -32,8 +30,8 @@ use alula_machine::{Reason, StreamKey, Time};
 use crate::tls::Tls;
 use crate::{
     connection::{
+        checks::{idle::Idleness, progress::Progress, starvation::Starvation},
         claim::Claims,
-        idle::Idleness,
         inbox::Inbox,
         input::Input,
         life::Life,
@@ -41,9 +39,7 @@ use crate::{
         memory::{account::Held, first_head::FirstHead, ledger::Ledger, spares::Spares},
         open_queue::OpenQueue,
         output::Output,
-        progress::Progress,
         room::Room,
-        starvation::Starvation,
         stream::{
             pace::PeerPace,
             slot::{Sides, SlotKey},

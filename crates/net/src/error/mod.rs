@@ -1,7 +1,6 @@
 //! Failures of requests and connections: the request, the phase, the cause, and whether sending it again is
 //! safe.
 
-pub(crate) mod breach;
 pub(crate) mod cause;
 pub(crate) mod cause_shown;
 pub(crate) mod details;

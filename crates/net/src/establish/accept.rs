@@ -14,7 +14,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::{
     connection::{
-        idle::IdleObserver,
+        checks::idle::IdleObserver,
         memory::{account::CONNECTION_BYTES, ledger::Ledger},
     },
     drive::shared::Conn,

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use crate::tls::Tls;
 use crate::{
     connection::{
-        idle::IdleObserver,
+        checks::idle::IdleObserver,
         memory::read_buffers::{LENT_BYTES, give_back, lend},
     },
     drive::{

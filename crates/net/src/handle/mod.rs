@@ -4,5 +4,6 @@ pub(crate) mod body;
 pub(crate) mod deadlines;
 pub(crate) mod debug;
 pub(crate) mod encoding;
+pub(crate) mod respond;
 pub(crate) mod stream;
 pub(crate) mod writer;

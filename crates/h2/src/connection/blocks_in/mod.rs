@@ -10,10 +10,10 @@ use alula_hpack::DecodeError;
 use alula_machine::{Exceeded, StreamKey, Time};
 
 use self::block::{Block, Target};
-use super::phase::{Phase, Step};
 use super::{Connection, FAR_TOO_LARGE};
 use crate::error::ConnectionError;
 use crate::event::Event;
+use crate::frame::phase::{Phase, Step};
 use crate::frame::{FrameHeader, MAX_31, flag};
 use crate::guard::violation::{Scope, Violation};
 use crate::head::fields_in::{Collect, FieldCheck, RequestFacts, Section, SectionLimits, join_cookies};

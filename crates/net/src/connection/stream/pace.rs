@@ -1,6 +1,6 @@
 //! The pace of a peer in what it owes: content that a caller waits for, and room for our content.
 //!
-//! Rule 1: only the peer's delay counts, and `periodic.rs` says when that is. The time in which it owes
+//! Rule 1: only the peer's delay counts, and `connection/checks` says when that is. The time in which it owes
 //! nothing is taken out, and what it has shown before counts on: no measurement begins anew while the
 //! exchange lasts.
 //! Rule 2: bytes of content count, whatever frames them: chunk sizes, extensions, padding and empty DATA move
@@ -13,7 +13,7 @@ use std::time::Duration;
 use alula_machine::{Limits, Time};
 
 use crate::{
-    connection::idle::{LOOK_AFTER, part_of},
+    connection::checks::idle::{LOOK_AFTER, part_of},
     error::limit::Overrun,
 };
 

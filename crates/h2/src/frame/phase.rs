@@ -8,7 +8,7 @@ use crate::frame::error_code::ErrorCode;
 
 /// The position of the input.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     /// The client's magic bytes, of which some have come (server only).
     Magic { matched: usize },
     /// The start of a frame, or its header.
@@ -34,7 +34,7 @@ pub(super) enum Phase {
 }
 
 /// The result of a step.
-pub(super) enum Step<'i> {
+pub(crate) enum Step<'i> {
     /// The step has more to do.
     More,
     /// The step needs more input.

@@ -11,6 +11,11 @@
 //! Rule 3: a client judges its own requests by the deadlines of its callers; it only ends connections whose
 //! socket is stuck while nobody has a stream on them.
 
+pub(crate) mod asking;
+pub(crate) mod idle;
+pub(crate) mod progress;
+pub(crate) mod starvation;
+
 use std::{sync::Arc, time::Duration};
 
 use alula_machine::{Reason, Time};
@@ -18,7 +23,7 @@ use alula_machine::{Reason, Time};
 use crate::{
     connection::{
         Connection,
-        idle::{IdleObserver, LOOK_AFTER},
+        checks::idle::{IdleObserver, LOOK_AFTER},
         stream::{
             pace::LeastPace,
             slot::{Slot, SlotKey},
