@@ -1,6 +1,5 @@
 //! The errors of HTTP/2: ends of connections, and refusals of commands.
 
-use crate::frame::error_code::ErrorCode;
 use crate::guard::violation::Violation;
 
 pub use alula_machine::Awaited;
@@ -12,23 +11,10 @@ pub type ConnectionError = alula_machine::ConnectionError<Violation>;
 /// was written.
 pub type SendError = alula_machine::SendError<Violation>;
 
-impl ErrorCode {
-    /// Returns the error code with which the connection ended, sent by either side.
-    pub const fn of(error: &ConnectionError) -> Self {
-        match error {
-            ConnectionError::Peer(violation) => violation.code,
-            ConnectionError::Compression { .. } => Self::COMPRESSION_ERROR,
-            ConnectionError::GoAway { code, .. } | ConnectionError::Closed(Some(code)) => *code,
-            ConnectionError::TimedOut(Awaited::SettingsAck) => Self::SETTINGS_TIMEOUT,
-            ConnectionError::TimedOut(Awaited::Head) => Self::ENHANCE_YOUR_CALM,
-            _ => Self::NO_ERROR,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::error_code::ErrorCode;
     use alloc::string::ToString;
 
     #[test]

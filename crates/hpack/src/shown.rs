@@ -5,12 +5,6 @@ use core::fmt;
 
 use alula_fields::masked_field;
 
-use crate::decode::decoder::Decoder;
-use crate::decode::visitor::Decoded;
-use crate::encode::field::{Field, Indexing};
-use crate::encode::prepared::PreparedBlock;
-use crate::table::dynamic::Table;
-
 /// A name and a value in displayed form.
 pub(crate) struct Shown<'a> {
     pub(crate) name: &'a [u8],
@@ -33,46 +27,9 @@ impl fmt::Debug for Shown<'_> {
     }
 }
 
-impl fmt::Debug for Field<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_secret = self.indexing == Indexing::Never;
-        let shown = Shown { name: self.name, value: self.value, is_secret };
-        write!(f, "Field({shown:?}, {:?})", self.indexing)
-    }
-}
-
-impl fmt::Debug for Decoded<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = Shown { name: self.name, value: self.value, is_secret: self.never };
-        write!(f, "Decoded({shown:?}, {:?})", self.class)
-    }
-}
-
-/// Shows the size.
-impl fmt::Debug for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table").field("size", &self.size()).field("size_max", &self.size_max()).finish()
-    }
-}
-
-/// Shows the size of its table.
-impl fmt::Debug for Decoder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decoder").field("table", &self.table()).finish_non_exhaustive()
-    }
-}
-
-/// Shows the number of holes.
-impl fmt::Debug for PreparedBlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedBlock").field("holes", &self.holes()).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Encoder, EncoderConfig, Part, Policy};
+    use crate::{Encoder, EncoderConfig, Field, Indexing, Part, Policy, PreparedBlock};
     use alloc::format;
     use alula_machine::OutBuf;
 

@@ -19,7 +19,6 @@ mod message;
 mod tls;
 mod transport;
 
-pub use connection::checks::Keep;
 pub use connection::checks::idle::IdleObserver;
 pub use connection::membership::News;
 pub use connection::memory::heads::{keep_head, lend_head};
@@ -27,6 +26,7 @@ pub use connection::memory::ledger::Ledger;
 pub use connection::stream::tally::Tally;
 pub use connection::stream::{answer_notes::LeftNote, slot::Noted};
 pub use drive::asked::Asked;
+pub use drive::keep::Keep;
 pub use drive::open_stream::Open;
 pub use drive::orphaned::Left;
 pub use drive::pool::{ConnectionPool, PoolBooks};

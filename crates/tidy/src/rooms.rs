@@ -33,9 +33,19 @@ pub fn check_rooms(sources: &[Source]) -> Vec<String> {
 /// Imports of types and traits from the root of their own crate, which only hands them on.
 #[must_use]
 pub fn check_imports(sources: &[Source]) -> Vec<String> {
-    let is_code = |path: &str| path.ends_with(".rs") && !path.ends_with("tests.rs");
-    let files = sources.iter().filter(|source| below_src(&source.path).is_some_and(is_code));
-    files.flat_map(of_root).collect()
+    in_product(sources).flat_map(|(source, ..)| of_root(source)).collect()
+}
+
+/// The files of code of the product without those of tests, each with its crate and its path below `src`.
+pub(crate) fn in_product(sources: &[Source]) -> impl Iterator<Item = (&Source, &str, &str)> {
+    let is_test = |path: &str| path.ends_with("tests.rs") || path.contains("/tests/");
+    sources.iter().filter(move |source| source.path.ends_with(".rs") && !is_test(&source.path)).filter_map(
+        |source| {
+            let within = below_src(&source.path)?;
+            let name = source.path.split('/').nth(1)?;
+            Some((source, name, within))
+        },
+    )
 }
 
 /// The path below `src` of a file of the product.

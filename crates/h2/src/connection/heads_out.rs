@@ -38,7 +38,7 @@ impl Connection {
             self.check_connect_protocol()?;
         }
         self.check_request_size(facts.size)?;
-        let content = content_out(facts.content_length, end)?;
+        let content = facts.content(end)?;
         let state = State::IDLE.sent(Outgoing::Head { end_stream: end })?;
         let stream = self.begin_sending(&facts, content, state);
         self.flush(out);
@@ -76,7 +76,7 @@ impl Connection {
             self.check_connect_protocol()?;
         }
         self.check_request_size(facts.size)?;
-        let content = content_out(facts.content_length, end)?;
+        let content = facts.content(end)?;
         let state = State::IDLE.sent(Outgoing::Head { end_stream: end })?;
         let stream = self.begin_sending(&facts, content, state);
         self.flush(out);
@@ -110,7 +110,7 @@ impl Connection {
             // There is nothing whose length could be stated (RFC 9110 §8.6).
             204 if facts.content_length.is_some() => return Err(SendError::ContentLength),
             204 | 304 => Content::NONE,
-            _ => content_out(facts.content_length, end)?,
+            _ => facts.content(end)?,
         };
         entry.content_out = content;
         entry.is_tunnel = is_tunnel;
@@ -229,7 +229,7 @@ impl Connection {
     /// against the memory of a connection, since it is written in one piece.
     #[inline]
     fn check_size(&self, size: usize) -> Result<(), SendError> {
-        check_own_size(size, &self.config.limits)?;
+        fields_out::check_own_size(size, &self.config.limits)?;
         match self.peer.field_section_bytes_max {
             Some(limit) if size as u64 > u64::from(limit) => {
                 Err(SendError::FieldsTooLarge { size: size as u64, limit })
@@ -237,25 +237,6 @@ impl Connection {
             _ => Ok(()),
         }
     }
-}
-
-impl HeadFacts {
-    /// Checks what no connection with these limits would accept.
-    pub(crate) fn check(&self, end: bool, limits: &Limits) -> Result<(), SendError> {
-        check_own_size(self.size, limits)?;
-        content_out(self.content_length, end).map(drop)
-    }
-}
-
-#[inline]
-fn check_own_size(size: usize, limits: &Limits) -> Result<(), SendError> {
-    let (size, limit) = (size as u64, limits.connection_memory_bytes);
-    if size > limit { Err(SendError::HeadTooLarge { size, limit }) } else { Ok(()) }
-}
-
-#[inline]
-fn content_out(stated: Option<u64>, end: bool) -> Result<Content, SendError> {
-    Content::stated(stated).check(0, end).map_err(|_| SendError::ContentLength)
 }
 
 /// Writing of frames.

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::error::{Awaited, ConnectionError};
+
 /// The reason for which a stream or a connection ended, as a number on the wire (RFC 9113 §7).
 ///
 /// ```
@@ -42,6 +44,18 @@ impl ErrorCode {
     pub const INADEQUATE_SECURITY: Self = Self(0xc);
     /// HTTP/1.1 is required instead.
     pub const HTTP_1_1_REQUIRED: Self = Self(0xd);
+
+    /// Returns the error code with which the connection ended, sent by either side.
+    pub const fn of(error: &ConnectionError) -> Self {
+        match error {
+            ConnectionError::Peer(violation) => violation.code,
+            ConnectionError::Compression { .. } => Self::COMPRESSION_ERROR,
+            ConnectionError::GoAway { code, .. } | ConnectionError::Closed(Some(code)) => *code,
+            ConnectionError::TimedOut(Awaited::SettingsAck) => Self::SETTINGS_TIMEOUT,
+            ConnectionError::TimedOut(Awaited::Head) => Self::ENHANCE_YOUR_CALM,
+            _ => Self::NO_ERROR,
+        }
+    }
 
     /// Returns the registered name, or `None` for an unregistered code.
     pub const fn name(self) -> Option<&'static str> {

@@ -5,13 +5,14 @@
 //! space around values: it is no part of a value (RFC 9110 §5.5) and is left out when values are written.
 
 use alula_fields::{Authority, FieldSection, KnownName, RequestHead, ResponseHead, Scheme, Status, bytes};
+use alula_machine::Limits;
 
 use crate::error::SendError;
 use crate::guard::violation::Violation;
 use crate::head::fields_in::{HAS_RULES, Section};
 use crate::head::last_authority::LastAuthority;
 use crate::head::repeated::Known;
-use crate::stream::content;
+use crate::stream::content::{self, Content};
 
 /// The facts of a head to be sent that the machine needs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -21,6 +22,26 @@ pub(crate) struct HeadFacts {
     pub(crate) content_length: Option<u64>,
     /// Name + value + 32, summed over pseudo-fields and fields (RFC 9113 §10.5.1).
     pub(crate) size: usize,
+}
+
+impl HeadFacts {
+    /// Checks what no connection with these limits would accept.
+    pub(crate) fn check(&self, end: bool, limits: &Limits) -> Result<(), SendError> {
+        check_own_size(self.size, limits)?;
+        self.content(end).map(drop)
+    }
+
+    /// Returns the content that is stated, of which there is none where the head is the `end`.
+    #[inline]
+    pub(crate) fn content(&self, end: bool) -> Result<Content, SendError> {
+        Content::stated(self.content_length).check(0, end).map_err(|_| SendError::ContentLength)
+    }
+}
+
+#[inline]
+pub(crate) fn check_own_size(size: usize, limits: &Limits) -> Result<(), SendError> {
+    let (size, limit) = (size as u64, limits.connection_memory_bytes);
+    if size > limit { Err(SendError::HeadTooLarge { size, limit }) } else { Ok(()) }
 }
 
 /// Checks a request; its fields only if they are not `known` to be valid. `known_authority` is the last

@@ -4,6 +4,8 @@
 //! kept until as many bytes are there as its lengths ask for, and only then looked at again. No string is
 //! scanned twice, and the limit for strings bounds the bytes that are kept.
 
+use core::fmt;
+
 use alloc::vec::Vec;
 
 use alula_fields::KnownName;
@@ -478,4 +480,11 @@ fn make_room(large: &mut Vec<u8>, room: usize) -> &mut [u8] {
         large.resize(room.next_power_of_two(), 0);
     }
     large
+}
+
+/// Shows the size of its table.
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").field("table", &self.table()).finish_non_exhaustive()
+    }
 }

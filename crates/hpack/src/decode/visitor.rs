@@ -1,5 +1,8 @@
 //! The output of a decoder.
 
+use core::fmt;
+
+use crate::shown::Shown;
 use alula_fields::KnownName;
 
 use crate::encode::class::Class;
@@ -114,5 +117,12 @@ impl<F: FnMut(Decoded<'_>)> Visitor for F {
     #[inline]
     fn field(&mut self, field: Decoded<'_>) {
         self(field);
+    }
+}
+
+impl fmt::Debug for Decoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = Shown { name: self.name, value: self.value, is_secret: self.never };
+        write!(f, "Decoded({shown:?}, {:?})", self.class)
     }
 }

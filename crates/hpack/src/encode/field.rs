@@ -1,5 +1,8 @@
 //! A field as the encoder takes it.
 
+use core::fmt;
+
+use crate::shown::Shown;
 use alula_fields::KnownName;
 
 /// A name and a value to encode, borrowed, with the indexing that is allowed.
@@ -61,4 +64,12 @@ pub enum Indexing {
     Without,
     /// A literal that intermediaries must not index either, for secrets. Only the name may be an index.
     Never,
+}
+
+impl fmt::Debug for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_secret = self.indexing == Indexing::Never;
+        let shown = Shown { name: self.name, value: self.value, is_secret };
+        write!(f, "Field({shown:?}, {:?})", self.indexing)
+    }
 }

@@ -204,3 +204,10 @@ impl fmt::Display for PrepareError {
 }
 
 impl core::error::Error for PrepareError {}
+
+/// Shows the number of holes.
+impl fmt::Debug for PreparedBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedBlock").field("holes", &self.holes()).finish_non_exhaustive()
+    }
+}

@@ -52,7 +52,7 @@ pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Bytes), Dec
             out[at] = byte;
             at += 1;
             bit += len;
-            all &= Bytes::of(byte).to_step();
+            all &= to_step(Bytes::of(byte));
             if bit + ROUND > end {
                 break;
             }
@@ -60,7 +60,7 @@ pub(crate) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(usize, Bytes), Dec
         }
     }
     let (at, tail) = decode_tail(inverted_at(coded, bit), end - bit, out, at)?;
-    Ok((at, Bytes::from_step(all & tail)))
+    Ok((at, from_step(all & tail)))
 }
 
 /// Decodes the last bits of a string, fewer than a round has, without reading the padding as code.
@@ -89,7 +89,7 @@ fn decode_tail(
             (byte, len) = one(step, !inverted, left)?;
             out[at] = byte;
             at += 1;
-            all &= Bytes::of(byte).to_step();
+            all &= to_step(Bytes::of(byte));
         }
         inverted <<= len;
         left -= len;
@@ -180,7 +180,7 @@ impl Step {
     const LONG: Self = Self(CLASSES);
 
     const fn one(byte: u8, len: u8) -> Self {
-        let classes = Bytes::of(byte).to_step() & CLASSES;
+        let classes = to_step(Bytes::of(byte)) & CLASSES;
         Self(8 | (len as u32) << 8 | classes | (byte as u32) << 16)
     }
 
@@ -210,16 +210,14 @@ impl Step {
 const CLASS_SHIFT: u32 = 14;
 const CLASSES: u32 = 3 << CLASS_SHIFT;
 
-impl Bytes {
-    /// Returns the classes as bits of a step; all other bits are ones, so that `&` intersects sets of
-    /// classes.
-    const fn to_step(self) -> u32 {
-        (self.bits() as u32) << CLASS_SHIFT | !CLASSES
-    }
+/// Returns the classes as bits of a step; all other bits are ones, so that `&` intersects sets of
+/// classes.
+const fn to_step(classes: Bytes) -> u32 {
+    (classes.bits() as u32) << CLASS_SHIFT | !CLASSES
+}
 
-    const fn from_step(step: u32) -> Self {
-        Self::from_bits((step >> CLASS_SHIFT & 3) as u8)
-    }
+const fn from_step(step: u32) -> Bytes {
+    Bytes::from_bits((step >> CLASS_SHIFT & 3) as u8)
 }
 
 static STEPS: [Step; 1 << STEP] = {

@@ -10,6 +10,8 @@
 //! Rule 2: both rings grow by use up to what the maximum size asks for, and shrink in `trim`; nothing else
 //! allocates.
 
+use core::fmt;
+
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -431,6 +433,13 @@ const NEAR_MAX: u32 = 126 - static_table::LAST;
 const RING_MIN: usize = 256;
 /// The least bytes of a trimmed ring.
 const RING_KEPT_MIN: usize = 64;
+
+/// Shows the size.
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("size", &self.size()).field("size_max", &self.size_max()).finish()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -17,6 +17,7 @@ pub(crate) mod output;
 pub(crate) mod receive;
 pub(crate) mod room;
 pub(crate) mod send;
+pub(crate) mod send_file;
 pub(crate) mod stream;
 
 use std::sync::Arc;
@@ -48,7 +49,7 @@ use crate::{
         },
     },
     drive::{
-        reader::{HandOver, Side},
+        reader::{HandOver, Reader, Side},
         wakers::Wakes,
     },
     error::{Error, cause::Cause, limit::Overrun, refused::Refused},
@@ -205,6 +206,25 @@ impl Connection {
         if held == Sides::NONE {
             self.recycle(at);
         }
+        unheard_since
+    }
+
+    /// Takes back handles of a stream, and the memory that its user had.
+    #[inline]
+    pub(crate) fn take_back(
+        &mut self,
+        at: SlotKey,
+        sides: Sides,
+        head: Option<Box<Head>>,
+        content: Content,
+    ) -> Option<Time> {
+        self.give_back(at, content.len());
+        let unheard_since = self.release(at, sides);
+        if let Some(head) = head {
+            self.spares.give_head(head);
+        }
+        self.give_content(content);
+        self.take_notices();
         unheard_since
     }
 
@@ -516,6 +536,13 @@ impl Connection {
     pub(crate) fn wake_task_of_server(&mut self) {
         if !self.machine.is_client() {
             self.wake_task();
+        }
+    }
+
+    /// Lets a client's caller leave, and passes on its role as the reader.
+    pub(crate) fn give_way(&mut self, leaves: impl Fn(Reader) -> bool) {
+        if self.machine.is_client() {
+            self.hand_over.give_way(leaves, &mut self.slots, &mut self.wake);
         }
     }
 

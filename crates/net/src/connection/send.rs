@@ -1,6 +1,8 @@
 //! Sending: heads and content go from the handles of streams to the machine, as far as there is room for
 //! them.
 
+use std::io;
+
 use alula_fields::{FieldSection, ResponseHead, Status};
 use alula_machine::{StreamKey, Time};
 
@@ -263,5 +265,49 @@ impl Connection {
         self.room.call_next(&mut self.slots, self.now, is_crowded, |slot| {
             hand_over.wake_caller(&mut slot.waits[Side::Write as usize], wake);
         });
+    }
+}
+
+/// Output.
+impl Connection {
+    /// Returns false if there is certainly nothing to write: most turns only read. The output of TLS is not
+    /// looked into.
+    #[inline]
+    pub(crate) fn may_have_output(&self) -> bool {
+        self.is_secure() || self.output.unsent() > 0 || self.machine.wants_write()
+    }
+
+    /// Prepares the bytes that leave next. False when there is nothing.
+    pub(crate) fn stage(&mut self) -> bool {
+        self.machine.poll_transmit(self.now, self.output.buffer());
+        if self.output.drop_if_failed() {
+            return false;
+        }
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &mut self.tls {
+            let (waiting, leaving) = self.output.begin_to_encrypt();
+            self.room.prepare(waiting.len(), leaving);
+            let encrypted = tls.encrypt(waiting, leaving);
+            let is_any = !leaving.is_empty();
+            if let Err(error) = encrypted {
+                self.end(error);
+            }
+            return is_any;
+        }
+        self.output.stage()
+    }
+
+    /// Records that the socket is full; the task waits for room.
+    pub(crate) fn output_blocked(&mut self) {
+        self.output.block();
+        self.look_soon();
+        self.wake_task();
+    }
+
+    /// Gives up the output alone: bytes that the peer sent before it closed are still worth reading, and a
+    /// read will show that it closed.
+    pub(crate) fn write_failed(&mut self, error: io::Error) {
+        self.output.fail(Error::io(Phase::Send, error));
+        self.end_if_cut();
     }
 }

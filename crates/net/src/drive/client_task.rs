@@ -129,7 +129,7 @@ impl Future for Standby {
             conn.unlock_and_wake(connection);
             return Poll::Ready(());
         }
-        let wait = connection.standby_wait(now).min(watch.leaves_at.saturating_since(now));
+        let wait = standby_wait(&connection, now).min(watch.leaves_at.saturating_since(now));
         conn.unlock_and_wake(connection);
         sleep(timer, Instant::now() + wait, cx);
         Poll::Pending
@@ -171,19 +171,17 @@ fn read_on<'a>(conn: &'a Conn, mut connection: Guard<'a>, cx: &mut Context<'_>) 
     }
 }
 
-impl Connection {
-    /// Returns the longest time that the standby task may sleep.
-    fn standby_wait(&self, now: Time) -> Duration {
-        let far = Duration::from_secs(3600);
-        let tick = if self.hand_over.task_reads() { far } else { TICK };
-        let machine = self.machine.poll_timeout();
-        let asked = self.life.asked_until();
-        [self.next_deadline, machine, self.idleness.look_at(), self.calls_again_at(), asked]
-            .into_iter()
-            .flatten()
-            .map(|at| at.saturating_since(now))
-            .fold(tick, Duration::min)
-    }
+/// Returns the longest time that the standby task may sleep.
+fn standby_wait(connection: &Connection, now: Time) -> Duration {
+    let far = Duration::from_secs(3600);
+    let tick = if connection.hand_over.task_reads() { far } else { TICK };
+    let machine = connection.machine.poll_timeout();
+    let asked = connection.life.asked_until();
+    [connection.next_deadline, machine, connection.idleness.look_at(), connection.calls_again_at(), asked]
+        .into_iter()
+        .flatten()
+        .map(|at| at.saturating_since(now))
+        .fold(tick, Duration::min)
 }
 
 #[cfg(all(test, target_pointer_width = "64"))]

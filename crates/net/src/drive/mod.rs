@@ -3,6 +3,7 @@
 pub(crate) mod asked;
 pub(crate) mod breach;
 pub(crate) mod client_task;
+pub(crate) mod keep;
 pub(crate) mod open_stream;
 pub(crate) mod orphaned;
 pub(crate) mod pool;

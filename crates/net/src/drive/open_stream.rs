@@ -16,7 +16,10 @@ use crate::{
         Error, Phase, Retry,
         cause::{Cause, Refusal},
     },
-    handle::stream::Stream,
+    handle::{
+        stream::Stream,
+        writer::{BodyWriter, HeldHead},
+    },
     machine::Machine,
 };
 
@@ -93,6 +96,12 @@ impl<F> Drop for Open<'_, F> {
 }
 
 impl Conn {
+    /// Creates the writer of a request whose head is held back, to be sent on this connection if that takes
+    /// it by then.
+    pub fn writer_of_held(self: Arc<Self>, head: Box<dyn HeldHead>) -> BodyWriter {
+        BodyWriter::of_held(self, head)
+    }
+
     /// Opens a stream as `send` says, waiting in order of arrival while the peer allows no more.
     ///
     /// The note is part of the sentences of its failures. Dropping the future before it is ready opens

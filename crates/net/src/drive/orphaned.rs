@@ -24,19 +24,9 @@ pub struct Left {
     pub note: LeftNote,
 }
 
-impl Stream {
-    /// Leaves the sending direction, on which nothing was sent, to the connection's task, which is woken and
-    /// [reclaims](Conn::reclaim) it. A stream that is gone has nobody to answer.
-    #[cold]
-    pub fn leave(self, note: LeftNote) {
-        if self.conn().note_left(self.at(), note) {
-            self.forget(Sides::WRITE);
-        }
-    }
-}
-
 impl Conn {
-    fn note_left(&self, at: SlotKey, note: LeftNote) -> bool {
+    /// Notes that the responder of a stream was dropped; false when the stream is gone.
+    pub(crate) fn note_left(&self, at: SlotKey, note: LeftNote) -> bool {
         let mut connection = self.lock();
         let Some(slot) = connection.slots.get(at).filter(|slot| slot.failed.is_none()) else { return false };
         slot.answer.leave(note);

@@ -213,7 +213,7 @@ impl Conn {
             connection.settle_memory();
         }
         connection.leave_kit_if_crowded();
-        let rest = connection.rest();
+        let rest = rest(&connection);
         self.unlock_and_wake(connection);
         rest
     }
@@ -246,22 +246,6 @@ impl Conn {
     /// Converts a time of this connection to an instant.
     pub fn instant(&self, time: Time) -> Instant {
         self.started() + Duration::from_nanos(time.as_nanos())
-    }
-}
-
-impl Connection {
-    fn rest(&self) -> Rest {
-        let or_never = |at: Option<Time>| at.unwrap_or(Time::FAR);
-        let calls_at = or_never(self.calls_again_at());
-        let due = or_never(self.next_deadline).min(or_never(self.machine.poll_timeout()));
-        Rest {
-            wakes_at: due.min(or_never(self.idleness.look_at())).min(calls_at),
-            // Bytes that the socket had no room for must still go out: the answer is not complete without
-            // them.
-            is_drained: self.machine.is_closed() && self.is_unused() && self.output.unsent() == 0,
-            is_lean: !self.has_kit,
-            goes_on: self.goes_on() || (self.input.is_stopped() && self.wants_read()),
-        }
     }
 }
 
@@ -303,5 +287,22 @@ impl Conn {
         give_back(wide);
         self.lock().hand_over.end_to_read(half);
         closed
+    }
+}
+
+/// Returns the plan of a connection whose output was written.
+fn rest(connection: &Connection) -> Rest {
+    let or_never = |at: Option<Time>| at.unwrap_or(Time::FAR);
+    let calls_at = or_never(connection.calls_again_at());
+    let due = or_never(connection.next_deadline).min(or_never(connection.machine.poll_timeout()));
+    Rest {
+        wakes_at: due.min(or_never(connection.idleness.look_at())).min(calls_at),
+        // Bytes that the socket had no room for must still go out: the answer is not complete without
+        // them.
+        is_drained: connection.machine.is_closed()
+            && connection.is_unused()
+            && connection.output.unsent() == 0,
+        is_lean: !connection.has_kit,
+        goes_on: connection.goes_on() || (connection.input.is_stopped() && connection.wants_read()),
     }
 }

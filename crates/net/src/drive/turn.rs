@@ -3,11 +3,10 @@
 use std::{
     io,
     pin::Pin,
-    task::{Context, Poll, Waker},
+    task::{Context, Poll},
 };
 
 use alula_fields::Head;
-use alula_machine::Time;
 use tokio::io::AsyncRead;
 
 use crate::{
@@ -54,7 +53,8 @@ impl Conn {
                 self.unlock_and_wake(connection);
                 return Poll::Pending;
             }
-            if connection.part(me, cx.waker()) == Part::Rests {
+            let locked = &mut *connection;
+            if locked.hand_over.part(me, cx.waker(), &mut locked.wake) == Part::Rests {
                 self.unlock_and_wake(connection);
                 return Poll::Pending;
             }
@@ -265,39 +265,6 @@ impl Reader {
             Self::Task | Self::Nobody => false,
             Self::Caller(slot, Side::Read) => slot == index && sides.has(Sides::READ),
             Self::Caller(slot, Side::Write) => slot == index && sides.has(Sides::WRITE),
-        }
-    }
-}
-
-impl Connection {
-    /// Returns the next step of a caller that waits.
-    fn part(&mut self, me: Reader, waker: &Waker) -> Part {
-        self.hand_over.part(me, waker, &mut self.wake)
-    }
-
-    /// Takes back handles of a stream, and the memory that its user had.
-    #[inline]
-    pub(crate) fn take_back(
-        &mut self,
-        at: SlotKey,
-        sides: Sides,
-        head: Option<Box<Head>>,
-        content: Content,
-    ) -> Option<Time> {
-        self.give_back(at, content.len());
-        let unheard_since = self.release(at, sides);
-        if let Some(head) = head {
-            self.spares.give_head(head);
-        }
-        self.give_content(content);
-        self.take_notices();
-        unheard_since
-    }
-
-    /// Lets a client's caller leave, and passes on its role as the reader.
-    pub(crate) fn give_way(&mut self, leaves: impl Fn(Reader) -> bool) {
-        if self.machine.is_client() {
-            self.hand_over.give_way(leaves, &mut self.slots, &mut self.wake);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Writing the output to the socket, and ending it.
 
-use std::{io, task::Context};
+use std::{fs::File, io, ops::Range, task::Context};
 
 use crate::{
-    connection::Connection,
+    connection::stream::slot::SlotKey,
     drive::shared::{Conn, Guard},
-    error::{Error, Phase},
+    error::Error,
     transport::WriteHalf,
 };
 
@@ -92,47 +92,31 @@ impl Conn {
         let _ = if is_cut { self.io().abort() } else { self.io().shut() };
         connection
     }
-}
 
-impl Connection {
-    /// Returns false if there is certainly nothing to write: most turns only read. The output of TLS is not
-    /// looked into.
-    #[inline]
-    pub(crate) fn may_have_output(&self) -> bool {
-        self.is_secure() || self.output.unsent() > 0 || self.machine.wants_write()
-    }
-
-    /// Prepares the bytes that leave next. False when there is nothing.
-    fn stage(&mut self) -> bool {
-        self.machine.poll_transmit(self.now, self.output.buffer());
-        if self.output.drop_if_failed() {
-            return false;
+    /// Sends as much of a part as the socket takes at once, after the waiting output; `None` when that cannot
+    /// be done.
+    pub(crate) fn send_file<'a>(
+        &'a self,
+        mut connection: Guard<'a>,
+        at: SlotKey,
+        file: &File,
+        part: Range<u64>,
+    ) -> (Guard<'a>, Result<Option<usize>, Error>) {
+        let bytes = part.end.saturating_sub(part.start);
+        if bytes == 0 || connection.length_for_file(at).is_none_or(|left| left < bytes) {
+            let failure = connection.failure_of(at);
+            return (connection, failure.map_or(Ok(None), Err));
         }
-        #[cfg(feature = "tls")]
-        if let Some(tls) = &mut self.tls {
-            let (waiting, leaving) = self.output.begin_to_encrypt();
-            self.room.prepare(waiting.len(), leaving);
-            let encrypted = tls.encrypt(waiting, leaving);
-            let is_any = !leaving.is_empty();
-            if let Err(error) = encrypted {
-                self.end(error);
-            }
-            return is_any;
+        connection = self.write_all_by(connection, WriteHalf::try_write_more);
+        if !connection.output.may_be_bypassed() {
+            let sent = if connection.output.failure().is_some() { None } else { Some(0) };
+            return (connection, Ok(sent));
         }
-        self.output.stage()
-    }
-
-    /// Records that the socket is full; the task waits for room.
-    pub(crate) fn output_blocked(&mut self) {
-        self.output.block();
-        self.look_soon();
-        self.wake_task();
-    }
-
-    /// Gives up the output alone: bytes that the peer sent before it closed are still worth reading, and a
-    /// read will show that it closed.
-    fn write_failed(&mut self, error: io::Error) {
-        self.output.fail(Error::io(Phase::Send, error));
-        self.end_if_cut();
+        connection.output.begin_to_bypass();
+        drop(connection);
+        let sent = self.io().try_send_file(file, part.start, usize::try_from(bytes).unwrap_or(usize::MAX));
+        connection = self.lock();
+        let sent = connection.sent_of_file(at, &sent);
+        (connection, sent)
     }
 }

@@ -5,5 +5,6 @@ pub(crate) mod deadlines;
 pub(crate) mod debug;
 pub(crate) mod encoding;
 pub(crate) mod respond;
+pub(crate) mod send_file;
 pub(crate) mod stream;
 pub(crate) mod writer;

@@ -12,7 +12,10 @@ use alula_machine::{Reservation, StreamKey};
 use tokio::time::Instant;
 
 use crate::{
-    connection::stream::slot::{Expectation, Sides, Slot, SlotKey},
+    connection::stream::{
+        answer_notes::LeftNote,
+        slot::{Expectation, Sides, Slot, SlotKey},
+    },
     drive::{asked::Asked, reader::Side, shared::Conn},
     error::{Error, Phase, cause::Refusal},
     establish::version::Version,
@@ -160,6 +163,15 @@ impl Stream {
     /// this one.
     pub fn add_answer_headers(&self, headers: &mut FieldSection) {
         self.with_slot(|slot| slot.answer.add_headers(headers));
+    }
+
+    /// Leaves the sending direction, on which nothing was sent, to the connection's task, which is woken and
+    /// [reclaims](Conn::reclaim) it. A stream that is gone has nobody to answer.
+    #[cold]
+    pub fn leave(self, note: LeftNote) {
+        if self.conn().note_left(self.at(), note) {
+            self.forget(Sides::WRITE);
+        }
     }
 
     /// Drops a side without telling the connection, which keeps it for another handle.

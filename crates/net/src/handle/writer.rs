@@ -47,6 +47,11 @@ pub trait HeldHead: Send + Sync {
 pub struct Sent(());
 
 impl BodyWriter {
+    /// Creates the writer of a request whose head is held back.
+    pub(crate) fn of_held(conn: Arc<Conn>, head: Box<dyn HeldHead>) -> Self {
+        Self { held: Some(head), ..Self::new(Stream::unopened(conn)) }
+    }
+
     pub(crate) fn new(stream: Stream) -> Self {
         Self { stream, bytes: 0, is_muted: false, encoding: None, held: None }
     }
@@ -295,14 +300,6 @@ impl BodyWriter {
         let sent = self.stream.write_trailers(trailers);
         sent.map_err(|error| error.with_sent(self.bytes))?;
         Ok(Sent::whole())
-    }
-}
-
-impl Conn {
-    /// Creates the writer of a request whose head is held back, to be sent on this connection if that takes
-    /// it by then.
-    pub fn writer_of_held(self: Arc<Self>, head: Box<dyn HeldHead>) -> BodyWriter {
-        BodyWriter { held: Some(head), ..BodyWriter::new(Stream::unopened(self)) }
     }
 }
 

@@ -41,33 +41,31 @@ pub struct Rest {
     pub unsent: usize,
 }
 
-impl Conn {
-    /// Returns the present state.
-    ///
-    /// # Panics
-    /// When the machine's books do not agree.
-    pub fn rest(&self) -> Rest {
-        let connection = self.lock();
-        connection.machine.check_invariants();
-        let [may_send, may_receive] = connection.machine.windows();
-        Rest {
-            has_ended: connection.life.has_ended(),
-            may_send,
-            may_receive,
-            streams: connection.machine.in_flight(),
-            is_used: !connection.is_unused(),
-            woken: connection.hand_over.woken(),
-            task_reads: connection.hand_over.task_reads(),
-            unsent: connection.output.unsent(),
-        }
+/// Returns the present state.
+///
+/// # Panics
+/// When the machine's books do not agree.
+pub fn rest(conn: &Conn) -> Rest {
+    let connection = conn.lock();
+    connection.machine.check_invariants();
+    let [may_send, may_receive] = connection.machine.windows();
+    Rest {
+        has_ended: connection.life.has_ended(),
+        may_send,
+        may_receive,
+        streams: connection.machine.in_flight(),
+        is_used: !connection.is_unused(),
+        woken: connection.hand_over.woken(),
+        task_reads: connection.hand_over.task_reads(),
+        unsent: connection.output.unsent(),
     }
+}
 
-    /// Returns true if a caller waits on a stream that the machine does not know: nothing would ever wake it.
-    pub fn has_lost_waiter(&self) -> bool {
-        let connection = self.lock();
-        connection.slots.iter().any(|slot| {
-            let is_gone = slot.stream.is_some_and(|stream| connection.machine.has_sent_all(stream).is_none());
-            is_gone && !slot.has_ended() && slot.waits.iter().any(Wait::is_waiting)
-        })
-    }
+/// Returns true if a caller waits on a stream that the machine does not know: nothing would ever wake it.
+pub fn has_lost_waiter(conn: &Conn) -> bool {
+    let connection = conn.lock();
+    connection.slots.iter().any(|slot| {
+        let is_gone = slot.stream.is_some_and(|stream| connection.machine.has_sent_all(stream).is_none());
+        is_gone && !slot.has_ended() && slot.waits.iter().any(Wait::is_waiting)
+    })
 }

@@ -9,7 +9,10 @@ use std::{
 };
 
 use alula::Version;
-use alula_net::{Conn, ConnectionPool, PoolBooks};
+use alula_net::{
+    Conn, ConnectionPool, PoolBooks,
+    simulation::{has_lost_waiter, rest},
+};
 
 use super::{log::lock, world::World};
 
@@ -35,7 +38,7 @@ pub(super) fn check() {
 /// No caller and no handler waits on a stream that is gone: whoever resets a stream wakes both of its halves.
 fn check_waiters(world: &World) {
     let ends = world.wires.cables().into_iter().flat_map(|cable| lock(&cable.users).clone());
-    if ends.filter_map(|end| end.upgrade()).any(|conn| conn.has_lost_waiter()) {
+    if ends.filter_map(|end| end.upgrade()).any(|conn| has_lost_waiter(&conn)) {
         world.log.find_once("somebody waits on a stream that is gone".to_owned());
     }
 }
@@ -52,7 +55,7 @@ fn check_client(world: &World, client: u32) {
         ("more idle than may", !has_stalled && is_too_idle),
         ("one is free twice", has_twins(&books.free)),
         ("one is free that is not open", !books.free.iter().all(|free| is_in(free, &books.members))),
-        ("one is free that has ended", books.free.iter().any(|conn| conn.rest().has_ended)),
+        ("one is free that has ended", books.free.iter().any(|conn| rest(conn).has_ended)),
         ("one is lost that is free", !has_stalled && is_one_lost(&books)),
         ("a caller waits while one is free", !has_stalled && books.waiting > 0 && !books.free.is_empty()),
         (

@@ -3,7 +3,7 @@
 use std::{cell::Cell, io, panic::catch_unwind, sync::Arc};
 
 use alula::{Client, ClientBuilder, Server, Stop, Version};
-use alula_net::simulation::{free_read_buffers, hold_date, install};
+use alula_net::simulation::{free_read_buffers, hold_date, install, rest};
 use tokio::{
     runtime::{Builder, Handle},
     sync::Semaphore,
@@ -257,7 +257,7 @@ async fn start_server(world: &Arc<World>, index: usize) -> io::Result<(JoinHandl
 fn is_sending(cable: &Cable) -> bool {
     let users = lock(&cable.users).clone().map(|user| user.upgrade());
     let [Some(client), Some(server)] = users else { return false };
-    let (client, server) = (client.rest(), server.rest());
+    let (client, server) = (rest(&client), rest(&server));
     !cable.is_hurt() && (cable.is_carrying() || client.unsent > 0 || server.unsent > 0 || server.is_used)
 }
 
@@ -265,7 +265,7 @@ fn is_sending(cable: &Cable) -> bool {
 fn rests(world: &World, cable: &Cable) -> bool {
     let users = lock(&cable.users).clone().map(|user| user.upgrade());
     let [Some(client), Some(server)] = users else { return false };
-    let (client, server) = (client.rest(), server.rest());
+    let (client, server) = (rest(&client), rest(&server));
     if cable.is_hurt() || client.has_ended || server.has_ended {
         return false;
     }

@@ -45,6 +45,11 @@ fn folders_of_the_product_have_few_entries() {
 }
 
 #[test]
+fn methods_stand_in_the_folder_of_their_type() {
+    assert_none(&alula_tidy::check_impls(&sources()));
+}
+
+#[test]
 fn imports_name_the_module_that_defines_a_thing() {
     assert_none(&alula_tidy::check_imports(&sources()));
 }

@@ -16,85 +16,19 @@ pub(crate) mod idle;
 pub(crate) mod progress;
 pub(crate) mod starvation;
 
-use std::{sync::Arc, time::Duration};
-
 use alula_machine::{Reason, Time};
 
 use crate::{
     connection::{
         Connection,
-        checks::idle::{IdleObserver, LOOK_AFTER},
+        checks::idle::LOOK_AFTER,
         stream::{
             pace::LeastPace,
             slot::{Slot, SlotKey},
         },
     },
-    drive::shared::Conn,
     error::{Error, Phase, limit::Overrun, occupied::Occupied},
 };
-
-/// The times for which a client keeps a connection. One that is kept no longer takes no more streams, and
-/// ends with its last.
-#[derive(Clone, Copy, Debug)]
-pub struct Keep {
-    /// The longest time without a stream; [`Duration::MAX`] is for ever.
-    pub idle: Duration,
-    /// The longest life; [`Duration::MAX`] is for ever.
-    pub life: Duration,
-    /// The longest time that a caller waits for content while unread responses hold all that the peer may
-    /// send; [`Duration::MAX`] is for ever.
-    pub unread: Duration,
-}
-
-impl Conn {
-    /// Sets these times, on a client, whose standby task checks them.
-    pub fn keep(&self, keep: Keep) {
-        let now = self.time();
-        let mut connection = self.lock();
-        connection.now = now;
-        connection.idleness.keep(now, keep.idle, keep.life);
-        connection.starvation.allow(keep.unread);
-        connection.look_soon();
-        connection.wake_task();
-        self.unlock_and_wake(connection);
-    }
-
-    /// Begins the idle time of a server's connection, at the instant at which its time began.
-    pub(crate) fn begin_idle_time(&self, timeout: Duration, observer: Option<Arc<dyn IdleObserver>>) {
-        let mut connection = self.lock();
-        connection.idleness.begin(timeout, observer);
-        // The memory of the first bytes is charged already.
-        connection.tell_if_heavy();
-        connection.look_soon();
-    }
-
-    /// Ends a server's connection if no stream is open on it and all of its output was taken; over HTTP/2 a
-    /// GOAWAY with NO_ERROR says so. Returns false, and changes nothing, otherwise.
-    pub fn retire_idle(&self) -> bool {
-        let mut connection = self.lock();
-        let is_idle = connection.is_unused() && !connection.output.is_blocked();
-        if is_idle {
-            connection.retire();
-        }
-        self.unlock_and_wake(connection);
-        is_idle
-    }
-
-    /// Returns true if a stream was ever opened on the connection.
-    pub fn is_used(&self) -> bool {
-        self.lock().idleness.is_used()
-    }
-
-    /// Returns true if no stream is held by a handle.
-    pub fn has_no_streams(&self) -> bool {
-        self.lock().is_unused()
-    }
-
-    /// Returns the number of streams that are held by handles.
-    pub fn streams_held(&self) -> u32 {
-        self.lock().slots.used_count()
-    }
-}
 
 /// The checks.
 impl Connection {
@@ -160,7 +94,7 @@ impl Connection {
 
     /// Takes no more streams. A server says so to its peer; a client's callers that wait to open one look for
     /// another connection.
-    fn retire(&mut self) {
+    pub(crate) fn retire(&mut self) {
         self.idleness.forget_bounds();
         self.stop_taking_streams();
         if !self.machine.is_client() {

@@ -35,23 +35,6 @@ const CLIENT_TASK_BYTES: usize = 1200;
 /// in the table, are about ten times as long as on the wire.
 const PAID_BY_BYTE: u64 = 8;
 
-impl Conn {
-    /// Ends a server's connection that holds much and moves little while memory is scarce; returns true if it
-    /// did. The first call of several begins to measure how much it moves.
-    pub fn end_if_stuck(&self) -> bool {
-        let now = self.time();
-        let mut connection = self.lock();
-        let (moved, held) = (connection.fed + connection.output.taken(), connection.held.bytes());
-        let is_stuck = connection.progress.is_stuck(now, moved, held);
-        if is_stuck {
-            connection.now = now;
-            connection.give_up(Overrun::HELD_TOO_LONG);
-        }
-        self.unlock_and_wake(connection);
-        is_stuck
-    }
-}
-
 impl Connection {
     /// Returns the limit that leaves too little memory for a new request.
     ///
