@@ -3,7 +3,7 @@
 use alula_h1::{Config, Connection};
 
 use super::heads::server;
-use super::table::{Row, Rows, one, row};
+use super::table::{Row, Rows, given, one, row};
 use crate::support::{Answers, End};
 
 const HEAD: &str = "POST http a / transfer-encoding=chunked";
@@ -32,13 +32,8 @@ fn fine(stimulus: &str, section: &'static str, content: impl AsRef<[u8]>, log: &
 fn wrong(stimulus: &str, section: &'static str, content: impl AsRef<[u8]>, taken: &str, rule: &str) -> Row {
     let status = crate::support::rule(rule).expect(rule).status.as_u16();
     let taken = if taken.is_empty() { String::new() } else { format!("{taken}; ") };
-    row(
-        stimulus,
-        section,
-        one(post(content)),
-        &format!("!{status}"),
-        &format!("{HEAD}; {taken}closed {rule}"),
-    )
+    given(stimulus, section, one(post(content)))
+        .then(&format!("!{status}"), &format!("{HEAD}; {taken}closed {rule}"))
 }
 
 fn chunks() -> Vec<Row> {
@@ -133,26 +128,19 @@ fn following() -> Vec<Row> {
     let next_told = "HTTP/1.1 200 OK|Content-Length: 2||/2";
     let next_log = "GET http a /2 end; idle";
     vec![
-        row(
-            "the next request",
-            "9112 §9.3.2",
-            one(post(format!("1\r\nx\r\n0\r\n\r\n{next}"))),
-            &format!("{told}{next_told}"),
-            &format!("{HEAD}; data x end; idle; {next_log}"),
-        ),
-        row(
+        given("the next request", "9112 §9.3.2", one(post(format!("1\r\nx\r\n0\r\n\r\n{next}"))))
+            .then(&format!("{told}{next_told}"), &format!("{HEAD}; data x end; idle; {next_log}")),
+        given(
             "the next request after trailers",
             "9112 §9.3.2",
             one(post(format!("1\r\nx\r\n0\r\nA: b\r\n\r\n{next}"))),
-            &format!("{told}{next_told}"),
-            &format!("{HEAD}; data x; trailers a=b; idle; {next_log}"),
-        ),
-        row(
+        )
+        .then(&format!("{told}{next_told}"), &format!("{HEAD}; data x; trailers a=b; idle; {next_log}")),
+        given(
             "a close among trailers closes nothing",
             "9110 §6.5.1",
             one(post(format!("0\r\nConnection: close\r\n\r\n{next}"))),
-            &format!("{told}{next_told}"),
-            &format!("{HEAD}; data  end; idle; {next_log}"),
-        ),
+        )
+        .then(&format!("{told}{next_told}"), &format!("{HEAD}; data  end; idle; {next_log}")),
     ]
 }

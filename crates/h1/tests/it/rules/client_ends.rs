@@ -4,7 +4,7 @@ use alula_h1::{Config, Connection};
 
 use super::client::{GET, POST, client, get, text};
 use super::table::Step::{Ask, Cut, Eof, Say};
-use super::table::{Row, Rows, row};
+use super::table::{Row, Rows, given, row};
 use crate::support::{Answers, End};
 
 pub(crate) fn tables() -> Vec<Rows> {
@@ -28,96 +28,56 @@ fn reuse() -> Vec<Row> {
         row(stimulus, "9112 §9.3", steps, &format!("{GET}?GoingAway"), log)
     };
     vec![
-        row(
-            "a second request",
-            "9112 §9.3",
-            twice(ok),
-            &format!("{GET}{GET}"),
-            "204 end; idle; 204 end; idle",
-        ),
-        row(
+        given("a second request", "9112 §9.3", twice(ok))
+            .then(&format!("{GET}{GET}"), "204 end; idle; 204 end; idle"),
+        given(
             "of HTTP/1.0 that stays",
             "9112 §9.3",
             twice("HTTP/1.0 204 x\r\nConnection: x, keep-alive\r\n\r\n"),
-            &format!("{GET}{GET}"),
-            "204 connection=x, keep-alive end; idle; 204 end; idle",
-        ),
+        )
+        .then(&format!("{GET}{GET}"), "204 connection=x, keep-alive end; idle; 204 end; idle"),
         closed("of HTTP/1.0", "HTTP/1.0 204 x\r\n\r\n", "204 end; last"),
         closed(
             "that says close",
             "HTTP/1.1 204 x\r\nConnection: x, Close\r\n\r\n",
             "204 connection=x, Close end; last",
         ),
-        row(
-            "a response nobody asked for, before any request",
-            "9112 §9.2",
-            vec![text(ok)],
-            "",
-            "closed UNSOLICITED",
-        ),
-        row(
-            "a second response (response splitting)",
-            "9112 §9.2",
-            get(&ok.repeat(2)),
-            GET,
-            "204 end; idle; closed UNSOLICITED",
-        ),
-        row(
-            "content of 204",
-            "9112 §9.2",
-            get("HTTP/1.1 204 x\r\nContent-Length: 1\r\n\r\nx"),
-            GET,
-            "204 content-length=1 end; idle; closed UNSOLICITED",
-        ),
-        row(
+        given("a response nobody asked for, before any request", "9112 §9.2", vec![text(ok)])
+            .then("", "closed UNSOLICITED"),
+        given("a second response (response splitting)", "9112 §9.2", get(&ok.repeat(2)))
+            .then(GET, "204 end; idle; closed UNSOLICITED"),
+        given("content of 204", "9112 §9.2", get("HTTP/1.1 204 x\r\nContent-Length: 1\r\n\r\nx"))
+            .then(GET, "204 content-length=1 end; idle; closed UNSOLICITED"),
+        given(
             "content longer than its length",
             "9112 §9.2",
             get("HTTP/1.1 200 x\r\nContent-Length: 1\r\n\r\nxy"),
-            GET,
-            "200 content-length=1; data x end; idle; closed UNSOLICITED",
-        ),
-        row(
-            "an empty line after a response",
-            "9112 §9.2",
-            get(&format!("{ok}\r\n")),
-            GET,
-            "204 end; idle; closed UNSOLICITED",
-        ),
-        row(
+        )
+        .then(GET, "200 content-length=1; data x end; idle; closed UNSOLICITED"),
+        given("an empty line after a response", "9112 §9.2", get(&format!("{ok}\r\n")))
+            .then(GET, "204 end; idle; closed UNSOLICITED"),
+        given(
             "408 before any request",
             "9110 §15.5.9",
             vec![text("HTTP/1.1 408 x\r\nConnection: close\r\n\r\n")],
-            "",
-            "closed PeerClosed",
-        ),
-        row(
-            "408 between two requests",
-            "9110 §15.5.9",
-            get(&format!("{ok}HTTP/1.0 408 x\r\n\r\n")),
-            GET,
-            "204 end; idle; closed PeerClosed",
-        ),
-        row(
+        )
+        .then("", "closed PeerClosed"),
+        given("408 between two requests", "9110 §15.5.9", get(&format!("{ok}HTTP/1.0 408 x\r\n\r\n")))
+            .then(GET, "204 end; idle; closed PeerClosed"),
+        given(
             "what may become 408",
             "9110 §15.5.9",
             vec![Ask("GET", &[], true), text(&format!("{ok}HTTP/1.1 4")), Ask("GET", &[], true)],
-            &format!("{GET}?GoingAway"),
-            "204 end; idle",
-        ),
-        row(
-            "what does not become 408",
-            "9112 §9.2",
-            get(&format!("{ok}HTTP/1.1 40x")),
-            GET,
-            "204 end; idle; closed UNSOLICITED",
-        ),
-        row(
+        )
+        .then(&format!("{GET}?GoingAway"), "204 end; idle"),
+        given("what does not become 408", "9112 §9.2", get(&format!("{ok}HTTP/1.1 40x")))
+            .then(GET, "204 end; idle; closed UNSOLICITED"),
+        given(
             "what follows close is left",
             "9112 §9.6",
             get("HTTP/1.1 204 x\r\nConnection: close\r\n\r\nmore"),
-            GET,
-            "204 connection=close end; last",
-        ),
+        )
+        .then(GET, "204 connection=close end; last"),
     ]
 }
 
@@ -160,10 +120,12 @@ fn cut() -> Vec<Row> {
             &format!("{until_close}ok"),
             "200; data ok; closed TRUNCATED",
         ),
-        row(
+        given(
             "within a tunnel",
             "9112 §9.8",
             vec![Ask("CONNECT", &[], false), text(&format!("{until_close}ok")), Cut],
+        )
+        .then(
             "CONNECT a.example:443 HTTP/1.1|Host: a.example:443||",
             "200; writable; data ok; closed TRUNCATED",
         ),
@@ -177,20 +139,18 @@ fn accepting_client() -> End {
 
 fn cut_and_accepted() -> Vec<Row> {
     vec![
-        row(
+        given(
             "within content until the close",
             "9112 §9.8",
             [get("HTTP/1.1 200 x\r\n\r\nok"), vec![Cut]].concat(),
-            GET,
-            "200; data ok end; last",
-        ),
-        row(
+        )
+        .then(GET, "200; data ok end; last"),
+        given(
             "within content of a stated length",
             "9112 §8",
             [get("HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\no"), vec![Cut]].concat(),
-            GET,
-            "200 content-length=2; data o; closed CUT_CONTENT",
-        ),
+        )
+        .then(GET, "200 content-length=2; data o; closed CUT_CONTENT"),
     ]
 }
 
@@ -204,13 +164,12 @@ fn gone() -> Vec<Row> {
     vec![
         row("before anything was asked", "9112 §9.3", vec![Eof], "", "closed PeerClosed"),
         eof("without an answer", "9112 §9.3.1", "", "closed Unanswered { is_reused: false }"),
-        row(
+        given(
             "without an answer, after others",
             "9112 §9.3.1",
             vec![Ask("GET", &[], true), text(ok), Ask("GET", &[], true), Eof],
-            &format!("{GET}{GET}"),
-            "204 end; idle; closed Unanswered { is_reused: true }",
-        ),
+        )
+        .then(&format!("{GET}{GET}"), "204 end; idle; closed Unanswered { is_reused: true }"),
         eof("between two exchanges", "9112 §9.3", ok, "204 end; idle; closed PeerClosed"),
         eof("after an interim response", "9112 §8", "HTTP/1.1 103 x\r\n\r\n", "interim 103; closed CUT_HEAD"),
         eof("within a status line", "9112 §8", "HTTP/1.1 2", "closed CUT_HEAD"),
@@ -246,19 +205,17 @@ fn gone() -> Vec<Row> {
             &format!("{chunked}2\r\nok\r\n0\r\n"),
             &format!("{log}; data ok; closed CUT_CONTENT"),
         ),
-        row(
+        given(
             "after an answer, within the request",
             "9112 §9.6",
             vec![Ask("POST", &[("content-length", "4")], false), text(ok), Eof, Say("abcd", true)],
-            &format!("{POST}abcd"),
-            "204 end; last",
-        ),
-        row(
+        )
+        .then(&format!("{POST}abcd"), "204 end; last"),
+        given(
             "before an answer, within the request",
             "9112 §9.3.1",
             vec![Ask("POST", &[("content-length", "4")], false), Eof, Say("abcd", true)],
-            &format!("{POST}?Closed"),
-            "closed Unanswered { is_reused: false }",
-        ),
+        )
+        .then(&format!("{POST}?Closed"), "closed Unanswered { is_reused: false }"),
     ]
 }

@@ -4,7 +4,7 @@
 use super::heads::server;
 use super::limits::small_server;
 use super::table::Step::{Cut, Eof, In, Interim, Invite, Open, Say, Wait};
-use super::table::{Row, Rows, Step, bad, row};
+use super::table::{Row, Rows, Step, given, one, row};
 use crate::support::{Answers, End};
 
 pub(crate) fn answering_server() -> End {
@@ -63,20 +63,17 @@ fn persistence() -> Vec<Row> {
         says("1.0", "x, keep-alive", true),
         says("1.0", "keep-alive, close", false),
         says("1.2", "", true),
-        row(
-            "two fields count both",
-            "9112 §9.3",
-            get("1.1", "Connection: x\r\nConnection: close\r\n"),
-            &format!("{LENGTH}Connection: close||/"),
-            "GET http a / connection=x connection=close end; last",
-        ),
-        row(
+        given("two fields count both", "9112 §9.3", get("1.1", "Connection: x\r\nConnection: close\r\n"))
+            .then(
+                &format!("{LENGTH}Connection: close||/"),
+                "GET http a / connection=x connection=close end; last",
+            ),
+        given(
             "what follows close is left",
             "9112 §9.6",
             vec![text("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /2 HTTP/1.1\r\n")],
-            &format!("{LENGTH}Connection: close||/"),
-            "GET http a / connection=close end; last",
-        ),
+        )
+        .then(&format!("{LENGTH}Connection: close||/"), "GET http a / connection=close end; last"),
     ]
 }
 
@@ -89,17 +86,11 @@ fn pipelining() -> Vec<Row> {
     let head = "HEAD /1 HTTP/1.1\r\nHost: a\r\n\r\n".to_string() + &get("/2");
     vec![
         row("four requests, one with a line after its content", "9112 §9.3.2", vec![text(&all)], told, log),
-        row(
-            "a bad one after a good one",
-            "9112 §3",
-            vec![text(&bad)],
+        given("a bad one after a good one", "9112 §3", vec![text(&bad)]).then(
             "HTTP/1.1 200 OK|Content-Length: 2||/1!400",
             "GET http a /1 end; idle; closed REQUEST_LINE",
         ),
-        row(
-            "an answer to HEAD has no content",
-            "9110 §9.3.2",
-            vec![text(&head)],
+        given("an answer to HEAD has no content", "9110 §9.3.2", vec![text(&head)]).then(
             "HTTP/1.1 200 OK|Content-Length: 2||HTTP/1.1 200 OK|Content-Length: 2||/2",
             "HEAD http a /1 end; idle; GET http a /2 end; idle",
         ),
@@ -109,49 +100,46 @@ fn pipelining() -> Vec<Row> {
 fn expectations() -> Vec<Row> {
     let data = "data hello end; idle";
     vec![
-        row(
+        given(
             "invited",
             "9110 §10.1.1",
             vec![text(EXPECT), Invite, Invite, text("hello"), Open(204, &[], true)],
-            "HTTP/1.1 100 Continue||HTTP/1.1 204 No Content||",
-            &format!("{EXPECT_LOG}; {data}"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 100 Continue||HTTP/1.1 204 No Content||", &format!("{EXPECT_LOG}; {data}")),
+        given(
             "invited by the handler",
             "9110 §10.1.1",
             vec![text(EXPECT), Interim(100), Invite, text("hello"), Open(204, &[], true)],
-            "HTTP/1.1 100 Continue||HTTP/1.1 204 No Content||",
-            &format!("{EXPECT_LOG}; {data}"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 100 Continue||HTTP/1.1 204 No Content||", &format!("{EXPECT_LOG}; {data}")),
+        given(
             "told something else first",
             "9110 §15.2",
             vec![text(EXPECT), Interim(103), Invite, text("hello"), Open(204, &[], true)],
+        )
+        .then(
             "HTTP/1.1 103 Early Hints||HTTP/1.1 100 Continue||HTTP/1.1 204 No Content||",
             &format!("{EXPECT_LOG}; {data}"),
         ),
-        row(
+        given(
             "refused: what follows cannot be told",
             "9110 §10.1.1",
             vec![text(EXPECT), Open(417, &[], true), text("hello")],
-            "!417",
-            &format!("{EXPECT_LOG}; last"),
-        ),
-        row(
+        )
+        .then("!417", &format!("{EXPECT_LOG}; last")),
+        given(
             "sent without waiting",
             "9110 §10.1.1",
             vec![text(&format!("{EXPECT}hello")), Invite, Open(204, &[], true)],
-            "HTTP/1.1 204 No Content||",
-            &format!("{EXPECT_LOG}; {data}"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 204 No Content||", &format!("{EXPECT_LOG}; {data}")),
+        given(
             "begun without waiting",
             "9110 §10.1.1",
             vec![text(&format!("{EXPECT}he")), Invite, text("llo"), Open(204, &[], true)],
-            "HTTP/1.1 204 No Content||",
-            &format!("{EXPECT_LOG}; {data}"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 204 No Content||", &format!("{EXPECT_LOG}; {data}")),
+        given(
             "without content",
             "9110 §10.1.1",
             vec![
@@ -159,10 +147,9 @@ fn expectations() -> Vec<Row> {
                 Invite,
                 Open(204, &[], true),
             ],
-            "HTTP/1.1 204 No Content||",
-            "GET http a / expect=100-continue end; idle",
-        ),
-        row(
+        )
+        .then("HTTP/1.1 204 No Content||", "GET http a / expect=100-continue end; idle"),
+        given(
             "of HTTP/1.0",
             "9110 §10.1.1",
             vec![
@@ -171,10 +158,12 @@ fn expectations() -> Vec<Row> {
                 text("x"),
                 Open(204, &[], true),
             ],
+        )
+        .then(
             "HTTP/1.1 204 No Content|Connection: close||",
             "POST http / content-length=1 expect=100-continue; data x end; last",
         ),
-        row(
+        given(
             "of something else",
             "9110 §10.1.1",
             vec![
@@ -183,23 +172,20 @@ fn expectations() -> Vec<Row> {
                 text("x"),
                 Open(204, &[], true),
             ],
-            "HTTP/1.1 204 No Content||",
-            "POST http a / content-length=1 expect=x; data x end; idle",
-        ),
-        row(
+        )
+        .then("HTTP/1.1 204 No Content||", "POST http a / content-length=1 expect=x; data x end; idle"),
+        given(
             "an interim response of HTTP/1.0",
             "9110 §15.2",
             vec![text("GET / HTTP/1.0\r\n\r\n"), Interim(103), Open(204, &[], true)],
-            "HTTP/1.1 204 No Content|Connection: close||",
-            "GET http / end; last",
-        ),
-        row(
+        )
+        .then("HTTP/1.1 204 No Content|Connection: close||", "GET http / end; last"),
+        given(
             "switching is not for handlers",
             "9110 §15.2.2",
             vec![text("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), Interim(101)],
-            "?Status",
-            "GET http a / end",
-        ),
+        )
+        .then("?Status", "GET http a / end"),
     ]
 }
 
@@ -220,90 +206,38 @@ fn early() -> Vec<Row> {
     let next_log = "GET http a / end; idle";
     let log = |rest: &str| format!("{head}; {rest}");
     vec![
-        row(
-            "content that is short is read and dropped",
-            "9112 §9.3",
-            post(20, &"x".repeat(20), next),
-            told,
-            &format!("POST http a /20 content-length=20; idle; {next_log}"),
-        ),
-        row(
-            "content that is long ends the connection",
-            "9112 §9.3",
-            post(21, &"x".repeat(21), next),
-            "HTTP/1.1 200 OK|Content-Length: 3||/21",
-            "POST http a /21 content-length=21; last",
-        ),
-        row(
+        given("content that is short is read and dropped", "9112 §9.3", post(20, &"x".repeat(20), next))
+            .then(told, &format!("POST http a /20 content-length=20; idle; {next_log}")),
+        given("content that is long ends the connection", "9112 §9.3", post(21, &"x".repeat(21), next))
+            .then("HTTP/1.1 200 OK|Content-Length: 3||/21", "POST http a /21 content-length=21; last"),
+        given(
             "chunks that are short are read and dropped",
             "9112 §9.3",
             chunked(&format!("1\r\nx\r\n0\r\n\r\n{next}")),
-            &both,
-            &log(&format!("idle; {next_log}")),
-        ),
-        row(
-            "trailers are dropped as well",
-            "9112 §9.3",
-            chunked(&format!("0\r\nX: y\r\n\r\n{next}")),
-            &both,
-            &log(&format!("idle; {next_log}")),
-        ),
-        row(
-            "as much as we drain",
-            "9112 §9.3",
-            chunked(&format!("b\r\n01234567890\r\n0\r\n\r\n{next}")),
-            &both,
-            &log(&format!("idle; {next_log}")),
-        ),
-        row(
-            "one byte more",
-            "9112 §9.3",
-            chunked(&format!("d\r\n0123456789012\r\n0\r\n\r\n{next}")),
-            told_chunked,
-            &log("closed GivenUp"),
-        ),
-        row(
-            "a chunk that is long",
-            "9112 §9.3",
-            chunked(&format!("64\r\n{}", "x".repeat(100))),
-            told_chunked,
-            &log("closed GivenUp"),
-        ),
-        row(
-            "many chunks that are tiny",
-            "9112 §9.3",
-            chunked(&"1\r\nx\r\n".repeat(10)),
-            told_chunked,
-            &log("closed GivenUp"),
-        ),
-        row(
-            "a line that does not end",
-            "9112 §9.3",
-            chunked(&format!("0\r\nX: {}", "x".repeat(100))),
-            told_chunked,
-            &log("closed GivenUp"),
-        ),
-        row(
-            "a chunk that is none",
-            "9112 §7.1",
-            chunked("x\r\n"),
-            told_chunked,
-            &log("closed CHUNK_SIZE_INVALID"),
-        ),
-        row(
+        )
+        .then(&both, &log(&format!("idle; {next_log}"))),
+        given("trailers are dropped as well", "9112 §9.3", chunked(&format!("0\r\nX: y\r\n\r\n{next}")))
+            .then(&both, &log(&format!("idle; {next_log}"))),
+        given("as much as we drain", "9112 §9.3", chunked(&format!("b\r\n01234567890\r\n0\r\n\r\n{next}")))
+            .then(&both, &log(&format!("idle; {next_log}"))),
+        given("one byte more", "9112 §9.3", chunked(&format!("d\r\n0123456789012\r\n0\r\n\r\n{next}")))
+            .then(told_chunked, &log("closed GivenUp")),
+        given("a chunk that is long", "9112 §9.3", chunked(&format!("64\r\n{}", "x".repeat(100))))
+            .then(told_chunked, &log("closed GivenUp")),
+        given("many chunks that are tiny", "9112 §9.3", chunked(&"1\r\nx\r\n".repeat(10)))
+            .then(told_chunked, &log("closed GivenUp")),
+        given("a line that does not end", "9112 §9.3", chunked(&format!("0\r\nX: {}", "x".repeat(100))))
+            .then(told_chunked, &log("closed GivenUp")),
+        given("a chunk that is none", "9112 §7.1", chunked("x\r\n"))
+            .then(told_chunked, &log("closed CHUNK_SIZE_INVALID")),
+        given(
             "a client that sends no more of it",
             "9112 §9.5",
             [chunked("1\r\n"), vec![Wait(59_999), text("x\r\n"), Wait(1)]].concat(),
-            told_chunked,
-            &log("closed TimedOut(Request)"),
-        ),
-        row(
-            "a client that goes meanwhile",
-            "9112 §8",
-            [chunked("1\r\n"), vec![Eof]].concat(),
-            told_chunked,
-            &log("closed CUT_CONTENT"),
-        ),
+        )
+        .then(told_chunked, &log("closed TimedOut(Request)")),
+        given("a client that goes meanwhile", "9112 §8", [chunked("1\r\n"), vec![Eof]].concat())
+            .then(told_chunked, &log("closed CUT_CONTENT")),
     ]
 }
 
@@ -313,83 +247,74 @@ fn tunnels() -> Vec<Row> {
     let next = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     let open = || Open(200, &[], false);
     vec![
-        row(
+        given(
             "bytes at once wait for the answer",
             "9110 §9.3.6",
             vec![text(&format!("{connect}GET / HTTP/1.1\r\n\r\n")), open()],
-            "HTTP/1.1 200 OK||",
-            &format!("{log}; data GET / HTTP/1.1\r\n\r\n"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK||", &format!("{log}; data GET / HTTP/1.1\r\n\r\n")),
+        given(
             "bytes both ways, until each side ends",
             "9110 §9.3.6",
             vec![text(connect), open(), text("ping"), Say("pong", false), Eof, Say("", true)],
-            "HTTP/1.1 200 OK||pong",
-            &format!("{log}; data ping end; last"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK||pong", &format!("{log}; data ping end; last")),
+        given(
             "a client that ended before the tunnel was open",
             "9110 §9.3.6",
             vec![text(&format!("{connect}ping")), Eof, open(), Say("pong", true)],
-            "HTTP/1.1 200 OK||pong",
-            &format!("{log}; data ping end; last"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK||pong", &format!("{log}; data ping end; last")),
+        given(
             "a client that is cut off within its tunnel",
             "9112 §9.8",
             vec![text(connect), open(), text("ping"), Cut],
-            "HTTP/1.1 200 OK||",
-            &format!("{log}; data ping; closed TRUNCATED"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK||", &format!("{log}; data ping; closed TRUNCATED")),
+        given(
             "a client that was cut off before the tunnel was open",
             "9112 §9.8",
             vec![text(&format!("{connect}ping")), Cut, open()],
-            "HTTP/1.1 200 OK||",
-            &format!("{log}; data ping; closed TRUNCATED"),
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK||", &format!("{log}; data ping; closed TRUNCATED")),
+        given(
             "refused, and bytes that were meant for it are no request",
             "9110 §9.3.6",
             vec![text(&format!("{connect}{next}")), Open(407, &[], true)],
-            "!407",
-            &format!("{log}; last"),
-        ),
-        row(
+        )
+        .then("!407", &format!("{log}; last")),
+        given(
             "an answer to CONNECT states no length",
             "9110 §9.3.6",
             vec![text(connect), Open(200, &[("content-length", "0")], false), open(), Say("", true)],
-            "?ContentLengthHTTP/1.1 200 OK||",
-            log,
-        ),
-        bad(
+        )
+        .then("?ContentLengthHTTP/1.1 200 OK||", log),
+        given(
             "content of CONNECT",
             "9110 §9.3.6",
-            b"CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\nContent-Length: 5\r\n\r\nhello",
-            "CONTENT_OF_CONNECT",
-        ),
-        bad(
+            one(b"CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\nContent-Length: 5\r\n\r\nhello"),
+        )
+        .breaks("CONTENT_OF_CONNECT"),
+        given(
             "chunks of CONNECT",
             "9110 §9.3.6",
-            b"CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            "CONTENT_OF_CONNECT",
-        ),
-        row(
+            one(b"CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        )
+        .breaks("CONTENT_OF_CONNECT"),
+        given(
             "a length of zero for CONNECT",
             "9110 §9.3.6",
             vec![text("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\nContent-Length: 0\r\n\r\nping"), open()],
-            "HTTP/1.1 200 OK||",
-            "CONNECT a:443 content-length=0; data ping",
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK||", "CONNECT a:443 content-length=0; data ping"),
+        given(
             "an upgrade that nobody takes",
             "9110 §7.8",
             vec![
                 text("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"),
                 Open(204, &[], true),
             ],
-            "HTTP/1.1 204 No Content||",
-            "GET http a / connection=Upgrade upgrade=h2c end; idle",
-        ),
+        )
+        .then("HTTP/1.1 204 No Content||", "GET http a / connection=Upgrade upgrade=h2c end; idle"),
     ]
 }

@@ -6,7 +6,7 @@ use alula_h1::{Config, Connection};
 use alula_machine::Limits;
 
 use super::table::Step::{Ask, In, Wait};
-use super::table::{Row, Rows, bad, one, row};
+use super::table::{Row, Rows, bad, given, one, row};
 use crate::support::{Answers, End};
 
 /// Limits that some lines reach.
@@ -71,70 +71,49 @@ fn heads() -> Vec<Row> {
     let at_limit = format!("GET http a /{} end", " x=".to_string() + &long);
     vec![
         row("a head as long as we take", "9110 §5.4", one(head_of(200)), "", &at_limit),
-        row(
+        given(
             "an empty line before it is not counted",
             "9112 §2.2",
             one([b"\r\n", &head_of(200)[..]].concat()),
-            "",
-            &at_limit,
-        ),
+        )
+        .then("", &at_limit),
         bad("a head longer by one", "9110 §5.4", &head_of(201), "HEAD_LONG"),
         bad("a head that does not end", "9110 §5.4", &head_of(300)[..210], "HEAD_LONG"),
-        bad(
+        given(
             "a long head, and NUL where it is too late",
             "9110 §5.4",
-            &[&head_of(300)[..210], b"\0\r\n"].concat(),
-            "HEAD_LONG",
-        ),
-        bad(
+            one([&head_of(300)[..210], b"\0\r\n"].concat()),
+        )
+        .breaks("HEAD_LONG"),
+        given(
             "a long name that is none, where it is too late",
             "9110 §5.4",
-            &[&get("/", "")[..25], &[b'x'; 190], b"(: \r\n"].concat(),
-            "HEAD_LONG",
-        ),
-        row(
-            "a target as long as we take",
-            "9112 §3",
-            one(get(&path(20), "")),
-            "",
-            &format!("GET http a {} end", path(20)),
-        ),
+            one([&get("/", "")[..25], &[b'x'; 190], b"(: \r\n"].concat()),
+        )
+        .breaks("HEAD_LONG"),
+        given("a target as long as we take", "9112 §3", one(get(&path(20), "")))
+            .then("", &format!("GET http a {} end", path(20))),
         bad("a target longer by one", "9112 §3", &get(&path(21), ""), "TARGET_LONG"),
         bad("a target that does not end", "9112 §3", &[b"GET /", &[b'p'; 90][..]].concat(), "TARGET_LONG"),
-        bad(
+        given(
             "a long target, and a version that is none where it is too late",
             "9112 §3",
-            &get(&path(90), "").map_version(),
-            "TARGET_LONG",
-        ),
-        bad(
+            one(get(&path(90), "").map_version()),
+        )
+        .breaks("TARGET_LONG"),
+        given(
             "a method as long as all of the line",
             "9112 §3",
-            &[&[b'M'; 90][..], b" / HTTP/1.1\r\n"].concat(),
-            "TARGET_LONG",
-        ),
-        row(
-            "as many fields as we take",
-            "9110 §5.4",
-            one(get("/", &fields("bcd"))),
-            "",
-            "GET http a / b=1 c=1 d=1 end",
-        ),
+            one([&[b'M'; 90][..], b" / HTTP/1.1\r\n"].concat()),
+        )
+        .breaks("TARGET_LONG"),
+        given("as many fields as we take", "9110 §5.4", one(get("/", &fields("bcd"))))
+            .then("", "GET http a / b=1 c=1 d=1 end"),
         bad("one field more", "9110 §5.4", &get("/", &fields("bcde")), "FIELDS_MANY"),
-        row(
-            "crumbs beside them",
-            "9110 §5.4",
-            one(get("/", &(fields("bcd") + &crumbs(2)))),
-            "",
-            "GET http a / b=1 c=1 d=1 cookie=a=b cookie=a=b end",
-        ),
-        row(
-            "crumbs count as fields then",
-            "9110 §5.4",
-            one(get("/", &crumbs(5))),
-            "",
-            "GET http a / cookie=a=b cookie=a=b cookie=a=b cookie=a=b cookie=a=b end",
-        ),
+        given("crumbs beside them", "9110 §5.4", one(get("/", &(fields("bcd") + &crumbs(2)))))
+            .then("", "GET http a / b=1 c=1 d=1 cookie=a=b cookie=a=b end"),
+        given("crumbs count as fields then", "9110 §5.4", one(get("/", &crumbs(5))))
+            .then("", "GET http a / cookie=a=b cookie=a=b cookie=a=b cookie=a=b cookie=a=b end"),
         bad("one crumb more", "9110 §5.4", &get("/", &crumbs(6)), "FIELDS_MANY"),
     ]
 }
@@ -153,12 +132,12 @@ impl MapVersion for Vec<u8> {
 fn tiny() -> Vec<Row> {
     vec![
         bad("a line that does not end", "9110 §5.4", &[b"GET /", &[b'p'; 90][..]].concat(), "HEAD_LONG"),
-        bad(
+        given(
             "a line longer than the head",
             "9110 §5.4",
-            &[b"GET /", &[b'p'; 90][..], b" HTTP/9.9\r\n"].concat(),
-            "HEAD_LONG",
-        ),
+            one([b"GET /", &[b'p'; 90][..], b" HTTP/9.9\r\n"].concat()),
+        )
+        .breaks("HEAD_LONG"),
     ]
 }
 
@@ -166,66 +145,35 @@ fn chunks() -> Vec<Row> {
     let post =
         |content: &str| format!("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{content}");
     let log = |rest: &str| format!("POST http a / transfer-encoding=chunked; {rest}");
-    let wrong = |stimulus, section, content: &str, told: &str, rest: &str| {
-        row(stimulus, section, one(post(content)), told, &log(rest))
-    };
     vec![
-        wrong(
-            "extensions as long as we take",
-            "9112 §7.1.1",
-            "1;1234\r\na\r\n0;1234\r\n\r\n",
-            "",
-            "data a end",
-        ),
-        wrong(
-            "longer by one",
-            "9112 §7.1.1",
-            "1;1234\r\na\r\n0;12345\r\n\r\n",
-            "!400",
-            "data a; closed CHUNK_EXTENSIONS_LONG",
-        ),
-        wrong(
-            "an extension that does not end",
-            "9112 §7.1.1",
-            "1;1234567890",
-            "!400",
-            "closed CHUNK_EXTENSIONS_LONG",
-        ),
-        wrong(
-            "a long one, and NUL where it is too late",
-            "9112 §7.1.1",
-            "1;123456789012\0",
-            "!400",
-            "closed CHUNK_EXTENSIONS_LONG",
-        ),
-        wrong(
+        given("extensions as long as we take", "9112 §7.1.1", one(post("1;1234\r\na\r\n0;1234\r\n\r\n")))
+            .then("", &log("data a end")),
+        given("longer by one", "9112 §7.1.1", one(post("1;1234\r\na\r\n0;12345\r\n\r\n")))
+            .then("!400", &log("data a; closed CHUNK_EXTENSIONS_LONG")),
+        given("an extension that does not end", "9112 §7.1.1", one(post("1;1234567890")))
+            .then("!400", &log("closed CHUNK_EXTENSIONS_LONG")),
+        given("a long one, and NUL where it is too late", "9112 §7.1.1", one(post("1;123456789012\0")))
+            .then("!400", &log("closed CHUNK_EXTENSIONS_LONG")),
+        given(
             "as many trailers as we take",
             "9110 §5.4",
-            "0\r\nA: 1\r\nB: 1\r\nC: 1\r\nD: 1\r\n\r\n",
-            "",
-            "trailers a=1 b=1 c=1 d=1",
-        ),
-        wrong(
+            one(post("0\r\nA: 1\r\nB: 1\r\nC: 1\r\nD: 1\r\n\r\n")),
+        )
+        .then("", &log("trailers a=1 b=1 c=1 d=1")),
+        given(
             "one trailer more",
             "9110 §5.4",
-            "0\r\nA: 1\r\nB: 1\r\nC: 1\r\nD: 1\r\nE: 1\r\n\r\n",
-            "!431",
-            "closed FIELDS_MANY",
-        ),
-        wrong(
+            one(post("0\r\nA: 1\r\nB: 1\r\nC: 1\r\nD: 1\r\nE: 1\r\n\r\n")),
+        )
+        .then("!431", &log("closed FIELDS_MANY")),
+        given(
             "forbidden trailers are counted",
             "9110 §5.4",
-            &format!("0\r\n{}\r\n", "Host: a\r\n".repeat(5)),
-            "!431",
-            "closed FIELDS_MANY",
-        ),
-        wrong(
-            "long trailers",
-            "9110 §5.4",
-            &format!("0\r\nA: {}\r\n\r\n", "x".repeat(200)),
-            "!431",
-            "closed HEAD_LONG",
-        ),
+            one(post(&format!("0\r\n{}\r\n", "Host: a\r\n".repeat(5)))),
+        )
+        .then("!431", &log("closed FIELDS_MANY")),
+        given("long trailers", "9110 §5.4", one(post(&format!("0\r\nA: {}\r\n\r\n", "x".repeat(200)))))
+            .then("!431", &log("closed HEAD_LONG")),
     ]
 }
 
@@ -236,34 +184,14 @@ fn client() -> Vec<Row> {
     let last = "HTTP/1.1 204 x\r\n\r\n";
     let heads = "interim 103 link=b; interim 103 link=b";
     vec![
-        row(
-            "as many interim responses as we take",
-            "9110 §15.2",
-            ask(interim.repeat(2) + last),
-            asked,
-            &format!("{heads}; 204 end; idle"),
-        ),
-        row(
-            "one more",
-            "9110 §15.2",
-            ask(interim.repeat(3) + last),
-            asked,
-            &format!("{heads}; closed INTERIM_MANY"),
-        ),
-        row(
-            "a long head",
-            "9110 §5.4",
-            ask(format!("HTTP/1.1 200 {}\r\n", "x".repeat(200))),
-            asked,
-            "closed HEAD_LONG",
-        ),
-        row(
-            "many fields",
-            "9110 §5.4",
-            ask(format!("HTTP/1.1 200 x\r\n{}", "A: b\r\n".repeat(5))),
-            asked,
-            "closed FIELDS_MANY",
-        ),
+        given("as many interim responses as we take", "9110 §15.2", ask(interim.repeat(2) + last))
+            .then(asked, &format!("{heads}; 204 end; idle")),
+        given("one more", "9110 §15.2", ask(interim.repeat(3) + last))
+            .then(asked, &format!("{heads}; closed INTERIM_MANY")),
+        given("a long head", "9110 §5.4", ask(format!("HTTP/1.1 200 {}\r\n", "x".repeat(200))))
+            .then(asked, "closed HEAD_LONG"),
+        given("many fields", "9110 §5.4", ask(format!("HTTP/1.1 200 x\r\n{}", "A: b\r\n".repeat(5))))
+            .then(asked, "closed FIELDS_MANY"),
     ]
 }
 
@@ -276,57 +204,34 @@ fn times() -> Vec<Row> {
     vec![
         row("a first request in time", "9112 §9.5", vec![Wait(9_999), get()], told, log),
         row("no first request", "9112 §9.5", vec![Wait(10_000)], "", "closed TimedOut(Request)"),
-        row(
+        given(
             "a first head that takes its time",
             "9112 §9.5",
             vec![Wait(7_000), begun(), Wait(2_999), rest()],
-            told,
-            log,
-        ),
-        row(
-            "a first head that is too slow",
-            "9112 §9.5",
-            vec![begun(), Wait(5_000), rest()],
-            "!408",
-            "closed TimedOut(Head)",
-        ),
-        row(
-            "a first head that begins late",
-            "9112 §9.5",
-            vec![Wait(7_000), begun(), Wait(3_000)],
-            "!408",
-            "closed TimedOut(Head)",
-        ),
+        )
+        .then(told, log),
+        given("a first head that is too slow", "9112 §9.5", vec![begun(), Wait(5_000), rest()])
+            .then("!408", "closed TimedOut(Head)"),
+        given("a first head that begins late", "9112 §9.5", vec![Wait(7_000), begun(), Wait(3_000)])
+            .then("!408", "closed TimedOut(Head)"),
         row("a next request in time", "9112 §9.5", vec![get(), Wait(59_999), get()], twice.0, twice.1),
-        row(
-            "no next request",
-            "9112 §9.5",
-            vec![get(), Wait(60_000)],
-            told,
-            &format!("{log}; closed TimedOut(Request)"),
-        ),
-        row(
+        given("no next request", "9112 §9.5", vec![get(), Wait(60_000)])
+            .then(told, &format!("{log}; closed TimedOut(Request)")),
+        given(
             "a next head that begins late has its time",
             "9112 §9.5",
             vec![get(), Wait(59_000), begun(), Wait(4_999), rest()],
-            twice.0,
-            twice.1,
-        ),
-        row(
-            "a next head that is too slow",
-            "9112 §9.5",
-            vec![get(), begun(), Wait(5_000)],
-            &format!("{told}!408"),
-            &format!("{log}; closed TimedOut(Head)"),
-        ),
-        row(
+        )
+        .then(twice.0, twice.1),
+        given("a next head that is too slow", "9112 §9.5", vec![get(), begun(), Wait(5_000)])
+            .then(&format!("{told}!408"), &format!("{log}; closed TimedOut(Head)")),
+        given(
             "an empty line is no head",
             "9112 §2.2",
             vec![get(), In(b"\r\n".to_vec()), Wait(50_000), get()],
-            twice.0,
-            twice.1,
-        ),
-        row(
+        )
+        .then(twice.0, twice.1),
+        given(
             "content may take its time",
             "9112 §9.5",
             vec![
@@ -334,19 +239,17 @@ fn times() -> Vec<Row> {
                 Wait(600_000),
                 In(b"x".to_vec()),
             ],
-            told,
-            "POST http a / content-length=1; data x end; idle",
-        ),
-        row(
+        )
+        .then(told, "POST http a / content-length=1; data x end; idle"),
+        given(
             "trailers may not",
             "9112 §9.5",
             vec![
                 In(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX".to_vec()),
                 Wait(5_000),
             ],
-            "!408",
-            "POST http a / transfer-encoding=chunked; closed TimedOut(Head)",
-        ),
+        )
+        .then("!408", "POST http a / transfer-encoding=chunked; closed TimedOut(Head)"),
     ]
 }
 

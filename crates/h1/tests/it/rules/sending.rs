@@ -6,7 +6,7 @@ use alula_machine::OutBuf;
 
 use super::heads::server;
 use super::table::Step::{In, Interim, Open, Say, Trail};
-use super::table::{Row, Rows, Step, row};
+use super::table::{Row, Rows, Step, given, row};
 
 pub(crate) fn tables() -> Vec<Rows> {
     vec![
@@ -31,118 +31,74 @@ fn answers() -> Vec<Row> {
     let head = "HEAD http a / end; idle";
     vec![
         row("nothing", "9110 §8.6", get(&[Open(200, &[], true)]), "HTTP/1.1 200 OK|Content-Length: 0||", log),
-        row(
+        given(
             "a length",
             "9112 §6.2",
             get(&[Open(200, &[("content-length", "4")], false), Say("ab", false), Say("cd", true)]),
-            "HTTP/1.1 200 OK|Content-Length: 4||abcd",
-            log,
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Content-Length: 4||abcd", log),
+        given(
             "chunks",
             "9112 §7.1",
             get(&[Open(200, &[], false), Say("ab", false), Say("0123456789abcdef", true)]),
-            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|10|0123456789abcdef|0||",
-            log,
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|10|0123456789abcdef|0||", log),
+        given(
             "chunks that were asked for",
             "9112 §7.1",
             get(&[Open(200, &[("transfer-encoding", "chunked")], false), Say("ab", true)]),
-            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|0||",
-            log,
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|0||", log),
+        given(
             "an empty piece is no chunk",
             "9112 §7.1",
             get(&[Open(200, &[], false), Say("", false), Say("", true)]),
-            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||0||",
-            log,
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Transfer-Encoding: chunked||0||", log),
+        given(
             "trailers",
             "9112 §7.1.2",
             get(&[Open(200, &[], false), Say("ab", false), Trail(&[("x-sum", "1")])]),
-            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|0|X-Sum: 1||",
-            log,
-        ),
-        row(
-            "204 has no length",
-            "9110 §15.3.5",
-            get(&[Open(204, &[], true)]),
-            "HTTP/1.1 204 No Content||",
-            log,
-        ),
-        row(
-            "304 may have one",
-            "9110 §15.4.5",
-            get(&[Open(304, &[("content-length", "4")], true)]),
-            "HTTP/1.1 304 Not Modified|Content-Length: 4||",
-            log,
-        ),
-        row(
-            "304 with none",
-            "9110 §15.4.5",
-            get(&[Open(304, &[], true)]),
-            "HTTP/1.1 304 Not Modified||",
-            log,
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Transfer-Encoding: chunked||2|ab|0|X-Sum: 1||", log),
+        given("204 has no length", "9110 §15.3.5", get(&[Open(204, &[], true)]))
+            .then("HTTP/1.1 204 No Content||", log),
+        given("304 may have one", "9110 §15.4.5", get(&[Open(304, &[("content-length", "4")], true)]))
+            .then("HTTP/1.1 304 Not Modified|Content-Length: 4||", log),
+        given("304 with none", "9110 §15.4.5", get(&[Open(304, &[], true)]))
+            .then("HTTP/1.1 304 Not Modified||", log),
+        given(
             "an answer to HEAD with a length",
             "9110 §9.3.2",
             asked("HEAD", "1.1", &[Open(200, &[("content-length", "4")], true)]),
-            "HTTP/1.1 200 OK|Content-Length: 4||",
-            head,
-        ),
-        row(
-            "an answer to HEAD without",
-            "9110 §9.3.2",
-            asked("HEAD", "1.1", &[Open(200, &[], true)]),
-            "HTTP/1.1 200 OK||",
-            head,
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Content-Length: 4||", head),
+        given("an answer to HEAD without", "9110 §9.3.2", asked("HEAD", "1.1", &[Open(200, &[], true)]))
+            .then("HTTP/1.1 200 OK||", head),
+        given(
             "an answer to HEAD with chunks",
             "9110 §9.3.2",
             asked("HEAD", "1.1", &[Open(200, &[("transfer-encoding", "chunked")], false), Say("", true)]),
-            "HTTP/1.1 200 OK|Transfer-Encoding: chunked||",
-            head,
-        ),
-        row(
-            "an interim response",
-            "9110 §15.2",
-            get(&[Interim(103), Open(204, &[], true)]),
-            "HTTP/1.1 103 Early Hints||HTTP/1.1 204 No Content||",
-            log,
-        ),
-        row(
-            "a status without a name",
-            "9112 §4",
-            get(&[Open(299, &[], true)]),
-            "HTTP/1.1 299 |Content-Length: 0||",
-            log,
-        ),
-        row(
-            "a server that closes",
-            "9112 §9.6",
-            get(&[Open(200, &[("connection", "close")], true)]),
-            "HTTP/1.1 200 OK|Connection: close|Content-Length: 0||",
-            last,
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Transfer-Encoding: chunked||", head),
+        given("an interim response", "9110 §15.2", get(&[Interim(103), Open(204, &[], true)]))
+            .then("HTTP/1.1 103 Early Hints||HTTP/1.1 204 No Content||", log),
+        given("a status without a name", "9112 §4", get(&[Open(299, &[], true)]))
+            .then("HTTP/1.1 299 |Content-Length: 0||", log),
+        given("a server that closes", "9112 §9.6", get(&[Open(200, &[("connection", "close")], true)]))
+            .then("HTTP/1.1 200 OK|Connection: close|Content-Length: 0||", last),
+        given(
             "no chunks for HTTP/1.0",
             "9112 §6.1",
             asked("GET", "1.0", &[Open(200, &[], false), Say("ab", false), Say("cd", true)]),
-            "HTTP/1.1 200 OK|Connection: close||abcd",
-            last,
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Connection: close||abcd", last),
+        given(
             "no trailers for HTTP/1.0",
             "9112 §7.1.2",
             asked("GET", "1.0", &[Open(200, &[], false), Say("ab", false), Trail(&[("x", "y")])]),
-            "HTTP/1.1 200 OK|Connection: close||ab",
-            last,
-        ),
+        )
+        .then("HTTP/1.1 200 OK|Connection: close||ab", last),
     ]
 }
 
@@ -151,85 +107,48 @@ fn refused() -> Vec<Row> {
     let head = "HTTP/1.1 200 OK|Content-Length: 2||";
     let two = || Open(200, &[("content-length", "2")], false);
     vec![
-        row(
-            "more than was said",
-            "9110 §8.6",
-            get(&[two(), Say("abc", true)]),
-            &format!("{head}?ContentLength"),
-            log,
-        ),
-        row(
-            "less than was said",
-            "9110 §8.6",
-            get(&[two(), Say("a", true), Say("ab", true)]),
-            &format!("{head}?ContentLengthab"),
-            "GET http a / end; idle",
-        ),
-        row(
-            "a length and no content",
-            "9110 §8.6",
-            get(&[Open(200, &[("content-length", "2")], true)]),
-            "?ContentLength",
-            log,
-        ),
-        row(
-            "a length in 204",
-            "9110 §8.6",
-            get(&[Open(204, &[("content-length", "0")], true)]),
-            "?ContentLength",
-            log,
-        ),
-        row(
-            "a coding in 204",
-            "9112 §6.1",
-            get(&[Open(204, &[("transfer-encoding", "chunked")], true)]),
-            "?ContentLength",
-            log,
-        ),
-        row(
+        given("more than was said", "9110 §8.6", get(&[two(), Say("abc", true)]))
+            .then(&format!("{head}?ContentLength"), log),
+        given("less than was said", "9110 §8.6", get(&[two(), Say("a", true), Say("ab", true)]))
+            .then(&format!("{head}?ContentLengthab"), "GET http a / end; idle"),
+        given("a length and no content", "9110 §8.6", get(&[Open(200, &[("content-length", "2")], true)]))
+            .then("?ContentLength", log),
+        given("a length in 204", "9110 §8.6", get(&[Open(204, &[("content-length", "0")], true)]))
+            .then("?ContentLength", log),
+        given("a coding in 204", "9112 §6.1", get(&[Open(204, &[("transfer-encoding", "chunked")], true)]))
+            .then("?ContentLength", log),
+        given(
             "a coding for HTTP/1.0",
             "9112 §6.1",
             asked("GET", "1.0", &[Open(200, &[("transfer-encoding", "chunked")], false)]),
-            &format!("?Control({:?})", alula_h1::Violation::CODING_TOO_EARLY),
-            log,
-        ),
-        row(
+        )
+        .then(&format!("?Control({:?})", alula_h1::Violation::CODING_TOO_EARLY), log),
+        given(
             "a length beside a coding",
             "9112 §6.2",
             get(&[Open(200, &[("content-length", "2"), ("transfer-encoding", "chunked")], false)]),
+        )
+        .then(
             &format!(
                 "?{:?}",
                 alula_h1::SendError::Field { at: 1, rule: alula_h1::Violation::LENGTH_WITH_CODING }
             ),
             log,
         ),
-        row(
-            "content of 304",
-            "9110 §15.4.5",
-            get(&[Open(304, &[], false), Say("a", true)]),
-            "HTTP/1.1 304 Not Modified||?ContentLength",
-            log,
-        ),
+        given("content of 304", "9110 §15.4.5", get(&[Open(304, &[], false), Say("a", true)]))
+            .then("HTTP/1.1 304 Not Modified||?ContentLength", log),
         row("content before the head", "9112 §2.1", get(&[Say("a", true)]), "?HeadNotSent", log),
         row("a second answer", "9112 §9.3", get(&[two(), two()]), &format!("{head}?HeadAlreadySent"), log),
-        row(
-            "content after the end",
-            "9112 §6.3",
-            get(&[Open(204, &[], true), Say("a", true)]),
-            "HTTP/1.1 204 No Content||?StreamEnded",
-            "GET http a / end; idle",
-        ),
-        row(
-            "trailers after a length",
-            "9112 §7.1.2",
-            get(&[two(), Trail(&[("x", "y")])]),
-            &format!("{head}?Trailers"),
-            log,
-        ),
-        row(
+        given("content after the end", "9112 §6.3", get(&[Open(204, &[], true), Say("a", true)]))
+            .then("HTTP/1.1 204 No Content||?StreamEnded", "GET http a / end; idle"),
+        given("trailers after a length", "9112 §7.1.2", get(&[two(), Trail(&[("x", "y")])]))
+            .then(&format!("{head}?Trailers"), log),
+        given(
             "a length among trailers",
             "9110 §6.5.1",
             get(&[Open(200, &[], false), Trail(&[("content-length", "1")])]),
+        )
+        .then(
             &format!(
                 "HTTP/1.1 200 OK|Transfer-Encoding: chunked||?{:?}",
                 alula_h1::SendError::Field { at: 0, rule: alula_h1::Violation::LENGTH_INVALID }

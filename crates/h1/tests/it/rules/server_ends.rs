@@ -3,7 +3,7 @@
 use super::exchanges::{LENGTH, POST, answering_server, text};
 use super::heads::server;
 use super::table::Step::{Eof, GiveUp, GoAway, Open, Say};
-use super::table::{Row, Rows, row};
+use super::table::{Row, Rows, given, row};
 
 pub(crate) fn tables() -> Vec<Rows> {
     vec![
@@ -18,48 +18,34 @@ fn going() -> Vec<Row> {
     vec![
         row("while nothing happens", "9112 §9.6", vec![GoAway], "", ""),
         row("what comes then is left", "9112 §9.6", vec![GoAway, get(), Eof], "", ""),
-        row(
+        given(
             "within a head: its answer is the last",
             "9112 §9.6",
             vec![text("GET / "), GoAway, text("HTTP/1.1\r\nHost: a\r\n\r\n"), Open(204, &[], true)],
-            "HTTP/1.1 204 No Content|Connection: close||",
-            "GET http a / end; last",
-        ),
-        row(
-            "before the answer, which says so",
-            "9112 §9.6",
-            vec![get(), GoAway, Open(204, &[], true)],
-            "HTTP/1.1 204 No Content|Connection: close||",
-            "GET http a / end; last",
-        ),
-        row(
+        )
+        .then("HTTP/1.1 204 No Content|Connection: close||", "GET http a / end; last"),
+        given("before the answer, which says so", "9112 §9.6", vec![get(), GoAway, Open(204, &[], true)])
+            .then("HTTP/1.1 204 No Content|Connection: close||", "GET http a / end; last"),
+        given(
             "within the answer",
             "9112 §9.6",
             vec![get(), Open(200, &[("content-length", "2")], false), GoAway, Say("ok", true)],
-            "HTTP/1.1 200 OK|Content-Length: 2||ok",
-            "GET http a / end; last",
-        ),
-        row(
+        )
+        .then("HTTP/1.1 200 OK|Content-Length: 2||ok", "GET http a / end; last"),
+        given(
             "before the end of the request",
             "9112 §9.6",
             vec![text(POST), Open(204, &[], true), GoAway, text("hello")],
-            "HTTP/1.1 204 No Content||",
-            "POST http a / content-length=5; data hello end; last",
-        ),
-        row(
+        )
+        .then("HTTP/1.1 204 No Content||", "POST http a / content-length=5; data hello end; last"),
+        given(
             "an answer given up",
             "9112 §8",
             vec![get(), Open(200, &[("content-length", "2")], false), GiveUp],
-            "HTTP/1.1 200 OK|Content-Length: 2||",
-            "GET http a / end; closed GivenUp",
-        ),
-        row(
-            "a request given up before its answer",
-            "9112 §8",
-            vec![get(), GiveUp],
-            "",
-            "GET http a / end; closed GivenUp",
-        ),
+        )
+        .then("HTTP/1.1 200 OK|Content-Length: 2||", "GET http a / end; closed GivenUp"),
+        given("a request given up before its answer", "9112 §8", vec![get(), GiveUp])
+            .then("", "GET http a / end; closed GivenUp"),
     ]
 }
 
@@ -131,19 +117,17 @@ fn gone() -> Vec<Row> {
 fn half_gone() -> Vec<Row> {
     let get = || text("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     vec![
-        row(
+        given(
             "a whole request is answered none the less",
             "9112 §9.6",
             vec![get(), Eof, Open(204, &[], true)],
-            "HTTP/1.1 204 No Content|Connection: close||",
-            "GET http a / end; last",
-        ),
-        row(
+        )
+        .then("HTTP/1.1 204 No Content|Connection: close||", "GET http a / end; last"),
+        given(
             "within the answer",
             "9112 §9.6",
             vec![get(), Open(200, &[("content-length", "2")], false), Eof, Say("ok", true)],
-            "HTTP/1.1 200 OK|Content-Length: 2||ok",
-            "GET http a / end; last",
-        ),
+        )
+        .then("HTTP/1.1 200 OK|Content-Length: 2||ok", "GET http a / end; last"),
     ]
 }

@@ -59,11 +59,29 @@ pub(crate) fn row(stimulus: &str, section: &'static str, steps: Vec<Step>, told:
     Row { stimulus: stimulus.into(), section, steps, told: told.into(), log: log.into() }
 }
 
+/// The first three of a row that is too long for one line.
+pub(crate) struct Given<'a>(&'a str, &'static str, Vec<Step>);
+
+pub(crate) fn given<'a>(stimulus: &'a str, section: &'static str, steps: Vec<Step>) -> Given<'a> {
+    Given(stimulus, section, steps)
+}
+
+impl Given<'_> {
+    /// Makes the row: all output, and all events.
+    pub(crate) fn then(self, told: &str, log: &str) -> Row {
+        row(self.0, self.1, self.2, told, log)
+    }
+
+    /// Makes the row of steps that break this rule.
+    pub(crate) fn breaks(self, rule: &str) -> Row {
+        let status = crate::support::rule(rule).expect(rule).status.as_u16();
+        self.then(&format!("!{status}"), &format!("closed {rule}"))
+    }
+}
+
 /// Bytes that break a rule, and the answer that says so.
 pub(crate) fn bad(stimulus: &str, section: &'static str, bytes: &[u8], rule: &str) -> Row {
-    let violation = crate::support::rule(rule).expect(rule);
-    let told = format!("!{}", violation.status.as_u16());
-    row(stimulus, section, vec![In(bytes.to_vec())], &told, &format!("closed {rule}"))
+    given(stimulus, section, one(bytes)).breaks(rule)
 }
 
 /// One input.

@@ -1,7 +1,7 @@
 //! What breaks field compression (RFC 7541): always the connection, whatever the block is for.
 
 use super::table::Step::{Answer, In};
-use super::table::{Case, Row, Rows, asked, many, one};
+use super::table::{Case, Row, Rows, asked, given, many, one};
 use crate::support::frame;
 use crate::support::wire::*;
 
@@ -54,42 +54,37 @@ fn others() -> Vec<Row> {
     let get = get();
     vec![
         ("trailers", "7541 §6.1", many(&[headers(0, 1, &get), headers(END, 1, &[0x80])]), BROKEN, "index 0"),
-        (
+        given(
             "CONTINUATION",
             "7541 §6.1",
             many(&[frame(HEADERS, END, 1, &get), frame(CONTINUATION, END_HEADERS, 1, &[0x80])]),
-            BROKEN,
-            "index 0",
-        ),
-        (
+        )
+        .then(BROKEN, "index 0"),
+        given(
             "a request that breaks a rule before",
             "7541 §6.1",
             one(headers(END, 1, &[&request("GET", &[("X", "y")])[..], &[0x80]].concat())),
-            BROKEN,
-            "index 0",
-        ),
-        (
+        )
+        .then(BROKEN, "index 0"),
+        given(
             "a request on a stream that was reset",
             "7541 §6.1",
             many(&[headers(0, 1, &get), u32_frame(RST_STREAM, 1, 8), headers(END, 1, &[0x80])]),
-            BROKEN,
-            "index 0",
-        ),
-        (
+        )
+        .then(BROKEN, "index 0"),
+        given(
             "a table size at the start",
             "7541 §4.2",
             vec![In(headers(END, 1, &[&[0x3f, 0xe1, 0x1f][..], &get].concat())), Answer],
-            "",
-            "head GET",
-        ),
-        (
+        )
+        .then("", "head GET"),
+        given(
             "table sizes down and up",
             "7541 §4.2",
             one(headers(END, 1, &[&[0x20, 0x3f, 0xe1, 0x1f][..], &get].concat())),
-            "",
-            "head GET",
-        ),
-        (
+        )
+        .then("", "head GET"),
+        given(
             "fields of a request that breaks a rule are kept in the table",
             "7541 §2.2",
             vec![In([
@@ -97,8 +92,7 @@ fn others() -> Vec<Row> {
                 headers(END, 3, &[&get[..], &[0xbe]].concat()),
             ]
             .concat())],
-            "RST_STREAM 1 PROTOCOL_ERROR",
-            "a=b",
-        ),
+        )
+        .then("RST_STREAM 1 PROTOCOL_ERROR", "a=b"),
     ]
 }

@@ -1,7 +1,7 @@
 //! Flow control (RFC 9113 §6.9).
 
 use super::table::Step::{Ask, In};
-use super::table::{Row, Rows, Step, asked, many, one};
+use super::table::{Row, Rows, Step, asked, given, many, one};
 use crate::support::wire::*;
 use crate::support::{End, frame};
 
@@ -41,20 +41,14 @@ fn credit() -> Vec<Row> {
         ("above 2^31-1 for the connection", "9113 §6.9.1", on(0, MAX), "GOAWAY 1 FLOW_CONTROL_ERROR", ""),
         ("up to 2^31-1 for a stream", "9113 §6.9.1", on(1, MAX - 65_535), "", ""),
         ("above 2^31-1 for a stream", "9113 §6.9.1", on(1, MAX), "RST_STREAM 1 FLOW_CONTROL_ERROR", "2^31-1"),
-        (
-            "above 2^31-1 for a stream by one",
-            "9113 §6.9.1",
-            on(1, MAX - 65_534),
-            "RST_STREAM 1 FLOW_CONTROL_ERROR",
-            "2^31-1",
-        ),
-        (
+        given("above 2^31-1 for a stream by one", "9113 §6.9.1", on(1, MAX - 65_534))
+            .then("RST_STREAM 1 FLOW_CONTROL_ERROR", "2^31-1"),
+        given(
             "for a stream that the peer has ended",
             "9113 §5.1",
             many(&[headers(END, 1, &get()), u32_frame(WINDOW_UPDATE, 1, 1)]),
-            "",
-            "head GET",
-        ),
+        )
+        .then("", "head GET"),
     ]
 }
 
@@ -85,36 +79,20 @@ fn uploads() -> Vec<Row> {
     const STREAM: &str = "RST_STREAM 1 FLOW_CONTROL_ERROR";
     vec![
         ("just as much as the stream's window", "9113 §6.9.1", many(&upload(1)), "", "262144 bytes"),
-        (
-            "more than the stream's window",
-            "9113 §6.9.1",
-            and(upload(1), data(0, 1, b"x")),
-            STREAM,
-            "stream's",
-        ),
-        (
-            "padding above the stream's window",
-            "9113 §6.9.1",
-            and(upload(1), padded(0, 1, 0, 9, b"", 9)),
-            STREAM,
-            "",
-        ),
+        given("more than the stream's window", "9113 §6.9.1", and(upload(1), data(0, 1, b"x")))
+            .then(STREAM, "stream's"),
+        given("padding above the stream's window", "9113 §6.9.1", and(upload(1), padded(0, 1, 0, 9, b"", 9)))
+            .then(STREAM, ""),
         ("an empty end in a full window", "9113 §6.9.1", and(upload(1), data(END, 1, b"")), "", "end"),
         ("just as much as the connection's window", "9113 §6.9.1", many(&four()), "", ""),
-        (
-            "more than the connection's window",
-            "9113 §6.9.1",
-            and(four(), data(0, 7, b"x")),
-            "GOAWAY 7 FLOW_CONTROL_ERROR",
-            "connection's",
-        ),
-        (
+        given("more than the connection's window", "9113 §6.9.1", and(four(), data(0, 7, b"x")))
+            .then("GOAWAY 7 FLOW_CONTROL_ERROR", "connection's"),
+        given(
             "more than the connection's window on a closed stream",
             "9113 §6.9.1",
             and(four(), [headers(0, 9, &get()), u32_frame(RST_STREAM, 9, 8), data(0, 9, b"x")].concat()),
-            "GOAWAY 9 FLOW_CONTROL_ERROR",
-            "connection's",
-        ),
+        )
+        .then("GOAWAY 9 FLOW_CONTROL_ERROR", "connection's"),
     ]
 }
 
@@ -127,13 +105,8 @@ fn downloads() -> Vec<Row> {
     let nothing = || frame(PING, ACK, 0, &[0; 8]);
     vec![
         ("just as much as the stream's window", "9113 §6.9.1", download(nothing()), "", "262144 bytes"),
-        (
-            "more than the stream's window",
-            "9113 §6.9.1",
-            download(data(0, 1, b"x")),
-            "RST_STREAM 1 FLOW_CONTROL_ERROR",
-            "stream's",
-        ),
+        given("more than the stream's window", "9113 §6.9.1", download(data(0, 1, b"x")))
+            .then("RST_STREAM 1 FLOW_CONTROL_ERROR", "stream's"),
         ("credit in the meantime", "9113 §6.9", one(u32_frame(WINDOW_UPDATE, 0, 1)), "", ""),
     ]
 }

@@ -1,7 +1,7 @@
 //! The preface, frames as such, padding, and the frames that are about the connection.
 
 use super::table::Step::{Ask, GoAway, In};
-use super::table::{Row, Rows, Step, asked, many, one};
+use super::table::{Row, Rows, Step, asked, given, many, one};
 use crate::support::frame;
 use crate::support::wire::*;
 
@@ -42,13 +42,8 @@ fn preface() -> Rows {
         ("GOAWAY first", "9113 §3.4", with_magic(frame(GOAWAY, 0, 0, &[0; 8])), PE, "not SETTINGS"),
         ("WINDOW_UPDATE first", "9113 §3.4", with_magic(u32_frame(WINDOW_UPDATE, 0, 1)), PE, "not SETTINGS"),
         ("an unknown frame first", "9113 §3.4", with_magic(frame(0xee, 0, 0, &[])), PE, "not SETTINGS"),
-        (
-            "an acknowledgment of SETTINGS first",
-            "9113 §3.4",
-            with_magic(frame(SETTINGS, ACK, 0, &[])),
-            PE,
-            "not SETTINGS",
-        ),
+        given("an acknowledgment of SETTINGS first", "9113 §3.4", with_magic(frame(SETTINGS, ACK, 0, &[])))
+            .then(PE, "not SETTINGS"),
         ("SETTINGS first", "9113 §3.4", with_magic(frame(SETTINGS, 0, 0, &[])), "", "Settings"),
     ];
     Rows::new("server, preface", crate::support::server_end, rows)
@@ -56,34 +51,18 @@ fn preface() -> Rows {
 
 fn client_preface() -> Vec<Row> {
     vec![
-        (
-            "a server that starts with HEADERS",
-            "9113 §3.4",
-            one(headers(END, 1, &response("200", &[]))),
-            PE,
-            "not SETTINGS",
-        ),
-        (
-            "a server that starts with GOAWAY",
-            "9113 §6.8",
-            one(frame(GOAWAY, 0, 0, &[0; 8])),
-            "",
-            "farewell NO_ERROR after 0",
-        ),
-        (
+        given("a server that starts with HEADERS", "9113 §3.4", one(headers(END, 1, &response("200", &[]))))
+            .then(PE, "not SETTINGS"),
+        given("a server that starts with GOAWAY", "9113 §6.8", one(frame(GOAWAY, 0, 0, &[0; 8])))
+            .then("", "farewell NO_ERROR after 0"),
+        given(
             "a server that starts with GOAWAY and goes on without SETTINGS",
             "9113 §3.4",
             one([frame(GOAWAY, 0, 0, &[0; 8]), frame(PING, 0, 0, &[0; 8])].concat()),
-            PE,
-            "not SETTINGS",
-        ),
-        (
-            "a server that starts with an acknowledgment",
-            "9113 §3.4",
-            one(frame(SETTINGS, ACK, 0, &[])),
-            PE,
-            "not SETTINGS",
-        ),
+        )
+        .then(PE, "not SETTINGS"),
+        given("a server that starts with an acknowledgment", "9113 §3.4", one(frame(SETTINGS, ACK, 0, &[])))
+            .then(PE, "not SETTINGS"),
         ("HTTP/1.1", "9113 §3.4", one(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()), PE, ""),
     ]
 }
@@ -98,30 +77,19 @@ fn frames_in() -> Vec<Row> {
         ("an unknown frame", "9113 §5.5", many(&[frame(0x16, 0xff, 0, &[0; 8]), ping()]), "PING 1", ""),
         ("an unknown flag", "9113 §4.1", one(frame(PING, 0x16, 0, &[0; 8])), "PING 1", ""),
         ("a reserved bit", "9113 §4.1", one(frame(PING, 0, 0x8000_0000, &[0; 8])), "PING 1", ""),
-        (
-            "the largest frame",
-            "9113 §4.2",
-            many(&[headers(0, 1, &get()), data(END, 1, &big[1..])]),
-            "",
-            "data 16384 bytes end",
-        ),
-        (
-            "DATA too large",
-            "9113 §4.2",
-            many(&[headers(0, 1, &get()), data(END, 1, &big)]),
-            "GOAWAY 1 FRAME_SIZE_ERROR",
-            "§4.2",
-        ),
+        given("the largest frame", "9113 §4.2", many(&[headers(0, 1, &get()), data(END, 1, &big[1..])]))
+            .then("", "data 16384 bytes end"),
+        given("DATA too large", "9113 §4.2", many(&[headers(0, 1, &get()), data(END, 1, &big)]))
+            .then("GOAWAY 1 FRAME_SIZE_ERROR", "§4.2"),
         ("HEADERS too large", "9113 §4.2", one(headers(0, 1, &big)), SIZE, "§4.2"),
         ("SETTINGS too large", "9113 §4.2", one(frame(SETTINGS, 0, 0, &vec![0; 16_386])), SIZE, "§4.2"),
         ("an unknown frame too large", "9113 §4.2", one(frame(0xee, 0, 0, &big)), SIZE, "§4.2"),
-        (
+        given(
             "CONTINUATION too large",
             "9113 §4.2",
             many(&[cut(), frame(CONTINUATION, END_HEADERS, 1, &big)]),
-            "GOAWAY 1 FRAME_SIZE_ERROR",
-            "§4.2",
-        ),
+        )
+        .then("GOAWAY 1 FRAME_SIZE_ERROR", "§4.2"),
         ("DATA inside a block", "9113 §4.3", broken(data(0, 1, b"x")), CUT, "§4.3"),
         ("HEADERS inside a block", "9113 §4.3", broken(headers(END, 3, &get())), CUT, "§4.3"),
         ("HEADERS of the same stream inside a block", "9113 §4.3", broken(headers(END, 1, &get())), CUT, ""),
@@ -142,22 +110,20 @@ fn frames_in_client() -> Vec<Row> {
     let head = || frame(HEADERS, END, 1, &response("200", &[]));
     vec![
         ("an unknown frame", "9113 §5.5", asked("GET", &[frame(0x16, 0xff, 1, &[0; 8])]), "", ""),
-        (
+        given(
             "DATA too large",
             "9113 §4.2",
             asked("GET", &[headers(0, 1, &response("200", &[])), data(END, 1, &[0; 16_385])]),
-            SIZE,
-            "§4.2",
-        ),
+        )
+        .then(SIZE, "§4.2"),
         ("PING inside a block", "9113 §4.3", asked("GET", &[head(), frame(PING, 0, 0, &[0; 8])]), PE, "§4.3"),
         ("DATA inside a block", "9113 §4.3", asked("GET", &[head(), data(END, 1, b"x")]), PE, "§4.3"),
-        (
+        given(
             "CONTINUATION of another stream inside a block",
             "9113 §4.3",
             asked("GET", &[head(), frame(CONTINUATION, END_HEADERS, 3, &[])]),
-            PE,
-            "§4.3",
-        ),
+        )
+        .then(PE, "§4.3"),
         ("PING", "9113 §6.7", one(frame(PING, 0, 0, b"payload!")), "PING 1", ""),
     ]
 }
@@ -185,22 +151,16 @@ fn lengths() -> Vec<Row> {
         ("an empty GOAWAY", "9113 §6.8", short(GOAWAY, 0), SIZE, "§6.8"),
         ("SETTINGS of 5 bytes", "9113 §6.5", short(SETTINGS, 5), SIZE, "§6.5"),
         ("SETTINGS of 7 bytes", "9113 §6.5", short(SETTINGS, 7), SIZE, "§6.5"),
-        (
+        given(
             "an acknowledgment of SETTINGS with an entry",
             "9113 §6.5",
             one(frame(SETTINGS, ACK, 0, &[0; 6])),
-            SIZE,
-            "§6.5",
-        ),
+        )
+        .then(SIZE, "§6.5"),
         ("WINDOW_UPDATE of 3 bytes", "9113 §6.9", short(WINDOW_UPDATE, 3), SIZE, "§6.9"),
         ("WINDOW_UPDATE of 5 bytes", "9113 §6.9", short(WINDOW_UPDATE, 5), SIZE, "§6.9"),
-        (
-            "WINDOW_UPDATE of 8 bytes on a stream",
-            "9113 §6.9",
-            one(frame(WINDOW_UPDATE, 0, 1, &[0; 8])),
-            SIZE,
-            "§6.9",
-        ),
+        given("WINDOW_UPDATE of 8 bytes on a stream", "9113 §6.9", one(frame(WINDOW_UPDATE, 0, 1, &[0; 8])))
+            .then(SIZE, "§6.9"),
         ("RST_STREAM of 3 bytes", "9113 §6.4", one(frame(RST_STREAM, 0, 1, &[0; 3])), SIZE, "§6.4"),
         ("RST_STREAM of 5 bytes", "9113 §6.4", one(frame(RST_STREAM, 0, 1, &[0; 5])), SIZE, "§6.4"),
     ]
@@ -212,40 +172,24 @@ fn padding() -> Rows {
     let whole = END | END_HEADERS;
     let rows = vec![
         ("of HEADERS", "9113 §6.2", one(padded(whole, 1, HEADERS, 9, &get(), 9)), "", "head GET"),
-        (
-            "of DATA",
-            "9113 §6.1",
-            many(&[head(), padded(END, 1, DATA, 255, b"hello", 255)]),
-            "",
-            "data hello end",
-        ),
+        given("of DATA", "9113 §6.1", many(&[head(), padded(END, 1, DATA, 255, b"hello", 255)]))
+            .then("", "data hello end"),
         ("of nothing", "9113 §6.1", many(&[head(), padded(END, 1, DATA, 5, b"", 5)]), "", "data  end"),
         ("none, stated", "9113 §6.1", many(&[head(), padded(END, 1, DATA, 0, b"x", 0)]), "", "data x end"),
-        (
-            "that is not zero",
-            "9113 §6.1",
-            many(&[head(), data(END | PADDED, 1, &[2, b'x', 7, 7])]),
-            "",
-            "data x end",
-        ),
+        given("that is not zero", "9113 §6.1", many(&[head(), data(END | PADDED, 1, &[2, b'x', 7, 7])]))
+            .then("", "data x end"),
         ("as long as DATA", "9113 §6.1", many(&[head(), padded(END, 1, DATA, 5, b"hell", 0)]), TOO_LONG, ""),
         ("longer than DATA", "9113 §6.1", many(&[head(), padded(END, 1, DATA, 255, b"x", 0)]), TOO_LONG, ""),
         ("longer than HEADERS", "9113 §6.1", one(padded(whole, 1, HEADERS, 200, &get(), 0)), PE, ""),
-        (
-            "of DATA without its length",
-            "9113 §4.2",
-            many(&[head(), data(PADDED, 1, b"")]),
-            "GOAWAY 1 FRAME_SIZE_ERROR",
-            "",
-        ),
+        given("of DATA without its length", "9113 §4.2", many(&[head(), data(PADDED, 1, b"")]))
+            .then("GOAWAY 1 FRAME_SIZE_ERROR", ""),
         ("of HEADERS without its length", "9113 §4.2", one(headers(PADDED, 1, b"")), SIZE, ""),
-        (
+        given(
             "and priority cut short",
             "9113 §4.2",
             one(frame(HEADERS, whole | PADDED | WITH_PRIORITY, 1, &[0; 5])),
-            SIZE,
-            "",
-        ),
+        )
+        .then(SIZE, ""),
         ("priority cut short", "9113 §4.2", one(frame(HEADERS, whole | WITH_PRIORITY, 1, &[0; 4])), SIZE, ""),
     ];
     Rows::new("server, padding", server, rows)
@@ -256,42 +200,26 @@ fn client_padding() -> Vec<Row> {
     let whole = END | END_HEADERS;
     vec![
         ("of HEADERS", "9113 §6.2", asked("GET", &[padded(whole, 1, HEADERS, 9, &head, 9)]), "", "head 200"),
-        (
-            "longer than HEADERS",
-            "9113 §6.1",
-            asked("GET", &[padded(whole, 1, HEADERS, 200, &head, 0)]),
-            PE,
-            "",
-        ),
-        (
+        given("longer than HEADERS", "9113 §6.1", asked("GET", &[padded(whole, 1, HEADERS, 200, &head, 0)]))
+            .then(PE, ""),
+        given(
             "longer than DATA",
             "9113 §6.1",
             asked("GET", &[headers(0, 1, &head), padded(END, 1, DATA, 9, b"x", 0)]),
-            PE,
-            "",
-        ),
+        )
+        .then(PE, ""),
     ]
 }
 
 fn going() -> Vec<Row> {
     let goaway = |last: u8, code: u8| frame(GOAWAY, 0, 0, &[0, 0, 0, last, 0, 0, 0, code, b'x']);
     vec![
-        (
-            "GOAWAY",
-            "9113 §6.8",
-            many(&[goaway(0, 0), frame(PING, 0, 0, &[0; 8])]),
-            "PING 1",
-            "farewell NO_ERROR after 0",
-        ),
-        (
-            "GOAWAY with an unknown code",
-            "9113 §7",
-            many(&[goaway(0, 0xff), frame(PING, 0, 0, &[0; 8])]),
-            "PING 1",
-            "farewell 0xff after 0",
-        ),
+        given("GOAWAY", "9113 §6.8", many(&[goaway(0, 0), frame(PING, 0, 0, &[0; 8])]))
+            .then("PING 1", "farewell NO_ERROR after 0"),
+        given("GOAWAY with an unknown code", "9113 §7", many(&[goaway(0, 0xff), frame(PING, 0, 0, &[0; 8])]))
+            .then("PING 1", "farewell 0xff after 0"),
         ("GOAWAY that goes up", "9113 §6.8", many(&[goaway(0, 0), goaway(2, 0)]), PE, "§6.8"),
-        (
+        given(
             "a request after our GOAWAY",
             "9113 §6.8",
             vec![
@@ -299,23 +227,20 @@ fn going() -> Vec<Row> {
                 GoAway,
                 In([headers(0, 3, &get()), data(END, 3, b"x"), frame(PING, 0, 0, &[0; 8])].concat()),
             ],
-            "PING 1",
-            "",
-        ),
-        (
+        )
+        .then("PING 1", ""),
+        given(
             "content of an earlier request after our GOAWAY",
             "9113 §6.8",
             vec![In(headers(0, 1, &get())), GoAway, In(data(END, 1, b"late"))],
-            "",
-            "data late end",
-        ),
-        (
+        )
+        .then("", "data late end"),
+        given(
             "an error after our GOAWAY",
             "9113 §6.1",
             vec![In(headers(0, 1, &get())), GoAway, In([headers(END, 3, &get()), data(0, 0, b"x")].concat())],
-            "GOAWAY 1 PROTOCOL_ERROR",
-            "",
-        ),
+        )
+        .then("GOAWAY 1 PROTOCOL_ERROR", ""),
     ]
 }
 
@@ -325,34 +250,22 @@ fn client_going() -> Vec<Row> {
     const SAFE: &str = "reset NO_ERROR by goaway unprocessed";
     vec![
         ("GOAWAY below our request", "9113 §6.8", asked("GET", &[goaway(0, 0)]), "", SAFE),
-        (
-            "GOAWAY that covers our request",
-            "9113 §6.8",
-            asked("GET", &[goaway(1, 0), head()]),
-            "",
-            "head 200",
-        ),
-        (
+        given("GOAWAY that covers our request", "9113 §6.8", asked("GET", &[goaway(1, 0), head()]))
+            .then("", "head 200"),
+        given(
             "GOAWAY between two requests",
             "9113 §6.8",
             vec![Ask("GET"), Ask("GET"), In([goaway(1, 0), head()].concat())],
-            "",
-            SAFE,
-        ),
+        )
+        .then("", SAFE),
         ("GOAWAY that goes up", "9113 §6.8", many(&[goaway(0, 0), goaway(1, 0)]), PE, "§6.8"),
-        (
-            "GOAWAY that goes down",
-            "9113 §6.8",
-            vec![Ask("GET"), In(goaway(5, 0)), In(goaway(0, 0))],
-            "",
-            SAFE,
-        ),
-        (
+        given("GOAWAY that goes down", "9113 §6.8", vec![Ask("GET"), In(goaway(5, 0)), In(goaway(0, 0))])
+            .then("", SAFE),
+        given(
             "a response after GOAWAY refused the request",
             "9113 §6.8",
             asked("GET", &[goaway(0, 0), head()]),
-            "",
-            SAFE,
-        ),
+        )
+        .then("", SAFE),
     ]
 }

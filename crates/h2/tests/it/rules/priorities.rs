@@ -3,7 +3,7 @@
 use alula_h2::Config;
 
 use super::table::Step::{Answer, GiveUp, In};
-use super::table::{Row, Rows, asked, many, one};
+use super::table::{Row, Rows, asked, given, many, one};
 use crate::support::wire::*;
 use crate::support::{End, frame};
 
@@ -37,20 +37,14 @@ fn updates() -> Vec<Row> {
         ("for a half-closed stream", "9218 §7.1", many(&[headers(END, 1, &get()), update()]), "", "head GET"),
         ("for a closed stream", "9218 §7.1", vec![In(headers(END, 1, &get())), Answer, In(update())], "", ""),
         ("for a stream that we reset", "9218 §7.1", vec![In(open()), GiveUp, In(update())], "", ""),
-        (
+        given(
             "for a stream that the peer reset",
             "9218 §7.1",
             many(&[open(), u32_frame(RST_STREAM, 1, 8), update()]),
-            "",
-            "reset CANCEL",
-        ),
-        (
-            "for a stream that was passed over",
-            "9218 §7.1",
-            many(&[headers(END, 3, &get()), update()]),
-            "",
-            "",
-        ),
+        )
+        .then("", "reset CANCEL"),
+        given("for a stream that was passed over", "9218 §7.1", many(&[headers(END, 3, &get()), update()]))
+            .then("", ""),
         ("with a reserved bit", "9218 §7.1", one(priority_update(0x8000_0001, "u=1")), "", ""),
         ("with an unknown flag", "9113 §4.1", one(frame(PRIORITY_UPDATE, 0xff, 0, &[0, 0, 0, 1])), "", ""),
         ("without a value", "9218 §4", one(priority_update(1, "")), "", ""),
@@ -60,36 +54,20 @@ fn updates() -> Vec<Row> {
         ("for stream 0", "9218 §7.1", one(priority_update(0, "u=1")), PE, "§7.1"),
         ("for a stream that was never promised", "9218 §7.1", one(priority_update(2, "u=1")), PE, "§7.1"),
         ("on a stream", "9218 §7.1", one(on(1, &[0, 0, 0, 1])), PE, "§7.1"),
-        (
-            "on an open stream",
-            "9218 §7.1",
-            many(&[open(), on(1, &[0; 4])]),
-            "GOAWAY 1 PROTOCOL_ERROR",
-            "§7.1",
-        ),
+        given("on an open stream", "9218 §7.1", many(&[open(), on(1, &[0; 4])]))
+            .then("GOAWAY 1 PROTOCOL_ERROR", "§7.1"),
         ("of 3 bytes", "9218 §7.1", one(on(0, &[0; 3])), "GOAWAY 0 FRAME_SIZE_ERROR", "§7.1"),
         ("of no bytes", "9218 §7.1", one(on(0, &[])), "GOAWAY 0 FRAME_SIZE_ERROR", "§7.1"),
-        (
-            "inside a block",
-            "9113 §4.3",
-            many(&[frame(HEADERS, END, 1, &get()), update()]),
-            "GOAWAY 1 PROTOCOL_ERROR",
-            "§4.3",
-        ),
-        (
+        given("inside a block", "9113 §4.3", many(&[frame(HEADERS, END, 1, &get()), update()]))
+            .then("GOAWAY 1 PROTOCOL_ERROR", "§4.3"),
+        given(
             "a field that is no dictionary",
             "9218 §5",
             one(headers(END, 1, &request("GET", &[("priority", "u=")]))),
-            "",
-            "priority=u=",
-        ),
-        (
-            "a field",
-            "9218 §5",
-            one(headers(END, 1, &request("GET", &[("priority", "u=0")]))),
-            "",
-            "priority=u=0",
-        ),
+        )
+        .then("", "priority=u="),
+        given("a field", "9218 §5", one(headers(END, 1, &request("GET", &[("priority", "u=0")]))))
+            .then("", "priority=u=0"),
     ]
 }
 
@@ -100,20 +78,10 @@ fn limit() -> Vec<Row> {
         ("for one idle stream", "9218 §7.1", one(update(1)), "", ""),
         ("for one idle stream, twice", "9218 §7.1", many(&[update(1), update(1)]), "", ""),
         ("for two idle streams", "9218 §7.1", many(&[update(1), update(3)]), PE, "MAX_CONCURRENT_STREAMS"),
-        (
-            "for an idle stream beside an open one",
-            "9218 §7.1",
-            many(&[first.clone(), update(3)]),
-            "GOAWAY 1 PROTOCOL_ERROR",
-            "MAX_CONCURRENT_STREAMS",
-        ),
-        (
-            "for an idle stream after a closed one",
-            "9218 §7.1",
-            vec![In(first), Answer, In(update(3))],
-            "",
-            "",
-        ),
+        given("for an idle stream beside an open one", "9218 §7.1", many(&[first.clone(), update(3)]))
+            .then("GOAWAY 1 PROTOCOL_ERROR", "MAX_CONCURRENT_STREAMS"),
+        given("for an idle stream after a closed one", "9218 §7.1", vec![In(first), Answer, In(update(3))])
+            .then("", ""),
     ]
 }
 

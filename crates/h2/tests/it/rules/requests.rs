@@ -3,7 +3,7 @@
 use alula_h2::Config;
 
 use super::table::Step::{Accept, In};
-use super::table::{Case, Row, Rows, Step, many, one};
+use super::table::{Case, Row, Rows, Step, given, many, one};
 use crate::support::wire::*;
 use crate::support::{End, frame};
 
@@ -127,20 +127,10 @@ fn fine() -> Vec<Row> {
         ("te: trailers", "9113 §8.2.2", with(&[("te", "trailers")]), "", "te=trailers"),
         ("the same host", "9113 §8.3.1", with(&[("host", "A.Example:443")]), "", "host=A.Example:443"),
         ("only a host", "9113 §8.3.1", all(&[M, S, P, ("host", "a.example")]), "", "head GET https /"),
-        (
-            "OPTIONS *",
-            "9113 §8.3.1",
-            all(&[(":method", "OPTIONS"), S, A, (":path", "*")]),
-            "",
-            "head OPTIONS",
-        ),
-        (
-            "a scheme of another kind",
-            "9113 §8.3.1",
-            all(&[M, (":scheme", "coap"), A, (":path", "x")]),
-            "",
-            "head GET coap",
-        ),
+        given("OPTIONS *", "9113 §8.3.1", all(&[(":method", "OPTIONS"), S, A, (":path", "*")]))
+            .then("", "head OPTIONS"),
+        given("a scheme of another kind", "9113 §8.3.1", all(&[M, (":scheme", "coap"), A, (":path", "x")]))
+            .then("", "head GET coap"),
         ("crumbs", "9113 §8.2.3", with(&crumbs), "", "x=y cookie=a=b; c=d; e"),
         ("one cookie", "9113 §8.2.3", with(&[("cookie", "a=b"), ("x", "y")]), "", "cookie=a=b x=y"),
         ("an empty value", "9113 §8.2.1", with(&[("x", "")]), "", "x="),
@@ -155,38 +145,30 @@ fn content() -> Vec<Row> {
     let post = |length: &str| headers(0, 1, &request("POST", &[("content-length", length)]));
     let twice = [("content-length", "1"), ("content-length", "2")];
     vec![
-        (
+        given(
             "of the stated length",
             "9113 §8.1.1",
             many(&[post("4"), data(0, 1, b"te"), data(END, 1, b"st")]),
-            "",
-            "data test end",
-        ),
+        )
+        .then("", "data test end"),
         ("too little", "9113 §8.1.1", many(&[post("5"), data(END, 1, b"test")]), MALFORMED, "§8.1.1"),
         ("too much", "9113 §8.1.1", many(&[post("1"), data(END, 1, b"test")]), MALFORMED, "§8.1.1"),
         ("too much, not ended", "9113 §8.1.1", many(&[post("1"), data(0, 1, b"te")]), MALFORMED, "§8.1.1"),
         ("some where none was stated", "9113 §8.1.1", many(&[post("0"), data(END, 1, b"x")]), MALFORMED, ""),
-        (
+        given(
             "too little in pieces",
             "9113 §8.1.1",
             many(&[post("5"), data(0, 1, b"te"), data(END, 1, b"st")]),
-            MALFORMED,
-            "§8.1.1",
-        ),
-        (
+        )
+        .then(MALFORMED, "§8.1.1"),
+        given(
             "none at all",
             "9113 §8.1.1",
             one(headers(END, 1, &request("POST", &[("content-length", "5")]))),
-            MALFORMED,
-            "",
-        ),
-        (
-            "padding is none",
-            "9113 §8.1.1",
-            many(&[post("1"), padded(END, 1, DATA, 9, b"x", 9)]),
-            "",
-            "data x end",
-        ),
+        )
+        .then(MALFORMED, ""),
+        given("padding is none", "9113 §8.1.1", many(&[post("1"), padded(END, 1, DATA, 9, b"x", 9)]))
+            .then("", "data x end"),
         ("two lengths", "9110 §8.6", one(headers(0, 1, &request("POST", &twice))), MALFORMED, ""),
         ("a negative length", "9110 §8.6", one(post("-1")), MALFORMED, ""),
         ("a length of twenty digits", "9110 §8.6", one(post("10000000000000000000")), MALFORMED, ""),
@@ -200,56 +182,38 @@ fn trailers() -> Vec<Row> {
     let after = |pairs: &[(&str, &str)]| many(&[post("1"), data(0, 1, b"x"), trailers(END, pairs)]);
     vec![
         ("after content", "9113 §8.1", after(&[("x", "y")]), "", "trailers x=y"),
-        (
-            "without content",
-            "9113 §8.1",
-            many(&[post("0"), trailers(END, &[("x", "y")])]),
-            "",
-            "trailers x=y",
-        ),
+        given("without content", "9113 §8.1", many(&[post("0"), trailers(END, &[("x", "y")])]))
+            .then("", "trailers x=y"),
         ("none in them", "9113 §8.1", after(&[]), "", "trailers"),
-        (
+        given(
             "after too little content",
             "9113 §8.1.1",
             many(&[post("5"), data(0, 1, b"x"), trailers(END, &[("x", "y")])]),
-            MALFORMED,
-            "§8.1.1",
-        ),
-        (
-            "that do not end the stream",
-            "9113 §8.1",
-            many(&[post("1"), trailers(0, &[("x", "y")])]),
-            MALFORMED,
-            "without END_STREAM",
-        ),
+        )
+        .then(MALFORMED, "§8.1.1"),
+        given("that do not end the stream", "9113 §8.1", many(&[post("1"), trailers(0, &[("x", "y")])]))
+            .then(MALFORMED, "without END_STREAM"),
         ("with a method", "9113 §8.1", after(&[(":method", "GET")]), MALFORMED, "trailers"),
         ("with a status", "9113 §8.1", after(&[(":status", "200")]), MALFORMED, "trailers"),
         ("with an unknown pseudo-field", "9113 §8.1", after(&[(":test", "x")]), MALFORMED, "trailers"),
-        (
+        given(
             "with host, content-length and expect, which are dropped",
             "9110 §6.5.1",
             after(&[("host", "b"), ("content-length", "7"), ("x", "y"), ("expect", "100-continue")]),
-            "",
-            "trailers x=y",
-        ),
+        )
+        .then("", "trailers x=y"),
         ("with te", "9113 §8.2.2", after(&[("te", "trailers")]), MALFORMED, "§8.2.2"),
         ("with connection", "9113 §8.2.2", after(&[("connection", "close")]), MALFORMED, "§8.2.2"),
         ("with upper case", "9113 §8.2.1", after(&[("X", "y")]), MALFORMED, "§8.2.1"),
         ("with LF in a value", "9113 §8.2.1", after(&[("x", "a\nb")]), MALFORMED, "§8.2.1"),
-        (
-            "after trailers",
-            "9113 §5.1",
-            many(&[post("0"), trailers(END, &[]), trailers(END, &[])]),
-            "RST_STREAM 1 STREAM_CLOSED",
-            "§5.1",
-        ),
-        (
+        given("after trailers", "9113 §5.1", many(&[post("0"), trailers(END, &[]), trailers(END, &[])]))
+            .then("RST_STREAM 1 STREAM_CLOSED", "§5.1"),
+        given(
             "content after trailers",
             "9113 §5.1",
             many(&[post("0"), trailers(END, &[]), data(END, 1, b"x")]),
-            "RST_STREAM 1 STREAM_CLOSED",
-            "§5.1",
-        ),
+        )
+        .then("RST_STREAM 1 STREAM_CLOSED", "§5.1"),
     ]
 }
 
@@ -261,14 +225,9 @@ fn connect() -> Vec<Row> {
         ("bytes in a tunnel", "9113 §8.5", tunnel(data(0, 1, b"any")), "", "data any"),
         ("the end of a tunnel", "9113 §8.5", tunnel(data(END, 1, b"")), "", "end"),
         ("credit in a tunnel", "9113 §8.5", tunnel(u32_frame(WINDOW_UPDATE, 1, 1)), "", "head CONNECT"),
-        (
-            "fields in a tunnel",
-            "9113 §8.5",
-            tunnel(headers(END, 1, &block(&[("x", "y")]))),
-            MALFORMED,
-            "tunnel",
-        ),
-        (
+        given("fields in a tunnel", "9113 §8.5", tunnel(headers(END, 1, &block(&[("x", "y")]))))
+            .then(MALFORMED, "tunnel"),
+        given(
             "a stated length",
             "9113 §8.5",
             vec![
@@ -276,9 +235,8 @@ fn connect() -> Vec<Row> {
                 Accept,
                 In(data(0, 1, b"any length")),
             ],
-            "",
-            "data any length",
-        ),
+        )
+        .then("", "data any length"),
     ]
 }
 
@@ -290,13 +248,8 @@ fn extended_connect() -> Vec<Row> {
     let with = |flags: u8, pairs: &[(&str, &str)]| headers(flags, 1, &block(pairs));
     let tunnel = |frame: Vec<u8>| vec![In(with(0, &[C, W, S, A, P])), Accept, In(frame)];
     vec![
-        (
-            "a request",
-            "8441 §4",
-            one(with(0, &[C, W, S, A, P])),
-            "",
-            "head CONNECT websocket https a.example /",
-        ),
+        given("a request", "8441 §4", one(with(0, &[C, W, S, A, P])))
+            .then("", "head CONNECT websocket https a.example /"),
         ("a protocol of one's own", "8441 §4", one(with(0, &[C, (":protocol", "x-y"), S, A, P])), "", "x-y"),
         ("bytes in a tunnel", "8441 §5", tunnel(data(0, 1, b"any")), "", "data any"),
         ("the end of a tunnel", "8441 §5", tunnel(data(END, 1, b"any")), "", "data any end"),
@@ -306,22 +259,12 @@ fn extended_connect() -> Vec<Row> {
         ("no :path", "9113 §8.3.1", one(with(0, &[C, W, S, A])), MALFORMED, ""),
         ("no :authority", "9113 §8.5", one(with(0, &[C, W, S, P])), MALFORMED, ""),
         ("no CONNECT", "8441 §4", one(with(0, &[M, W, S, A, P])), MALFORMED, ""),
-        (
-            "a :protocol that is no token",
-            "8441 §4",
-            one(with(0, &[C, (":protocol", "a b"), S, A, P])),
-            MALFORMED,
-            "",
-        ),
+        given("a :protocol that is no token", "8441 §4", one(with(0, &[C, (":protocol", "a b"), S, A, P])))
+            .then(MALFORMED, ""),
         (":protocol twice", "9113 §8.3", one(with(0, &[C, W, W, S, A, P])), MALFORMED, ""),
         (":protocol after a field", "9113 §8.3", one(with(0, &[C, S, A, P, ("x", "y"), W])), MALFORMED, ""),
-        (
-            "upgrade beside it",
-            "9113 §8.2.2",
-            one(with(0, &[C, W, S, A, P, ("upgrade", "websocket")])),
-            MALFORMED,
-            "",
-        ),
+        given("upgrade beside it", "9113 §8.2.2", one(with(0, &[C, W, S, A, P, ("upgrade", "websocket")])))
+            .then(MALFORMED, ""),
         ("CONNECT without :protocol", "9113 §8.5", one(with(0, &[C, A])), "", "head CONNECT a.example"),
         ("CONNECT without :protocol, with a path", "9113 §8.5", one(with(0, &[C, S, A, P])), MALFORMED, ""),
     ]
@@ -342,13 +285,8 @@ fn sizes() -> Vec<Row> {
     vec![
         ("one large field", "9113 §10.5.1", frames(&section(1)), "", "head GET"),
         ("two large fields", "9113 §10.5.1", frames(&section(2)), "", "head too large end"),
-        (
-            "seven large fields",
-            "9113 §10.5.1",
-            frames(&section(7)),
-            "GOAWAY 1 ENHANCE_YOUR_CALM",
-            "many times",
-        ),
+        given("seven large fields", "9113 §10.5.1", frames(&section(7)))
+            .then("GOAWAY 1 ENHANCE_YOUR_CALM", "many times"),
         ("a hundred fields", "9113 §10.5.1", frames(&small[1..]), "", "head GET"),
         ("a field too many", "9113 §10.5.1", frames(&small), "", "head too large end"),
         ("fifty crumbs", "9113 §10.5.1", frames(&crumbs[1..]), "", "head GET"),

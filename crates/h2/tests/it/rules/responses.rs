@@ -1,7 +1,7 @@
 //! What a response must look like (RFC 9113 §8), and what follows a request of each kind.
 
 use super::table::Step::{In, Tunnel};
-use super::table::{Row, Rows, asked};
+use super::table::{Row, Rows, asked, given};
 use crate::support::frame;
 use crate::support::wire::*;
 
@@ -68,13 +68,12 @@ fn fields() -> Vec<Row> {
         ("proxy-connection", "9113 §8.2.2", with("proxy-connection", "close"), MALFORMED, "§8.2.2"),
         ("too many bytes", "9113 §10.5.1", asked("GET", &large), "RST_STREAM 1 ENHANCE_YOUR_CALM", "larger"),
         ("trailers", "9113 §8.1", trailers(&[("x", "y")]), "", "trailers x=y"),
-        (
+        given(
             "host, content-length and expect in trailers, which are dropped",
             "9110 §6.5.1",
             trailers(&[("host", "b"), ("content-length", "x"), ("x", "y"), ("expect", "100-continue")]),
-            "",
-            "trailers x=y",
-        ),
+        )
+        .then("", "trailers x=y"),
         ("a status in trailers", "9113 §8.1", trailers(&[(":status", "200")]), MALFORMED, "trailers"),
         ("connection in trailers", "9113 §8.2.2", trailers(&[("connection", "x")]), MALFORMED, "§8.2.2"),
     ]
@@ -83,31 +82,16 @@ fn fields() -> Vec<Row> {
 fn interim() -> Vec<Row> {
     let hints = |flags: u8| head(flags, "103", &[("link", "x")]);
     vec![
-        (
-            "before the final one",
-            "9113 §8.1",
-            asked("GET", &[hints(0), head(END, "200", &[])]),
-            "",
-            "interim 103",
-        ),
+        given("before the final one", "9113 §8.1", asked("GET", &[hints(0), head(END, "200", &[])]))
+            .then("", "interim 103"),
         ("that ends the stream", "9113 §8.1", asked("GET", &[hints(END)]), MALFORMED, "interim"),
         ("after the final one", "9113 §8.1", asked("GET", &[head(0, "200", &[]), hints(END)]), MALFORMED, ""),
-        (
-            "after the final one, going on",
-            "9113 §8.1",
-            asked("GET", &[head(0, "200", &[]), hints(0)]),
-            MALFORMED,
-            "",
-        ),
+        given("after the final one, going on", "9113 §8.1", asked("GET", &[head(0, "200", &[]), hints(0)]))
+            .then(MALFORMED, ""),
         ("with content", "9113 §8.1", asked("GET", &[hints(0), data(END, 1, b"x")]), MALFORMED, "before"),
         ("sixteen", "9113 §10.5", asked("GET", &vec![hints(0); 16]), "", "interim 103"),
-        (
-            "seventeen",
-            "9113 §10.5",
-            asked("GET", &vec![hints(0); 17]),
-            "RST_STREAM 1 ENHANCE_YOUR_CALM",
-            "too many",
-        ),
+        given("seventeen", "9113 §10.5", asked("GET", &vec![hints(0); 17]))
+            .then("RST_STREAM 1 ENHANCE_YOUR_CALM", "too many"),
     ]
 }
 
@@ -123,27 +107,16 @@ fn content() -> Vec<Row> {
         ("none", "9113 §8.1.1", asked("GET", &[stated(END, "200", "2")]), MALFORMED, "§8.1.1"),
         ("one length twice", "9110 §8.6", asked("GET", &[twice("1", "1"), end(b"x")]), "", "data x end"),
         ("two lengths", "9110 §8.6", asked("GET", &[twice("1", "2")]), MALFORMED, "content-length"),
-        (
-            "two lengths, to CONNECT",
-            "9110 §9.3.6",
-            asked("CONNECT", &[twice("1", "2"), end(b"x")]),
-            "",
-            "data x end",
-        ),
-        (
+        given("two lengths, to CONNECT", "9110 §9.3.6", asked("CONNECT", &[twice("1", "2"), end(b"x")]))
+            .then("", "data x end"),
+        given(
             "none that is one, to CONNECT",
             "9110 §9.3.6",
             asked("CONNECT", &[stated(0, "200", "x"), end(b"x")]),
-            "",
-            "data x end",
-        ),
-        (
-            "two lengths, and no tunnel",
-            "9110 §8.6",
-            asked("CONNECT", &[stated(0, "407", "x")]),
-            MALFORMED,
-            "content-length",
-        ),
+        )
+        .then("", "data x end"),
+        given("two lengths, and no tunnel", "9110 §8.6", asked("CONNECT", &[stated(0, "407", "x")]))
+            .then(MALFORMED, "content-length"),
         ("none, to HEAD", "9110 §9.3.2", asked("HEAD", &[stated(END, "200", "5")]), "", "head 200"),
         ("none, late, to HEAD", "9110 §9.3.2", asked("HEAD", &[stated(0, "200", "5"), end(b"")]), "", "end"),
         ("some, to HEAD", "9113 §8.1.1", asked("HEAD", &[stated(0, "200", "1"), end(b"x")]), MALFORMED, ""),
@@ -161,20 +134,18 @@ fn tunnels() -> Vec<Row> {
         ("any length", "9113 §8.5", asked("CONNECT", &[open(), data(0, 1, b"any length")]), "", "any length"),
         ("the end", "9113 §8.5", asked("CONNECT", &[open(), data(END, 1, b"x")]), "", "data x end"),
         ("trailers", "9113 §8.5", asked("CONNECT", &[open(), trailers()]), MALFORMED, "tunnel"),
-        (
+        given(
             "refused, with content",
             "9113 §8.5",
             asked("CONNECT", &[head(0, "403", &[("content-length", "1")]), data(END, 1, b"x")]),
-            "",
-            "data x end",
-        ),
-        (
+        )
+        .then("", "data x end"),
+        given(
             "refused, with content of another length",
             "9113 §8.1.1",
             asked("CONNECT", &[head(0, "403", &[("content-length", "2")]), data(END, 1, b"x")]),
-            MALFORMED,
-            "§8.1.1",
-        ),
+        )
+        .then(MALFORMED, "§8.1.1"),
     ]
 }
 
@@ -194,13 +165,8 @@ fn extended_connect() -> Vec<Row> {
         ("ended", "8441 §5", with(&[open(), data(END, 1, b"any")]), "", "data any end"),
         ("refused", "8441 §5", with(&[head(END, "403", &[])]), "", "head 403 end"),
         ("101", "9113 §8.6", with(&[head(0, "101", &[])]), MALFORMED, "§8.6"),
-        (
-            "trailers",
-            "9113 §8.5",
-            with(&[open(), headers(END, 1, &block(&[("x", "y")]))]),
-            MALFORMED,
-            "tunnel",
-        ),
+        given("trailers", "9113 §8.5", with(&[open(), headers(END, 1, &block(&[("x", "y")]))]))
+            .then(MALFORMED, "tunnel"),
         ("reset", "8441 §5", with(&[open(), u32_frame(RST_STREAM, 1, 8)]), "", "reset CANCEL by peer"),
     ]
 }

@@ -3,7 +3,7 @@
 use alula_h2::Config;
 
 use super::table::Step::{self, Accept, Answer, Ask, GiveUp, In};
-use super::table::{Row, Rows, asked, many, one};
+use super::table::{Row, Rows, asked, given, many, one};
 use crate::support::wire::*;
 use crate::support::{End, frame};
 
@@ -28,27 +28,20 @@ pub(crate) fn tables() -> Vec<Rows> {
 fn identifiers() -> Vec<Row> {
     vec![
         ("an even one", "9113 §5.1.1", one(headers(END, 2, &get())), PE, "even identifier"),
-        (
+        given(
             "an even one after a request",
             "9113 §5.1.1",
             many(&[headers(END, 1, &get()), headers(END, 2, &get())]),
-            "GOAWAY 1 PROTOCOL_ERROR",
-            "even",
-        ),
-        (
-            "a lower one",
-            "9113 §5.1.1",
-            many(&[headers(END, 5, &get()), headers(END, 3, &get())]),
-            "GOAWAY 5 PROTOCOL_ERROR",
-            "not above all before",
-        ),
-        (
+        )
+        .then("GOAWAY 1 PROTOCOL_ERROR", "even"),
+        given("a lower one", "9113 §5.1.1", many(&[headers(END, 5, &get()), headers(END, 3, &get())]))
+            .then("GOAWAY 5 PROTOCOL_ERROR", "not above all before"),
+        given(
             "DATA on one that was passed over",
             "9113 §6.1",
             many(&[headers(END, 5, &get()), data(END, 3, b"x")]),
-            "RST_STREAM 3 STREAM_CLOSED",
-            "",
-        ),
+        )
+        .then("RST_STREAM 3 STREAM_CLOSED", ""),
         ("one that leaves others out", "9113 §5.1.1", one(headers(END, 99, &get())), "", "head GET"),
         ("DATA on an even one", "9113 §5.1", one(data(END, 2, b"x")), PE, "idle"),
         ("WINDOW_UPDATE on an even one", "9113 §5.1", one(u32_frame(WINDOW_UPDATE, 2, 1)), PE, "idle"),
@@ -61,13 +54,8 @@ fn client_identifiers() -> Vec<Row> {
     vec![
         ("a response to nothing", "9113 §5.1.1", one(headers(END, 101, &response)), PE, "never opened"),
         ("a response on an even one", "9113 §5.1.1", one(headers(END, 2, &response)), PE, ""),
-        (
-            "a response to the next request",
-            "9113 §5.1.1",
-            asked("GET", &[headers(END, 3, &response)]),
-            PE,
-            "",
-        ),
+        given("a response to the next request", "9113 §5.1.1", asked("GET", &[headers(END, 3, &response)]))
+            .then(PE, ""),
         ("RST_STREAM on an even one", "9113 §5.1", one(u32_frame(RST_STREAM, 2, 8)), PE, "idle"),
     ]
 }
@@ -86,34 +74,30 @@ fn limit() -> Vec<Row> {
     vec![
         ("a second one", "9113 §5.1.2", both, "RST_STREAM 3 REFUSED_STREAM", ""),
         ("a second one after the first", "9113 §5.1.2", vec![In(ask(1)), Answer, In(ask(3)), Answer], "", ""),
-        (
+        given(
             "DATA for one that was refused",
             "9113 §5.1.2",
             vec![In(ask(1)), In([headers(0, 3, &get()), data(END, 3, b"x")].concat()), Answer],
-            "RST_STREAM 3 REFUSED_STREAM",
-            "",
-        ),
-        (
+        )
+        .then("RST_STREAM 3 REFUSED_STREAM", ""),
+        given(
             "a second one after RST_STREAM",
             "9113 §5.1.2",
             vec![In([open, u32_frame(RST_STREAM, 1, 8)].concat()), In(ask(3)), Answer],
-            "",
-            "head GET",
-        ),
-        (
+        )
+        .then("", "head GET"),
+        given(
             "trailers for one that closed long ago",
             "9113 §5.1",
             many_answered(131).into_iter().chain([In(headers(END, 1, &[]))]).collect(),
-            "RST_STREAM 1 STREAM_CLOSED",
-            "closed long ago",
-        ),
-        (
+        )
+        .then("RST_STREAM 1 STREAM_CLOSED", "closed long ago"),
+        given(
             "DATA for one that closed long ago",
             "9113 §6.1",
             many_answered(131).into_iter().chain([In(data(END, 1, b"x"))]).collect(),
-            "RST_STREAM 1 STREAM_CLOSED",
-            "closed long ago",
-        ),
+        )
+        .then("RST_STREAM 1 STREAM_CLOSED", "closed long ago"),
     ]
 }
 
@@ -126,70 +110,50 @@ fn priority() -> Vec<Row> {
         ("of HEADERS", "9113 §5.3.2", one(headers(END | WITH_PRIORITY, 1, &exclusive)), "", "head GET"),
         ("HEADERS that depend on themselves", "7540 §5.3.1", one(headers(END | 0x20, 1, &on(1))), SELF, ""),
         ("PRIORITY that depends on itself", "7540 §5.3.1", one(alone(1, 1)), SELF, ""),
-        (
+        given(
             "PRIORITY that depends on itself, open",
             "7540 §5.3.1",
             many(&[headers(0, 1, &get()), alone(1, 1)]),
-            SELF,
-            "depends on itself",
-        ),
-        (
-            "PRIORITY of 4 bytes",
-            "9113 §6.3",
-            one(frame(PRIORITY, 0, 1, &[0; 4])),
-            "RST_STREAM 1 FRAME_SIZE_ERROR",
-            "",
-        ),
-        (
+        )
+        .then(SELF, "depends on itself"),
+        given("PRIORITY of 4 bytes", "9113 §6.3", one(frame(PRIORITY, 0, 1, &[0; 4])))
+            .then("RST_STREAM 1 FRAME_SIZE_ERROR", ""),
+        given(
             "PRIORITY of 6 bytes, open",
             "9113 §6.3",
             many(&[headers(0, 1, &get()), frame(PRIORITY, 0, 1, &[0; 6])]),
-            "RST_STREAM 1 FRAME_SIZE_ERROR",
-            "5 bytes",
-        ),
-        (
+        )
+        .then("RST_STREAM 1 FRAME_SIZE_ERROR", "5 bytes"),
+        given(
             "PRIORITY on an idle stream",
             "9113 §6.3",
             many(&[frame(PRIORITY, 0, 7, &[0; 5]), headers(END, 1, &get())]),
-            "",
-            "head GET",
-        ),
+        )
+        .then("", "head GET"),
     ]
 }
 
 fn client_priority() -> Vec<Row> {
     vec![
-        (
-            "PRIORITY of 4 bytes",
-            "9113 §6.3",
-            asked("GET", &[frame(PRIORITY, 0, 1, &[0; 4])]),
-            "RST_STREAM 1 FRAME_SIZE_ERROR",
-            "§6.3",
-        ),
-        (
-            "PRIORITY of 4 bytes on an idle stream",
-            "9113 §6.3",
-            one(frame(PRIORITY, 0, 1, &[0; 4])),
-            "GOAWAY 0 FRAME_SIZE_ERROR",
-            "§6.3",
-        ),
-        (
+        given("PRIORITY of 4 bytes", "9113 §6.3", asked("GET", &[frame(PRIORITY, 0, 1, &[0; 4])]))
+            .then("RST_STREAM 1 FRAME_SIZE_ERROR", "§6.3"),
+        given("PRIORITY of 4 bytes on an idle stream", "9113 §6.3", one(frame(PRIORITY, 0, 1, &[0; 4])))
+            .then("GOAWAY 0 FRAME_SIZE_ERROR", "§6.3"),
+        given(
             "PRIORITY that depends on itself",
             "7540 §5.3.1",
             asked("GET", &[frame(PRIORITY, 0, 1, &[0, 0, 0, 1, 0])]),
-            "RST_STREAM 1 PROTOCOL_ERROR",
-            "itself",
-        ),
-        (
+        )
+        .then("RST_STREAM 1 PROTOCOL_ERROR", "itself"),
+        given(
             "a response that depends on itself",
             "7540 §5.3.1",
             asked(
                 "GET",
                 &[headers(END | WITH_PRIORITY, 1, &[&[0, 0, 0, 1, 0][..], &response("200", &[])].concat())],
             ),
-            "RST_STREAM 1 PROTOCOL_ERROR",
-            "itself",
-        ),
+        )
+        .then("RST_STREAM 1 PROTOCOL_ERROR", "itself"),
     ]
 }
 
@@ -209,79 +173,70 @@ fn continuation() -> Vec<Row> {
     const CUT: &str = "GOAWAY 1 PROTOCOL_ERROR";
     const CALM: &str = "GOAWAY 1 ENHANCE_YOUR_CALM";
     vec![
-        (
+        given(
             "three pieces",
             "9113 §6.10",
             many(&[start(), more(0, 1, second), more(END_HEADERS, 1, third)]),
-            "",
-            "head GET https a.example / end",
-        ),
+        )
+        .then("", "head GET https a.example / end"),
         ("eight", "9113 §10.5", pieces(8), "", "head GET"),
         ("nine", "9113 §10.5", pieces(9), CALM, "too many CONTINUATION"),
-        (
+        given(
             "an empty one at the end",
             "9113 §6.10",
             many(&[frame(HEADERS, END, 1, &get), more(END_HEADERS, 1, &[])]),
-            "",
-            "head GET",
-        ),
-        (
+        )
+        .then("", "head GET"),
+        given(
             "an empty one before the end",
             "9113 §10.5",
             many(&[frame(HEADERS, END, 1, &get), more(0, 1, &[])]),
-            CALM,
-            "empty CONTINUATION",
-        ),
+        )
+        .then(CALM, "empty CONTINUATION"),
         ("on another stream", "9113 §4.3", many(&[start(), more(END_HEADERS, 3, second)]), CUT, "§4.3"),
         ("on stream 0", "9113 §4.3", many(&[start(), more(END_HEADERS, 0, second)]), CUT, "§4.3"),
-        (
+        given(
             "after the end of the block",
             "9113 §6.10",
             many(&[headers(0, 1, &get), more(END_HEADERS, 1, second)]),
-            CUT,
-            "§6.10",
-        ),
-        (
+        )
+        .then(CUT, "§6.10"),
+        given(
             "after DATA",
             "9113 §6.10",
             many(&[headers(0, 1, &get), data(0, 1, b"x"), more(END_HEADERS, 1, second)]),
-            CUT,
-            "§6.10",
-        ),
-        (
+        )
+        .then(CUT, "§6.10"),
+        given(
             "of trailers",
             "9113 §6.10",
             many(&[headers(0, 1, &get), frame(HEADERS, END, 1, &line[..1]), more(4, 1, &line[1..])]),
-            "",
-            "trailers x=y",
-        ),
-        (
+        )
+        .then("", "trailers x=y"),
+        given(
             "of a request that breaks a rule",
             "9113 §8.2.2",
             many(&[frame(HEADERS, END, 1, &get), more(4, 1, &block(&[("upgrade", "h2c")]))]),
-            "RST_STREAM 1 PROTOCOL_ERROR",
-            "",
-        ),
+        )
+        .then("RST_STREAM 1 PROTOCOL_ERROR", ""),
     ]
 }
 
 fn client_continuation() -> Vec<Row> {
     let head = response("200", &[("x", "y")]);
     vec![
-        (
+        given(
             "two pieces",
             "9113 §6.10",
             asked("GET", &[frame(HEADERS, END, 1, &head[..2]), frame(CONTINUATION, 4, 1, &head[2..])]),
-            "",
-            "head 200 x=y end",
-        ),
-        (
+        )
+        .then("", "head 200 x=y end"),
+        given(
             "an empty one before the end",
             "9113 §10.5",
             asked("GET", &[frame(HEADERS, END, 1, &head), frame(CONTINUATION, 0, 1, &[])]),
-            "GOAWAY 0 ENHANCE_YOUR_CALM",
-            "empty",
-        ),
+        )
+        .then("GOAWAY 0 ENHANCE_YOUR_CALM", "empty"),
     ]
 }
 
@@ -289,7 +244,7 @@ fn late() -> Vec<Row> {
     let post = || headers(0, 1, &request("POST", &[]));
     let given_up = |frames: &[Vec<u8>]| -> Vec<Step> { vec![In(post()), GiveUp, In(frames.concat())] };
     vec![
-        (
+        given(
             "content, trailers and credit of a stream that we reset",
             "9113 §5.1",
             given_up(&[
@@ -298,31 +253,27 @@ fn late() -> Vec<Row> {
                 headers(END, 1, &block(&[("x", "y")])),
                 frame(PING, 0, 0, &[0; 8]),
             ]),
-            "PING 1",
-            "",
-        ),
+        )
+        .then("PING 1", ""),
         ("RST_STREAM that crosses ours", "9113 §5.1", given_up(&[u32_frame(RST_STREAM, 1, 8)]), "", ""),
-        (
+        given(
             "fields of a stream that we reset are decoded",
             "7541 §6.1",
             given_up(&[headers(END, 1, &[0x80])]),
-            "GOAWAY 1 COMPRESSION_ERROR",
-            "",
-        ),
-        (
+        )
+        .then("GOAWAY 1 COMPRESSION_ERROR", ""),
+        given(
             "content of a stream whose error we have told",
             "9113 §8.2.1",
             many(&[headers(0, 1, &request("GET", &[("X", "y")])), data(END, 1, b"x")]),
-            "RST_STREAM 1 PROTOCOL_ERROR",
-            "",
-        ),
-        (
+        )
+        .then("RST_STREAM 1 PROTOCOL_ERROR", ""),
+        given(
             "credit of a stream that has ended",
             "9113 §5.1",
             vec![In(headers(END, 1, &get())), Answer, In(u32_frame(WINDOW_UPDATE, 1, 9))],
-            "",
-            "",
-        ),
+        )
+        .then("", ""),
     ]
 }
 
@@ -332,13 +283,12 @@ fn client_late() -> Vec<Row> {
     vec![
         ("a response", "9113 §5.1", given_up(&[response(0), data(END, 1, b"late")]), "", ""),
         ("RST_STREAM that crosses ours", "9113 §5.1", given_up(&[u32_frame(RST_STREAM, 1, 8)]), "", ""),
-        (
+        given(
             "credit after the response",
             "9113 §5.1",
             asked("GET", &[response(END), u32_frame(WINDOW_UPDATE, 1, 9)]),
-            "",
-            "head 200",
-        ),
+        )
+        .then("", "head 200"),
     ]
 }
 
@@ -349,7 +299,7 @@ fn resets() -> Vec<Row> {
         ("with CANCEL", "9113 §5.4.2", reset(8), "", "reset CANCEL by peer"),
         ("with NO_ERROR", "9113 §5.4.2", reset(0), "", "reset NO_ERROR by peer"),
         ("with an unknown code", "9113 §7", reset(0xff), "", "reset 0xff by peer"),
-        (
+        given(
             "of a tunnel",
             "9113 §8.5",
             vec![
@@ -357,9 +307,8 @@ fn resets() -> Vec<Row> {
                 Accept,
                 In(u32_frame(RST_STREAM, 1, 10)),
             ],
-            "",
-            "reset CONNECT_ERROR by peer",
-        ),
+        )
+        .then("", "reset CONNECT_ERROR by peer"),
     ]
 }
 
@@ -378,15 +327,14 @@ fn client_resets() -> Vec<Row> {
         ("with NO_ERROR inside a body", "9113 §8.1", cut(0), "", "reset NO_ERROR by peer"),
         ("with CANCEL inside a body", "9113 §8.1", cut(8), "", "reset CANCEL by peer"),
         ("with NO_ERROR before a response", "9113 §8.1", reset(0), "", "reset NO_ERROR by peer"),
-        (
+        given(
             "with NO_ERROR after the whole response",
             "9113 §8.1",
             vec![
                 Ask("POST"),
                 In([headers(END, 1, &response("200", &[])), u32_frame(RST_STREAM, 1, 0)].concat()),
             ],
-            "",
-            "reset NO_ERROR by peer",
-        ),
+        )
+        .then("", "reset NO_ERROR by peer"),
     ]
 }

@@ -31,6 +31,20 @@ pub(crate) enum Step {
 /// Stimulus, section, steps, what the peer is told, what the application is told.
 pub(crate) type Row = (&'static str, &'static str, Vec<Step>, &'static str, &'static str);
 
+/// The first three of a row that is too long for one line.
+pub(crate) struct Given(&'static str, &'static str, Vec<Step>);
+
+pub(crate) fn given(stimulus: &'static str, section: &'static str, steps: Vec<Step>) -> Given {
+    Given(stimulus, section, steps)
+}
+
+impl Given {
+    /// Makes the row: what the peer is told, and what the application is.
+    pub(crate) fn then(self, told: &'static str, log: &'static str) -> Row {
+        (self.0, self.1, self.2, told, log)
+    }
+}
+
 /// Rows that begin with the same machine.
 pub(crate) struct Rows {
     pub(crate) subject: &'static str,
