@@ -1,7 +1,6 @@
 //! The engine on disk beside the one in memory: the same writes, and all that is read is the same.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::fjall::{Put, Removal, buckets, deleted, entries, far, get, keys, plain, write_terms};
 use alula_store::engine::{
@@ -9,6 +8,7 @@ use alula_store::engine::{
 };
 use alula_store::model::Attribute;
 use alula_testkit::Rng;
+use tokio::sync::Semaphore;
 
 const TYPES: [&[u8]; 2] = [b"default", b"t"];
 const FIELDS: [&[u8]; 2] = [b"a_bin", b"n_int"];
@@ -222,13 +222,15 @@ async fn snapshots_under_load_hold_no_half_of_a_batch() {
     // Files are finished all the time.
     options.memtable_bytes = 16 << 10;
     let fjall = Arc::new(Fjall::open(folder.path(), options).expect("a new folder"));
-    let is_over = Arc::new(AtomicBool::new(false));
+    // Four writes end before a snapshot is made, and four are under way meanwhile.
+    let (writes, written) = (Arc::new(Semaphore::new(8)), Arc::new(Semaphore::new(0)));
     let mut writers = tokio::task::JoinSet::new();
     for writer in 0..4u64 {
-        let (fjall, is_over) = (Arc::clone(&fjall), Arc::clone(&is_over));
+        let (fjall, writes, written) = (Arc::clone(&fjall), Arc::clone(&writes), Arc::clone(&written));
         writers.spawn(async move {
             let mut rng = Rng::new(writer);
-            while !is_over.load(Ordering::Relaxed) {
+            while let Ok(write) = writes.acquire().await {
+                write.forget();
                 let mut put = Put { is_deleted: rng.one_in(5), ..Put::value(rng.bytes(100)) };
                 for _ in 0..5 {
                     put = put.entry(b"n_bin", &rng.bytes_of(b"ab", 4));
@@ -237,13 +239,16 @@ async fn snapshots_under_load_hold_no_half_of_a_batch() {
                 let durability = if rng.one_in(2) { Durability::Flushed } else { Durability::Buffered };
                 let name = crate::support::fjall::BUCKET.object(&key);
                 fjall.write(name, put, &write_terms(durability)).await.expect("a write");
+                written.add_permits(1);
             }
         });
     }
     for _ in 0..3000 {
+        written.acquire_many(4).await.expect("writers write").forget();
         let snapshot = fjall.snapshot(far()).await.expect("a snapshot");
         crate::support::fjall::check_entries(&snapshot, crate::support::fjall::BUCKET, b"n_bin").await;
+        writes.add_permits(4);
     }
-    is_over.store(true, Ordering::Relaxed);
+    writes.close();
     writers.join_all().await;
 }
