@@ -1,13 +1,10 @@
 //! Running other programs: said before it is done, and an error when the exit status is not zero.
 
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use alula_tidy::repository_root;
 use anyhow::{Context, Result, ensure};
-
-use crate::stages::Tally;
 
 /// `cargo` with these arguments, in the repository's root.
 pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
@@ -20,23 +17,6 @@ pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     announce(command);
     let status = command.stdin(Stdio::null()).status().with_context(|| cannot_run(command))?;
-    ensure!(status.success(), "`{}` ended with {status}", describe(command));
-    Ok(())
-}
-
-/// As [`run`], and counts what the test runners say in their closing lines, which are passed on unchanged.
-pub(crate) fn run_tests(command: &mut Command, tally: &mut Tally) -> Result<()> {
-    announce(command);
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut child = command.spawn().with_context(|| cannot_run(command))?;
-    let output = child.stdout.take().expect("stdout is piped");
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        tally.read(&line);
-    }
-    let status = child.wait()?;
     ensure!(status.success(), "`{}` ended with {status}", describe(command));
     Ok(())
 }
@@ -63,11 +43,13 @@ pub(crate) fn needed_program(name: &str) -> Result<PathBuf> {
     find_program(name).with_context(|| format!("{name} is not there"))
 }
 
-fn announce(command: &Command) {
+/// Prints the command before it is run.
+pub(crate) fn announce(command: &Command) {
     println!("$ {}", describe(command));
 }
 
-fn describe(command: &Command) -> String {
+/// Returns the program's name and its arguments.
+pub(crate) fn describe(command: &Command) -> String {
     let program = PathBuf::from(command.get_program());
     let mut words = vec![program.file_name().unwrap_or_default().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|arg| arg.to_string_lossy().into_owned()));

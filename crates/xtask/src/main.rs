@@ -51,12 +51,15 @@ Commands:
                       Fill it with a million objects on disk, read, list and restart it: about three minutes and 3 GiB
   bench --store-peers [--quick] [--only PEER] [--write]
                       Compare `alula store` with a store on axum and with files of nginx: about four minutes
+  features            Compile every published crate without features, and with each alone
   fuzz [TARGET] [--minutes N]
                       Run every target of fuzz/, or one, for N minutes each (1 by default), with a nightly toolchain
   interop [--write]   Print the interop matrix, or write it to docs/interop.md
   limits --write      Write the table of limits in docs/limits.md, which a test compares with the sources
   lines [FOLDER]      Count the lines of code of each crate, of this clone or of the one in FOLDER: product, tests, tools
   loom                Try the hand-over of a connection between threads in every order up to a bound
+  prepare [--no-peers]
+                      Build what the stages after the tests need, which `test` runs beside them
   package             Build the program as users install it, its manual and completions, and target/package/alula.deb
   slow [--seconds N]  Install slowhttptest if it is missing, and hold 1 000 connections of `alula serve` and `alula echo`
                       by slow heads, slow bodies and slow reading for N seconds each (60 by default), while others ask
@@ -91,6 +94,7 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["browser", "--store"] => browser::store_command(),
         ["costs", rest @ ..] => costs::command(rest),
         ["bench", rest @ ..] => bench::command(rest),
+        ["features"] => stages::features(),
         ["fuzz", rest @ ..] => fuzz::command(rest),
         ["interop"] => interop::print(),
         ["interop", "--write"] => interop::write(),
@@ -98,6 +102,8 @@ fn dispatch(args: &[&str]) -> Result<ExitCode> {
         ["lines", rest @ ..] => lines::command(rest),
         ["loom"] => loom::command(),
         ["package"] => package::command(),
+        ["prepare"] => stages::prepare(true),
+        ["prepare", "--no-peers"] => stages::prepare(false),
         ["suffixes"] => suffixes::check(),
         ["suffixes", "--write"] => suffixes::write(),
         ["slow", rest @ ..] => slow::command(rest),

@@ -16,8 +16,7 @@ use alula_tidy::repository_root;
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    command::{answer, cargo, run, run_tests},
-    stages::Tally,
+    command::{answer, cargo, run},
     tools,
 };
 
@@ -44,20 +43,11 @@ const COMPLETIONS: [(&str, &str); 3] = [("bash", "alula.bash"), ("zsh", "_alula"
 
 /// Makes the package, has it installed and used by the tests of it, and says where it is.
 pub(crate) fn command() -> Result<ExitCode> {
-    check(&mut Tally::default())?;
+    build()?;
+    let mut tests = cargo(["test", "--package", "alula-conformance", "--test", "it", "package::"]);
+    run(tests.env("ALULA_BIN", program()).env("ALULA_DEB", package()))?;
     println!("{}", package().display());
     Ok(ExitCode::SUCCESS)
-}
-
-/// Makes the package, has it installed and used, and counts the tests that do so.
-///
-/// # Errors
-/// It cannot be made, or a test fails.
-pub(crate) fn check(tally: &mut Tally) -> Result<()> {
-    build()?;
-    let mut tests =
-        cargo(["test", "--release", "--package", "alula-conformance", "--test", "it", "package::"]);
-    run_tests(tests.env("ALULA_DEB", package()), tally)
 }
 
 /// Has the Dockerfile looked at, and builds the program, its manual, its completions and the package.
@@ -65,19 +55,26 @@ pub(crate) fn check(tally: &mut Tally) -> Result<()> {
 /// # Errors
 /// One of them cannot be made, the program is too large or names a folder of this machine, or the Dockerfile
 /// breaks a rule of its linter.
-fn build() -> Result<()> {
+pub(crate) fn build() -> Result<()> {
     dockerfile::lint()?;
-    let folders = paths::Folders::of_the_build()?;
-    run(cargo(BUILD).env("CARGO_ENCODED_RUSTFLAGS", folders.flags()))?;
-    let program = target().join("dist").join("alula");
-    let bytes = fs::read(&program).with_context(|| program.display().to_string())?;
-    println!("the program has {} bytes", bytes.len());
-    ensure!(bytes.len() <= PROGRAM_MAX, "the program has more than {PROGRAM_MAX} bytes");
-    folders.are_unnamed(&bytes)?;
-    describe(&program)?;
+    build_program()?;
+    describe(&program())?;
     let mut deb = Command::new(tools::cargo_deb()?);
     deb.args(["--no-build", "--no-strip", "--profile", "dist", "--package", "alula-cli", "--output"]);
     run(deb.arg(package()).current_dir(repository_root()))
+}
+
+/// Builds the program alone.
+///
+/// # Errors
+/// It does not compile, is too large or names a folder of this machine.
+pub(crate) fn build_program() -> Result<()> {
+    let folders = paths::Folders::of_the_build()?;
+    run(cargo(BUILD).env("CARGO_ENCODED_RUSTFLAGS", folders.flags()))?;
+    let bytes = fs::read(program()).with_context(|| program().display().to_string())?;
+    println!("the program has {} bytes", bytes.len());
+    ensure!(bytes.len() <= PROGRAM_MAX, "the program has more than {PROGRAM_MAX} bytes");
+    folders.are_unnamed(&bytes)
 }
 
 /// Writes the manual and the completions that the program makes of its table of flags.
@@ -96,8 +93,13 @@ fn target() -> PathBuf {
     tools::folder().with_file_name("")
 }
 
+/// The place of the program.
+pub(crate) fn program() -> PathBuf {
+    target().join("dist").join("alula")
+}
+
 /// The place of the package.
-fn package() -> PathBuf {
+pub(crate) fn package() -> PathBuf {
     folder().join("alula.deb")
 }
 

@@ -1,39 +1,56 @@
 //! The stages of `cargo xtask test`, in the order in which a change most likely fails them.
 
+mod background;
+mod binaries;
 mod report;
 mod tally;
 
-use std::process::{Command, ExitCode};
+use std::{
+    path::PathBuf,
+    process::{Command, ExitCode},
+};
 
 use alula_tidy::{Package, Workspace};
 use anyhow::Result;
 
-use crate::command::{cargo, run, run_tests};
+use crate::command::{cargo, run};
 use crate::{costs, package, peers, tools};
 
+use self::background::Background;
+pub(crate) use self::background::prepare;
+use self::binaries::Binary;
 use self::report::Report;
-pub(crate) use self::tally::Tally;
+use self::tally::Tally;
 
 /// Runs everything; `with_peers` says whether other programs may be installed and tested against.
 pub(crate) fn test(with_peers: bool) -> ExitCode {
     let mut report = Report::new();
+    let (mut prepared, mut features, mut built) = (None, None, Vec::new());
+    let prepare: &[_] = if with_peers { &["prepare"] } else { &["prepare", "--no-peers"] };
     if with_peers {
         report.stage("peers", |_| peers::install());
     }
     report.stage("format", |_| run(&mut cargo(["fmt", "--all", "--check"])));
-    report.stage("clippy", |_| clippy());
-    report.stage("tests", |tally| tests(with_peers, tally));
-    report.stage("conformance", |tally| conformance(with_peers, tally));
+    report.stage("clippy", |_| {
+        prepared = Some(Background::start(prepare)?);
+        clippy()
+    });
+    report.stage("build", |_| binaries::build().map(|all| built = all));
+    // Programs that are run whole, against each other and against peers, are tested as users install them.
+    let (whole, parts): (Vec<_>, Vec<_>) = built.iter().partition(|binary| binary.is_of("conformance"));
+    report.stage("tests", |tally| tests(&parts, with_peers, tally));
+    report.stage("package", |_| prepared.map_or(Ok(()), Background::wait));
+    report.stage("conformance", |tally| {
+        // Tests of whole programs leave a core free, and do not lock what cargo builds.
+        features = Some(Background::start(&["features"])?);
+        binaries::run(&whole, Vec::new(), &conformance_environment(with_peers), tally)
+    });
     if with_peers {
         report.stage("costs", |_| costs::check());
     }
+    report.stage("features", |_| features.map_or(Ok(()), Background::wait));
     report.stage("docs", |_| docs());
-    report.stage("features", |_| features());
     report.stage("licences", |_| licences());
-    if with_peers {
-        // Last, since it links the whole program for minutes on one core, and a change fails it least.
-        report.stage("package", package::check);
-    }
     report.finish()
 }
 
@@ -43,26 +60,24 @@ fn clippy() -> Result<()> {
 
 /// Everything that needs no other program, but for curl and HTTPie beside the command; every workload of
 /// `crates/bench` runs for one unit.
-fn tests(with_peers: bool, tally: &mut Tally) -> Result<()> {
-    let mut tests = cargo(["test", "--workspace", "--all-features", "--no-fail-fast"]);
-    tests.envs(peers::httpie().filter(|_| with_peers).map(|program| ("ALULA_HTTPIE", program)));
-    run_tests(tests.args(["--exclude", "alula-conformance"]), tally)
+fn tests(binaries: &[&Binary], with_peers: bool, tally: &mut Tally) -> Result<()> {
+    let httpie = peers::httpie().filter(|_| with_peers).map(|program| ("ALULA_HTTPIE", program));
+    let examples = cargo(["test", "--doc", "--workspace", "--all-features", "--no-fail-fast"]);
+    binaries::run(binaries, vec![examples], &httpie.into_iter().collect::<Vec<_>>(), tally)
 }
 
-/// Whole programs against each other and against peers: with the release build, as users run it.
-fn conformance(with_peers: bool, tally: &mut Tally) -> Result<()> {
-    run(&mut cargo(["build", "--release", "--package", "alula-cli"]))?;
-    let mut tests = cargo(["test", "--release", "--no-fail-fast", "--package", "alula-conformance"]);
-    tests.env("ALULA_BIN", tools::folder().with_file_name("release").join("alula"));
+/// Where the program and its peers are.
+fn conformance_environment(with_peers: bool) -> Vec<(&'static str, PathBuf)> {
+    let mut environment = vec![("ALULA_BIN", package::program())];
     if with_peers {
-        tests.env("ALULA_TOOLS", tools::bin());
-        tests.envs(peers::interpreter().map(|python| ("ALULA_PYTHON", python)));
-        tests.envs(peers::riak_interpreter().map(|python| ("ALULA_RIAK_PYTHON", python)));
-        tests.envs(peers::riak_jars().map(|folder| ("ALULA_RIAK_JARS", folder)));
+        environment.extend([("ALULA_TOOLS", tools::bin()), ("ALULA_DEB", package::package())]);
+        environment.extend(peers::interpreter().map(|python| ("ALULA_PYTHON", python)));
+        environment.extend(peers::riak_interpreter().map(|python| ("ALULA_RIAK_PYTHON", python)));
+        environment.extend(peers::riak_jars().map(|folder| ("ALULA_RIAK_JARS", folder)));
     } else {
-        tests.env("ALULA_NO_PEERS", "1");
+        environment.push(("ALULA_NO_PEERS", "1".into()));
     }
-    run_tests(&mut tests, tally)
+    environment
 }
 
 fn docs() -> Result<()> {
@@ -71,15 +86,18 @@ fn docs() -> Result<()> {
     run(doc.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Every published crate compiles with no feature, and with each feature alone.
-fn features() -> Result<()> {
+/// Compiles every published crate with no feature, and with each feature alone: `cargo xtask features`.
+///
+/// # Errors
+/// One does not compile so, or has a warning.
+pub(crate) fn features() -> Result<ExitCode> {
     for package in Workspace::load()?.published() {
         run(&mut check(package, None))?;
         for feature in package.features.keys() {
             run(&mut check(package, Some(feature)))?;
         }
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn check(package: &Package, feature: Option<&str>) -> Command {
