@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::command::{cargo, find_program, needed_program, run};
 use crate::costs::measure::Bench;
-use crate::tools;
+use crate::{package, tools};
 
 /// The authorities that the system trusts, on Debian.
 const SYSTEM_ROOTS: &str = "/etc/ssl/certs/ca-certificates.crt";
@@ -75,8 +75,8 @@ impl Programs {
     /// The program as users have it.
     pub(super) fn alula(&self) -> Result<PathBuf> {
         self.built("alula", || {
-            run(&mut cargo(["build", "--release", "--package", "alula-cli"]))?;
-            Ok(tools::folder().with_file_name("release").join("alula"))
+            package::build_program()?;
+            Ok(package::program())
         })
     }
 
