@@ -47,3 +47,4 @@ pub use value::field::{Field, FieldFlags};
 pub use value::known_value::KnownValue;
 pub use value::masked::{MaskedTarget, masked_field, masked_target, masked_url};
 pub use value::one_line::{EscapedDebug, OneLine};
+pub use value::parameters;

@@ -18,8 +18,6 @@
 
 #[path = "../../cli/src/fetch/tls/certificate.rs"]
 mod certificate_words;
-#[path = "../../cli/src/text/disposition.rs"]
-mod disposition;
 mod fields;
 mod h1;
 mod h2;

@@ -3,10 +3,7 @@
 //! Rule: a part ends when all of the line of the delimiter behind it has come and is good, since a file takes
 //! its place then.
 
-use crate::text::{
-    disposition::filename,
-    parameters::{find, parse},
-};
+use alula::fields::parameters;
 
 /// Bytes of the head of a part at most.
 const HEAD_MAX: usize = 16 * 1024;
@@ -65,10 +62,9 @@ pub(super) struct Malformed;
 impl Form {
     /// Begins a form; `None` when the value of `content-type` is none of one.
     pub(super) fn new(content_type: &str) -> Option<Self> {
-        let (media_type, parameters) = content_type.split_once(';')?;
-        let parameters = parse(parameters, ';');
-        let boundary = find(&parameters, "boundary").filter(|boundary| (1..=70).contains(&boundary.len()))?;
-        let is_form = media_type.trim().eq_ignore_ascii_case("multipart/form-data");
+        let boundary = parameters::find(content_type.as_bytes(), "boundary")
+            .filter(|boundary| (1..=70).contains(&boundary.len()))?;
+        let is_form = parameters::main(content_type.as_bytes()).eq_ignore_ascii_case(b"multipart/form-data");
         // The first delimiter may have no line before it.
         is_form.then(|| Self {
             delimiter: format!("\r\n--{boundary}").into_bytes(),
@@ -166,7 +162,7 @@ impl Form {
         let head = String::from_utf8_lossy(&self.buffer[..end]);
         let mut fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
         let disposition = fields.find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"));
-        let name = disposition.and_then(|(_, value)| filename(value));
+        let name = disposition.and_then(|(_, value)| parameters::filename(value.as_bytes()));
         // All of the blank line goes: a delimiter brings a line end of its own.
         self.buffer.drain(..end + 4);
         self.state = State::Content;

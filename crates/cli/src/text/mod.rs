@@ -1,5 +1,3 @@
-//! Parsing and writing of field values and JSON.
+//! Writing of JSON.
 
-pub(crate) mod disposition;
 pub(crate) mod json;
-pub(crate) mod parameters;

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use alula_fields::{FieldSection, Head, KnownName};
+use alula_fields::{FieldSection, Head, KnownName, parameters, parameters::Parameter};
 
 /// Tells which addresses are those of proxies that are trusted.
 pub(crate) type Judge = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
@@ -47,7 +47,8 @@ impl ForwardedSource {
                 .for_each(|hop| walk.pass(address(hop.trim_ascii()))),
             ClientAddressField::Forwarded => fields
                 .get_all(KnownName::FORWARDED)
-                .for_each(|value| elements(value).for_each(|element| walk.pass(named_for(element)))),
+                .flat_map(|value| parameters::split(value, b','))
+                .for_each(|element| walk.pass(named_for(element))),
         }
         walk.client
     }
@@ -85,24 +86,18 @@ fn address(text: &[u8]) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-/// Returns the elements of a list, cut at the commas that are in no quoted string.
-fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut is_quoted = false;
-    value.split(move |byte| {
-        is_quoted ^= *byte == b'"';
-        *byte == b',' && !is_quoted
-    })
-}
-
 /// Returns the address in the one `for` of an element (RFC 7239 §4, §6). Quoted pairs are not taken: no
 /// address needs one.
 fn named_for(element: &[u8]) -> Option<IpAddr> {
-    let pairs = element.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-    let mut named = pairs
-        .filter_map(|pair| pair.split_at_checked(4))
-        .filter(|(name, _)| name.eq_ignore_ascii_case(b"for="));
-    let (Some((_, node)), None) = (named.next(), named.next()) else { return None };
-    address(node.strip_prefix(b"\"").map_or(Some(node), |node| node.strip_suffix(b"\""))?)
+    let pairs = parameters::split(element, b';').map(Parameter::parse);
+    // A client that opens a quoted string has what the proxy appends in it: nothing of that element is known.
+    if !pairs.clone().all(|pair| pair.is_whole()) {
+        return None;
+    }
+    let mut named = pairs.filter(|pair| pair.is("for"));
+    let (Some(pair), None) = (named.next(), named.next()) else { return None };
+    let node = pair.written?;
+    address(node.strip_prefix(b"\"").and_then(|node| node.strip_suffix(b"\"")).unwrap_or(node))
 }
 
 #[cfg(test)]
@@ -163,7 +158,9 @@ mod tests {
             (&["for=\"198.51.100.1", "for=192.0.2.1"], "192.0.2.1"),
             (&["for=\"198.51.100.1, for=192.0.2.1"], "peer"),
             (&["for=\", for=192.0.2.1\""], "peer"),
-            (&["x=\"a\\\", for=198.51.100.1\"b, for=192.0.2.1"], "peer"),
+            (&["for=198.51.100.1;x=\", for=192.0.2.1"], "peer"),
+            (&["for=192.0.2.1;x=\"a;for=198.51.100.1;b\""], "192.0.2.1"),
+            (&["x=\"a\\\", for=198.51.100.1\"b, for=192.0.2.1"], "192.0.2.1"),
         ] {
             assert_eq!(client(ClientAddressField::Forwarded, values), expected, "{values:?}");
         }

@@ -1,6 +1,6 @@
 //! Content of requests in JSON, as its media type says.
 
-use alula_fields::KnownName;
+use alula_fields::{KnownName, parameters};
 use alula_net::{Cause, Error, Phase, Retry};
 use serde_core::de::DeserializeOwned;
 
@@ -55,8 +55,7 @@ impl<S> Exchange<S> {
 /// Checks that the content of a request is said to be JSON, and nothing else.
 fn check(request: &Request) -> Result<(), Error> {
     let mut types = request.headers().get_all(KnownName::CONTENT_TYPE);
-    let media_type = types.next().and_then(|value| value.split(|byte| *byte == b';').next());
-    if media_type.is_some_and(|it| is_json(it.trim_ascii())) && types.next().is_none() {
+    if types.next().is_some_and(|value| is_json(parameters::main(value))) && types.next().is_none() {
         return Ok(());
     }
     Err(Error::new(Phase::Content, Cause::MediaType(JSON), Retry::Pointless))

@@ -1,11 +1,13 @@
 //! The name that `content-disposition` gives a file, against a reader that goes over a list of characters.
 
-use crate::disposition::filename;
+use alula_fields::parameters::filename;
+
+use super::accept::cut;
 
 /// The bytes as the value of the field.
 pub fn content_disposition(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let name = filename(text);
+    let name = filename(data);
     assert_eq!(name, naive(text), "{text:?}");
     if let Some(name) = name {
         assert!(name.len() <= text.len(), "a name is no longer than what gives it");
@@ -46,35 +48,22 @@ fn extended(value: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// Names and values behind the first semicolon. A parameter that has no `=` goes on to the next one.
+/// Names and values behind the first semicolon. A piece without `=` is passed over.
 fn parameters(text: &str) -> Vec<(String, String)> {
-    let characters: Vec<char> = text.chars().collect();
-    let mut found = Vec::new();
-    let find = |from: usize, wanted: char| (from..characters.len()).find(|at| characters[*at] == wanted);
-    let Some(mut at) = find(0, ';') else { return found };
-    loop {
-        let Some(equals) = find(at + 1, '=') else { return found };
-        let name: String = characters[at + 1..equals].iter().collect();
-        let mut start = equals + 1;
-        while characters.get(start).is_some_and(|character| character.is_whitespace()) {
-            start += 1;
-        }
-        let mut value = String::new();
-        if characters.get(start) == Some(&'"') {
-            start += 1;
-            while start < characters.len() && characters[start] != '"' {
-                start += usize::from(characters[start] == '\\');
-                value.extend(characters.get(start));
-                start += 1;
+    let blanks = [' ', '\t'];
+    let pairs = cut(text, ';').into_iter().skip(1).filter_map(|piece| piece.split_once('='));
+    let read = |(name, value): (&str, &str)| {
+        let value = value.trim_matches(blanks);
+        let mut quoted = value.strip_prefix('"').map(str::chars);
+        let mut text = String::new();
+        while let Some(character) = quoted.as_mut().and_then(Iterator::next) {
+            match character {
+                '"' => break,
+                '\\' => text.extend(quoted.as_mut().and_then(Iterator::next)),
+                plain => text.push(plain),
             }
-            start += 1;
-        } else {
-            let end = find(start, ';').unwrap_or(characters.len());
-            value = characters[start..end].iter().collect::<String>().trim_end().to_owned();
-            start = end;
         }
-        found.push((name.trim().to_owned(), value));
-        let Some(next) = find(start, ';') else { return found };
-        at = next;
-    }
+        (name.trim_matches(blanks).to_owned(), if quoted.is_some() { text } else { value.to_owned() })
+    };
+    pairs.map(read).collect()
 }

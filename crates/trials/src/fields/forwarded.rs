@@ -13,7 +13,7 @@ pub fn forwarded(data: &[u8]) {
     let field = if choice % 2 == 0 { XForwardedFor } else { Forwarded };
     let before = client_behind_proxies(field, value, is_proxy);
     // A quoted string that is open takes what follows.
-    let is_open = field == Forwarded && value.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+    let is_open = field == Forwarded && is_open(value);
     // Such a value is sent by no field.
     let is_field = value.iter().all(|byte| !matches!(byte, 0..=8 | 10..=31 | 127));
     if is_open || !is_field {
@@ -23,6 +23,19 @@ pub fn forwarded(data: &[u8]) {
     assert_eq!(after(field, value, stranger), Some(stranger), "{value:?}");
     let proxy = IpAddr::from([10, 0, 0, 1]);
     assert_eq!(after(field, value, proxy), before.or(Some(proxy)), "{value:?}");
+}
+
+/// Returns true if a quoted string is open at the end.
+fn is_open(value: &[u8]) -> bool {
+    let (mut bytes, mut is_open) = (value.iter(), false);
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if is_open => drop(bytes.next()),
+            b'"' => is_open = !is_open,
+            _ => {}
+        }
+    }
+    is_open
 }
 
 /// The client once a proxy has appended an address.

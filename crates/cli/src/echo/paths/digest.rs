@@ -3,7 +3,10 @@
 //! Any nonce is taken, so that a test can send one that it was not given; a server that guards something must
 //! not.
 
-use alula::{Answer, KnownName, Status};
+use alula::{
+    Answer, KnownName, Status,
+    fields::parameters::{self, Parameter},
+};
 use md5::{Digest as _, Md5};
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256;
 
@@ -13,7 +16,6 @@ use super::{
     made::Made,
 };
 use crate::random;
-use crate::text::parameters::{find, parse};
 
 const REALM: &str = "alula echo";
 
@@ -56,9 +58,7 @@ pub(super) fn digest(asked: &Asked<'_>) -> Result<Made, Answer> {
     let algorithm = Algorithm::named(algorithm.as_deref());
     let (user, password) = (asked.path_text("user")?, asked.path_text("password")?);
     match credentials(asked, "digest") {
-        Some(given) if is_right(asked, algorithm, &parse(given, ','), (&user, &password)) => {
-            authenticated(&user)
-        }
+        Some(given) if is_right(asked, algorithm, given, (&user, &password)) => authenticated(&user),
         _ => challenge(algorithm, &asked.path_text("qop")?),
     }
 }
@@ -78,22 +78,20 @@ fn random_digits(algorithm: Algorithm) -> String {
 }
 
 /// Returns true if the response is that of this user (RFC 7616 §3.4.1).
-fn is_right(
-    asked: &Asked<'_>,
-    algorithm: Algorithm,
-    given: &[(String, String)],
-    (user, password): (&str, &str),
-) -> bool {
+fn is_right(asked: &Asked<'_>, algorithm: Algorithm, given: &str, (user, password): (&str, &str)) -> bool {
     let request = asked.exchange.request();
-    let part = |name| find(given, name).unwrap_or_default();
+    let part = |name| {
+        let mut parts = parameters::elements(given.as_bytes()).map(Parameter::parse);
+        parts.find(|part| part.is(name)).and_then(|part| part.text()).unwrap_or_default()
+    };
     let hash = |text: &str| algorithm.of(text.as_bytes());
     let first = hash(&format!("{user}:{}:{password}", part("realm")));
     let asked_for = format!("{}:{}", request.method(), request.path());
-    let second = match part("qop") {
+    let second = match &*part("qop") {
         "auth-int" => hash(&format!("{asked_for}:{}", algorithm.of(asked.content))),
         _ => hash(&asked_for),
     };
-    let expected = match part("qop") {
+    let expected = match &*part("qop") {
         // Clients of RFC 2069 send no `qop`.
         "" => hash(&format!("{first}:{}:{second}", part("nonce"))),
         qop => {

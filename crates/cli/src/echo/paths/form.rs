@@ -1,13 +1,8 @@
 //! The content of a form: pairs of `application/x-www-form-urlencoded`, and parts of `multipart/form-data`
 //! (RFC 7578).
 
-use alula::{FieldSection, KnownName};
+use alula::{FieldSection, KnownName, fields::parameters};
 use url::form_urlencoded;
-
-use crate::text::{
-    disposition::filename,
-    parameters::{find, parse},
-};
 
 /// Parts that are read at most; browsers send no more.
 const PARTS_MAX: usize = 10_000;
@@ -24,16 +19,14 @@ pub(super) struct Form {
 impl Form {
     /// Reads the content of a request; nothing when its type is none of a form.
     pub(super) fn parse(headers: &FieldSection, content: &[u8]) -> Option<Self> {
-        let media_type = headers.text(KnownName::CONTENT_TYPE)?;
-        let (name, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
-        match &*name.trim().to_ascii_lowercase() {
-            "application/x-www-form-urlencoded" => {
+        let media_type = headers.get(KnownName::CONTENT_TYPE)?;
+        match &*parameters::main(media_type).to_ascii_lowercase() {
+            b"application/x-www-form-urlencoded" => {
                 let values = form_urlencoded::parse(content).into_owned().collect();
                 Some(Self { values, files: Vec::new() })
             }
-            "multipart/form-data" => {
-                let boundary = parse(parameters, ';');
-                Some(Self::of_parts(content, find(&boundary, "boundary")?))
+            b"multipart/form-data" => {
+                Some(Self::of_parts(content, &parameters::find(media_type, "boundary")?))
             }
             _ => None,
         }
@@ -58,14 +51,13 @@ impl Form {
         let Some(end) = find_bytes(part, b"\r\n\r\n") else { return };
         let (head, content) = (String::from_utf8_lossy(&part[..end]), &part[end + 4..]);
         let disposition = field(&head, "content-disposition").unwrap_or_default();
-        let parameters = parse(disposition, ';');
-        let Some(name) = find(&parameters, "name") else { return };
+        let Some(name) = parameters::find(disposition.as_bytes(), "name") else { return };
         // A file name, even an empty one, makes a part a file, as browsers send it (RFC 7578 §4.2).
-        if filename(disposition).is_some() {
+        if parameters::filename(disposition.as_bytes()).is_some() {
             let media_type = field(&head, "content-type").unwrap_or(super::made::BYTES);
-            self.files.push((name.to_owned(), media_type.to_owned(), content.to_vec()));
+            self.files.push((name.into_owned(), media_type.to_owned(), content.to_vec()));
         } else {
-            self.values.push((name.to_owned(), String::from_utf8_lossy(content).into_owned()));
+            self.values.push((name.into_owned(), String::from_utf8_lossy(content).into_owned()));
         }
     }
 }

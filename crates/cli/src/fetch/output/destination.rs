@@ -8,11 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use alula::Response;
+use alula::{Response, fields::parameters};
 
 use super::file_name;
 use crate::fetch::plan::{glob, target::Target};
-use crate::text::disposition::filename;
 use crate::{
     args::{OutputArgs, OutputName},
     failure::exit::{Exit, Failure},
@@ -79,7 +78,8 @@ impl Destination {
             _ => return self,
         };
         let value = |name| std::str::from_utf8(response.headers().get(name)?).ok();
-        let name = value(alula::KnownName::CONTENT_DISPOSITION).and_then(filename);
+        let name = value(alula::KnownName::CONTENT_DISPOSITION)
+            .and_then(|value| parameters::filename(value.as_bytes()));
         match name.filter(|name| file_name::is_harmless(name)) {
             Some(name) => Self::File { path: within(args, Path::new(&name)), named_by },
             // A download without a name from the server gets the extension of its media type, as in HTTPie.
@@ -122,8 +122,8 @@ const EXTENSIONS: [(&str, &str); 14] = [
 
 /// Adds the extension of the media type, unless the path has one.
 fn with_extension(path: &Path, media_type: Option<&str>) -> PathBuf {
-    let essence = media_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    let known = EXTENSIONS.iter().find(|(media_type, _)| essence.eq_ignore_ascii_case(media_type));
+    let essence = parameters::main(media_type.unwrap_or_default().as_bytes());
+    let known = EXTENSIONS.iter().find(|(known, _)| essence.eq_ignore_ascii_case(known.as_bytes()));
     match known.filter(|_| path.extension().is_none()) {
         Some((_, extension)) => path.with_extension(extension),
         None => path.to_owned(),

@@ -3,8 +3,12 @@
 //! Rule: the challenge is a peer's. A challenge that cannot be read, or asks for an unknown algorithm, is
 //! not answered.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::{
+    borrow::Cow,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+};
 
+use alula::fields::parameters::{quote, unquote};
 use aws_lc_rs::digest::{SHA256, digest};
 use md5::{Digest as _, Md5};
 
@@ -26,12 +30,12 @@ pub(in crate::fetch) fn challenges(field: &str) -> Vec<Challenge> {
             // A word before `=` is a parameter of the last scheme; any other word begins a new one.
             (Some(text), Some(challenge)) => {
                 let Some((value, after)) = value(text) else { break };
-                challenge.parameters.push((word.to_ascii_lowercase(), value));
+                challenge.parameters.push((word.to_ascii_lowercase(), value.into_owned()));
                 after
             }
             _ => {
                 all.push(Challenge { scheme: word.to_ascii_lowercase(), parameters: Vec::new() });
-                after
+                behind_token68(after)
             }
         };
         rest = rest.trim_start_matches(is_between);
@@ -46,18 +50,23 @@ fn token(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
+/// Returns what follows the credentials in one piece that a scheme may have in place of parameters (RFC 9110
+/// §11.2), such as `YWJj==`; all of the text if there are none.
+fn behind_token68(text: &str) -> &str {
+    let is_of_token68 = |character: char| character.is_ascii_alphanumeric() || "-._~+/".contains(character);
+    let rest = text.trim_start().trim_start_matches(is_of_token68).trim_start_matches('=');
+    match rest.trim_start() {
+        "" => "",
+        behind if behind.starts_with(',') => behind,
+        _ => text,
+    }
+}
+
 /// A token, or what stands in quotes.
-fn value(text: &str) -> Option<(String, &str)> {
-    let Some(quoted) = text.strip_prefix('"') else {
-        return token(text).map(|(value, rest)| (value.to_owned(), rest));
-    };
-    let (mut value, mut characters) = (String::new(), quoted.char_indices());
-    loop {
-        match characters.next()? {
-            (at, '"') => return Some((value, &quoted[at + 1..])),
-            (_, '\\') => value.push(characters.next()?.1),
-            (_, plain) => value.push(plain),
-        }
+fn value(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    match text.starts_with('"') {
+        true => unquote(text),
+        false => token(text).map(|(value, rest)| (value.into(), rest)),
     }
 }
 
@@ -173,28 +182,23 @@ impl Digest {
             // The form of RFC 2069, for servers that offer no `qop` (RFC 2617 §3.2.2.1).
             false => hash.of(&format!("{secret}:{nonce}:{asked}")),
         };
-        let user = if self.hides_user { hash.of(&format!("{name}:{realm}")) } else { quoted(name) };
+        let user = if self.hides_user { quote(&hash.of(&format!("{name}:{realm}"))) } else { quote(name) };
         let mut value = format!(
-            "Digest username=\"{user}\", realm=\"{}\", nonce=\"{}\", uri=\"{}\", response=\"{response}\"",
-            quoted(realm),
-            quoted(nonce),
-            quoted(target)
+            "Digest username={user}, realm={}, nonce={}, uri={}, response=\"{response}\"",
+            quote(realm),
+            quote(nonce),
+            quote(target)
         );
         if self.has_qop {
             value += &format!(", cnonce=\"{cnonce}\", nc={count:08x}, qop=auth");
         } else if self.is_session {
             value += &format!(", cnonce=\"{cnonce}\"");
         }
-        value.extend(self.opaque.as_ref().map(|opaque| format!(", opaque=\"{}\"", quoted(opaque))));
+        value.extend(self.opaque.as_ref().map(|opaque| format!(", opaque={}", quote(opaque))));
         value.extend(self.algorithm.as_ref().map(|algorithm| format!(", algorithm={algorithm}")));
         value.extend(self.hides_user.then_some(", userhash=true"));
         value
     }
-}
-
-/// Text as it stands between quotes (RFC 9110 §5.6.4).
-fn quoted(text: &str) -> String {
-    text.replace('\\', r"\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]
@@ -214,7 +218,9 @@ mod tests {
                 &["digest realm=a, b|nonce=c\"d|qop=auth", "basic realm=x"],
             ),
             ("Negotiate, Digest nonce = \"e\"", &["negotiate", "digest nonce=e"]),
-            ("Negotiate YWJj==", &["negotiate"]),
+            ("Negotiate YWJj==, Digest nonce=e", &["negotiate", "digest nonce=e"]),
+            ("Negotiate a/b-c=,Basic realm=\"a\"", &["negotiate", "basic realm=a"]),
+            ("NTLM a, Digest realm = \"x\" nonce=b", &["ntlm", "digest realm=x|nonce=b"]),
             ("Digest realm=\"open", &["digest"]),
             (", ,", &[]),
             ("", &[]),

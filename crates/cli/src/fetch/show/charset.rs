@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use alula::{KnownName, Response};
+use alula::{KnownName, Response, fields::parameters};
 use encoding_rs::{Decoder, Encoding, UTF_8};
 
 use super::Show;
@@ -41,10 +41,7 @@ impl Charset {
 
 /// Returns the encoding that a media type names (RFC 9110 §8.3.2).
 fn parameter(media_type: &[u8]) -> Option<&'static Encoding> {
-    let text = std::str::from_utf8(media_type).ok()?;
-    let mut parameters = text.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
-    let (_, label) = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))?;
-    Encoding::for_label(label.trim().trim_matches('"').as_bytes())
+    Encoding::for_label(parameters::find(media_type, "charset")?.as_bytes())
 }
 
 #[cfg(test)]
@@ -57,6 +54,7 @@ mod tests {
             ("text/html; charset=iso-8859-1", Some("windows-1252")),
             ("text/html;Charset=\"Shift_JIS\"; x=y", Some("Shift_JIS")),
             ("text/html; x=y; charset = utf-16", Some("UTF-16LE")),
+            ("text/html; x=\";charset=latin1\"; charset=utf-16", Some("UTF-16LE")),
             ("text/html", None),
             ("text/html; charset=klingon", None),
             ("text/html; xcharset=utf-16", None),

@@ -10,7 +10,7 @@ mod sorted;
 
 use std::io::{IsTerminal as _, stderr, stdout};
 
-use alula::{KnownName, Response};
+use alula::{KnownName, Response, fields::parameters};
 use encoding_rs::Encoding;
 
 use super::output::destination::Destination;
@@ -166,8 +166,7 @@ impl Show {
 
 /// Returns true for `application/json`, `text/json` or `…+json`, whatever the parameters.
 pub(super) fn is_json(media_type: &[u8]) -> bool {
-    let essence = media_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-    let essence = essence.to_ascii_lowercase();
+    let essence = parameters::main(media_type).to_ascii_lowercase();
     essence == b"application/json" || essence == b"text/json" || essence.ends_with(b"+json")
 }
 

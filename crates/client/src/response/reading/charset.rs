@@ -1,5 +1,8 @@
 //! The encoding of text, and text out of bytes.
 
+use std::borrow::Cow;
+
+use alula_fields::parameters;
 use alula_net::Error;
 
 use super::unreadable;
@@ -9,26 +12,26 @@ const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The text that these bytes are, according to their byte order mark or their media type.
 #[cfg(feature = "charset")]
 pub(super) fn text(content: Vec<u8>, content_type: Option<&str>) -> Result<String, Error> {
-    let label = content_type.and_then(charset).unwrap_or("utf-8");
+    let label = content_type.and_then(charset).unwrap_or(Cow::Borrowed("utf-8"));
     let said = encoding_rs::Encoding::for_label(label.as_bytes());
     let marked = encoding_rs::Encoding::for_bom(&content).map(|(encoding, _)| encoding);
     // The mark is in the content itself and wins over the field (WHATWG Encoding, "decode").
     match marked.or(said) {
         Some(encoding) if encoding == encoding_rs::UTF_8 => Ok(utf8(content)),
         Some(encoding) => Ok(encoding.decode(&content).0.into_owned()),
-        None => Err(unknown(label)),
+        None => Err(unknown(&label)),
     }
 }
 
 /// The same where only UTF-8 is known.
 #[cfg(not(feature = "charset"))]
 pub(super) fn text(content: Vec<u8>, content_type: Option<&str>) -> Result<String, Error> {
-    let said = content_type.and_then(charset).unwrap_or("utf-8");
+    let said = content_type.and_then(charset).unwrap_or(Cow::Borrowed("utf-8"));
     let label = match &*content {
         [0xef, 0xbb, 0xbf, ..] => "utf-8",
         [0xff, 0xfe, ..] => "utf-16le",
         [0xfe, 0xff, ..] => "utf-16be",
-        _ => said,
+        _ => &said,
     };
     let is_utf8 =
         ["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| label.eq_ignore_ascii_case(known));
@@ -47,41 +50,9 @@ fn utf8(mut content: Vec<u8>) -> String {
     String::from_utf8(content).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// The parameter `charset` of a media type (RFC 9110 §8.3.1).
-fn charset(content_type: &str) -> Option<&str> {
-    let mut rest = content_type.split_once(';')?.1;
-    loop {
-        let (name, value) = rest.split_once('=')?;
-        let (value, after) = value_of(value);
-        if name.trim().eq_ignore_ascii_case("charset") {
-            return Some(value);
-        }
-        rest = after;
-    }
-}
-
-/// A value, quoted or not, and what comes after it.
-fn value_of(text: &str) -> (&str, &str) {
-    let text = text.trim_start();
-    match text.strip_prefix('"') {
-        Some(quoted) => {
-            let end = end_of_quoted(quoted);
-            let rest = &quoted[end..];
-            (&quoted[..end], rest.split_once(';').map_or("", |(_, after)| after))
-        }
-        None => text.split_once(';').map_or((text.trim(), ""), |(value, after)| (value.trim(), after)),
-    }
-}
-
-/// Returns the end of a quoted text; a quote after a backslash does not end it.
-fn end_of_quoted(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.find(|letter| {
-        let ends = letter == '"' && !is_escaped;
-        is_escaped = letter == '\\' && !is_escaped;
-        ends
-    });
-    end.unwrap_or(text.len())
+/// Returns the parameter `charset` of a media type (RFC 9110 §8.3.1).
+fn charset(content_type: &str) -> Option<Cow<'_, str>> {
+    parameters::find(content_type.as_bytes(), "charset")
 }
 
 #[cfg(test)]
@@ -95,10 +66,11 @@ mod tests {
             ("text/html;charset=utf-8", Some("utf-8")),
             ("text/html; Charset = \"UTF-8\" ; x=y", Some("UTF-8")),
             ("text/html; a=\"; charset=no\\\"; charset=no\"; charset=yes", Some("yes")),
-            ("text/html; a; charset=odd", None),
+            ("text/html; a; charset=odd", Some("odd")),
+            ("text/html; b=\"a\\\"; charset=no\"; charset=\"u\\tf-8\"", Some("utf-8")),
             ("text/html; charset=\"open", Some("open")),
         ] {
-            assert_eq!(charset(content_type), expected, "{content_type}");
+            assert_eq!(charset(content_type).as_deref(), expected, "{content_type}");
         }
     }
 

@@ -9,7 +9,7 @@ mod bearer;
 
 use std::hint::black_box;
 
-use alula_fields::{FieldSection, KnownName, Status};
+use alula_fields::{FieldSection, KnownName, Status, parameters};
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::basic::decode_pair;
@@ -55,12 +55,7 @@ fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> 
 /// mark.
 fn quoted(realm: &str) -> String {
     let visible = realm.chars().map(|it| if (' '..='~').contains(&it) { it } else { '?' });
-    let mut text = String::from("\"");
-    for character in visible {
-        text.extend(['"', '\\'].contains(&character).then_some('\\'));
-        text.push(character);
-    }
-    text + "\""
+    parameters::quote(&visible.collect::<String>())
 }
 
 fn unauthorized(challenge: &str) -> Answer {

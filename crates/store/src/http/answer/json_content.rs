@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use alula::{Exchange, KnownName, Request, Scratch};
+use alula::{Exchange, KnownName, Request, Scratch, fields::parameters};
 
 use super::fail::Fail;
 use crate::budget::Share;
@@ -13,9 +13,8 @@ use crate::store::Store;
 
 /// Returns true if a request says that its content is JSON, with any parameters.
 pub(in crate::http) fn is_json(request: &Request) -> bool {
-    let media_type =
-        request.headers().text(KnownName::CONTENT_TYPE).and_then(|value| value.split(';').next());
-    media_type.is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
+    let media_type = request.headers().get(KnownName::CONTENT_TYPE).map(parameters::main);
+    media_type.is_some_and(|media_type| media_type.eq_ignore_ascii_case(b"application/json"))
 }
 
 /// The bounds of a content.

@@ -3,7 +3,7 @@
 //!
 //! Nothing is sorted or kept but the best entry so far, so that nothing is allocated.
 
-use alula::{FieldSection, KnownName, Request, Status};
+use alula::{FieldSection, KnownName, Request, Status, fields::parameters};
 
 use crate::http::answer::fail::Fail;
 
@@ -22,7 +22,7 @@ fn media_type(headers: &FieldSection, offers: &[&[u8]]) -> Option<usize> {
     let (mut is_present, mut left) = (false, COMPARED_BYTES_MAX);
     for entry in elements(headers, KnownName::ACCEPT) {
         is_present = true;
-        let weight = weight(entry)?;
+        let weight = parameters::weight(entry)?;
         let taken = offers.iter().position(|offer| takes(entry, offer, &mut left));
         if left == 0 {
             return None;
@@ -63,8 +63,8 @@ pub(in crate::http) fn choose(
 fn takes_coding(headers: &FieldSection, coding: &[u8]) -> bool {
     let (mut named, mut any, mut is_present) = (None, None, false);
     for entry in elements(headers, KnownName::ACCEPT_ENCODING) {
-        let name = entry.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        let weight = weight(entry).unwrap_or(0);
+        let name = parameters::main(entry);
+        let weight = parameters::weight(entry).unwrap_or(0);
         is_present = true;
         if name.eq_ignore_ascii_case(coding) {
             named = Some(weight);
@@ -78,25 +78,12 @@ fn takes_coding(headers: &FieldSection, coding: &[u8]) -> bool {
 
 /// Returns true if `accept-charset` is absent, or takes any charset.
 fn takes_charset(headers: &FieldSection) -> bool {
-    let mut weights = elements(headers, KnownName::ACCEPT_CHARSET).map(weight).peekable();
+    let mut weights = elements(headers, KnownName::ACCEPT_CHARSET).map(parameters::weight).peekable();
     weights.peek().is_none() || weights.any(|weight| weight.is_some_and(|weight| weight > 0))
 }
 
 fn elements(headers: &FieldSection, name: KnownName) -> impl Iterator<Item = &[u8]> {
-    let values = headers.get_all(name).flat_map(|value| value.split(|byte| *byte == b','));
-    values.map(<[u8]>::trim_ascii).filter(|element| !element.is_empty())
-}
-
-fn parameters(element: &[u8]) -> impl Iterator<Item = &[u8]> {
-    element.split(|byte| *byte == b';').skip(1).map(<[u8]>::trim_ascii).filter(|it| !it.is_empty())
-}
-
-/// Returns the weight in thousandths, or `None` if it cannot be read.
-fn weight(element: &[u8]) -> Option<u16> {
-    let weight = parameters(element).find_map(|it| it.strip_prefix(b"q=").or(it.strip_prefix(b"Q=")));
-    let Some(text) = weight else { return Some(1_000) };
-    let number: f32 = std::str::from_utf8(text).ok()?.trim().parse().ok()?;
-    (0.0..=1.0).contains(&number).then_some((number * 1_000.0) as u16)
+    headers.get_all(name).flat_map(parameters::elements)
 }
 
 /// Returns true if an entry takes an offer: by its type, and by each parameter that it names. What is
@@ -109,8 +96,7 @@ fn takes(entry: &[u8], offer: &[u8], left: &mut usize) -> bool {
     if !compares() {
         return false;
     }
-    let range = main(entry);
-    let offered = main(offer);
+    let (range, offered) = (parameters::main(entry), parameters::main(offer));
     let by_type = || {
         let (range, offered) = (range.split(|it| *it == b'/').next(), offered.split(|it| *it == b'/').next());
         range.zip(offered).is_some_and(|(range, offered)| range.eq_ignore_ascii_case(offered))
@@ -119,16 +105,10 @@ fn takes(entry: &[u8], offer: &[u8], left: &mut usize) -> bool {
         || range == b"*"
         || range.eq_ignore_ascii_case(offered)
         || (range.ends_with(b"/*") && by_type());
-    let is_weight = |parameter: &[u8]| parameter.starts_with(b"q=") || parameter.starts_with(b"Q=");
     takes_type
-        && parameters(entry).filter(|parameter| !is_weight(parameter)).all(|wanted| {
-            compares() && parameters(offer).any(|parameter| parameter.eq_ignore_ascii_case(wanted))
-        })
-}
-
-/// Returns the type and subtype without parameters.
-pub(in crate::http) fn main(media_type: &[u8]) -> &[u8] {
-    media_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii()
+        && parameters::of(entry)
+            .filter(|parameter| !parameter.is("q"))
+            .all(|wanted| compares() && parameters::of(offer).any(|parameter| parameter.is_same(&wanted)))
 }
 
 #[cfg(test)]
@@ -169,17 +149,20 @@ mod tests {
         assert_eq!(chosen("text/plain", &offer), Some(0));
         assert_eq!(chosen("text/plain;charset=UTF-8", &offer), Some(0));
         assert_eq!(chosen("text/plain;charset=latin1", &offer), None);
+        assert_eq!(chosen("text/plain;charset=\"utf-8\"", &offer), Some(0));
+        assert_eq!(chosen("text/plain;x=\"a,b;q=0\"", &[b"text/plain;x=\"a,b;q=0\""]), Some(0));
+        assert_eq!(chosen("text/html;x=\",text/plain\"", &offer), None);
     }
 
     #[test]
     fn the_bytes_that_are_compared_are_bounded() {
-        let parameters = |count: usize| format!("a/b{}", ";x".repeat(count));
+        let offer_of = |count: usize| format!("a/b{}", ";x".repeat(count));
         let entries = |count: usize| vec!["a/b;x"; count].join(",");
-        let offer = parameters(500);
+        let offer = offer_of(500);
         for (accept, is_taken) in [
-            (parameters(1_000), true),
+            (offer_of(1_000), true),
             (entries(1_000), true),
-            (parameters(5_000), false),
+            (offer_of(5_000), false),
             (entries(5_000), false),
             ("c/d,".repeat(5_000) + "a/b", false),
         ] {
