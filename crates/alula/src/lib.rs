@@ -75,9 +75,10 @@ pub use alula_server::{AllowSlowPeer, PeerAddress, from_tower};
 #[cfg(feature = "server")]
 pub use alula_server::{
     Answer, Begun, ClientAddressField, ConnectionServer, DotSegments, EmptySegments, EncodedSlash, Encoder,
-    Ended, Exchange, FailureCause, Filter, Handler, Hook, IntoAnswer, IntoService, Next, Outgoing,
-    ParamError, PlusSign, Reply, Request, RequestFailure, Responder, Route, RouteError, Router, Routes,
-    Segments, Server, ServerBuilder, State, Stop, TrailingSlash, TransportFacts, Wrap, routing,
+    Ended, Exchange, FailureCause, Filter, Handler, Hook, IntoAnswer, IntoService, MultipartLimits,
+    MultipartReader, Next, Outgoing, ParamError, PlusSign, ReceivedPart, Reply, Request, RequestFailure,
+    Responder, Route, RouteError, Router, Routes, Segments, Server, ServerBuilder, State, Stop,
+    TrailingSlash, TransportFacts, Wrap, routing,
 };
 #[cfg(feature = "files")]
 pub use alula_server::{EntityTags, files};

@@ -328,6 +328,14 @@ fn uploads_keeps_whole_files_alone() {
     assert_eq!(std::fs::read(folder.0.join("picture.png")).unwrap(), content);
     assert_eq!(client.put(&server.at("/.env")).send_body(b"x").unwrap().status(), 400);
     assert_eq!(client.put(&server.at("/..%2fx")).send_body(b"x").unwrap().status(), 400);
+    let form = alula::Multipart::new()
+        .text("about", "a picture")
+        .part("file", alula::Part::bytes(content.clone()).file_name("../beach.png"));
+    let mut response = client.post(server.at("/")).multipart(form).send().unwrap();
+    let told = "beach.png: 300000 bytes\n";
+    assert_eq!((response.status().as_u16(), &*response.text().unwrap()), (201, told));
+    assert_eq!(std::fs::read(folder.0.join("beach.png")).unwrap(), content);
+    std::fs::remove_file(folder.0.join("beach.png")).unwrap();
     let url = server.at("/large");
     let too_long = client.put(&url).header("content-length", (2_u64 << 30).to_string());
     let (_writer, pending) = too_long.open().unwrap();

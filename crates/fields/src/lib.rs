@@ -46,5 +46,5 @@ pub use text::decimal::Decimal;
 pub use value::field::{Field, FieldFlags};
 pub use value::known_value::KnownValue;
 pub use value::masked::{MaskedTarget, masked_field, masked_target, masked_url};
-pub use value::one_line::{EscapedDebug, OneLine};
+pub use value::one_line::{EscapedDebug, OneLine, is_control_or_direction};
 pub use value::parameters;

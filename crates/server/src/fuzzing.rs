@@ -101,6 +101,13 @@ pub fn takes_json(accept: &[u8]) -> bool {
     section("accept", accept).is_some_and(|headers| crate::exchange::accept::takes_json(&headers))
 }
 
+/// Reads a form of many parts that comes in pieces. Returns the contents of its parts, and whether it is
+/// whole and good.
+pub fn multipart_parts(boundary: &str, pieces: &[&[u8]]) -> (Vec<Vec<u8>>, bool) {
+    let (parts, end) = crate::exchange::multipart::read_all(boundary, pieces);
+    (parts.into_iter().map(|(_, content)| content).collect(), end.is_ok())
+}
+
 /// Parses the name and the password in a value of `authorization`.
 pub fn basic_credentials(authorization: &[u8]) -> Option<(String, String)> {
     let (headers, mut decoded) = (section("authorization", authorization)?, Vec::new());

@@ -38,6 +38,7 @@ pub use connection::handler::Handler;
 pub use connection::scratch::Scratch;
 pub use exchange::Exchange;
 pub use exchange::forwarded::ClientAddressField;
+pub use exchange::multipart::{MultipartLimits, MultipartReader, ReceivedPart};
 #[cfg(feature = "query")]
 pub use exchange::query::QueryError;
 pub use exchange::reply::{Event, EventStream, Reply};

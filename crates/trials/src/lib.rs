@@ -87,6 +87,7 @@ targets! {
     huffman,
     index_query,
     location,
+    multipart,
     object_fields,
     priority,
     proxy_answer,

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         #[cfg(all(feature = "gzip", feature = "zstd"))]
         server::decoding::decoded_requests_allocate_nothing,
         server::filters::filters_allocate_nothing_once_warm,
+        server::forms::parts_of_a_form_allocate_nothing,
         server::hooks::hooked_requests_allocate_nothing,
         server::routed::routed_requests_allocate_nothing,
         server::served::served_requests_allocate_nothing,

@@ -24,7 +24,7 @@ pub struct OneLine<W>(pub W);
 
 impl<W: Write> Write for OneLine<W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        escape(&mut self.0, text, is_obeyed)
+        escape(&mut self.0, text, is_control_or_direction)
     }
 }
 
@@ -49,7 +49,7 @@ struct Lines<W>(W);
 
 impl<W: Write> Write for Lines<W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        escape(&mut self.0, text, |character| character != '\n' && is_obeyed(character))
+        escape(&mut self.0, text, |character| character != '\n' && is_control_or_direction(character))
     }
 }
 
@@ -72,8 +72,9 @@ fn is_printable_ascii(text: &str) -> bool {
     text.bytes().fold(true, |is_printable, byte| is_printable & matches!(byte, b' '..=b'~'))
 }
 
-/// Returns true for a character that controls a display instead of being shown.
-fn is_obeyed(character: char) -> bool {
+/// Returns true for the characters that [`OneLine`] escapes: controls, separators of lines and paragraphs,
+/// and marks of direction.
+pub fn is_control_or_direction(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
@@ -93,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_obeyed_is_left_and_all_else_is() {
+    fn nothing_that_is_control_or_direction_is_left_and_all_else_is() {
         for character in '\0'..=char::MAX {
             let shown = one_line(&format!("a{character}b"));
-            let is_plain = !is_obeyed(character);
+            let is_plain = !is_control_or_direction(character);
             assert_eq!(shown == format!("a{character}b"), is_plain, "{shown}");
             assert!(is_plain || shown.is_ascii(), "{shown}");
         }

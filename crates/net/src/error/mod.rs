@@ -511,7 +511,7 @@ impl Error {
     }
 
     /// Creates the error of content whose copy could not be written.
-    pub(crate) fn sink(error: io::Error) -> Self {
+    pub fn sink(error: io::Error) -> Self {
         let cause = Cause::Sink(error.kind(), error.raw_os_error());
         Self::new(Phase::Content, cause, Retry::IfIdempotent).because(error)
     }

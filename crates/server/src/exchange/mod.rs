@@ -5,6 +5,7 @@ pub(crate) mod debug;
 pub(crate) mod forwarded;
 #[cfg(feature = "json")]
 pub(crate) mod json_content;
+pub(crate) mod multipart;
 #[cfg(feature = "query")]
 pub(crate) mod query;
 pub(crate) mod reply;

@@ -54,6 +54,7 @@ trials! {
     huffman: 1000,
     index_query: 3000,
     location: 3000,
+    multipart: 5000,
     object_fields: 5000,
     priority: 5000,
     proxy_answer: 3000,

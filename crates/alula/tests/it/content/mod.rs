@@ -2,6 +2,7 @@
 
 mod expect_continue;
 mod gathered;
+mod received_forms;
 mod request_coding;
 mod request_forms;
 mod response_coding;

@@ -5,6 +5,7 @@ use std::{str::FromStr, time::Duration};
 use alula::{Answer, Exchange, FieldSection, KnownName, Reservation, Status};
 use url::form_urlencoded;
 
+use super::form::Form;
 use crate::echo::terms::RETRY_AFTER;
 
 /// Bytes of content that a path describes at most.
@@ -17,38 +18,62 @@ const MEMORY_BASE: u64 = 1024 * 1024;
 /// A request whose content has come.
 pub(super) struct Asked<'e> {
     pub(super) exchange: &'e Exchange,
-    /// Its content, empty where the path does not ask for it.
+    /// Its content, empty where the path does not ask for it, and where it is a form of many parts.
     pub(super) content: &'e [u8],
+    /// The form of many parts that it brought.
+    pub(super) parts: Option<&'e Form>,
 }
 
 /// Content that is held, and the memory for what is made of it.
 pub(super) struct Held {
     pub(super) content: Vec<u8>,
-    memory: Reservation,
+    pub(super) parts: Option<Form>,
+    memory: Memory,
 }
 
 impl Held {
     /// Reads the content of a request, which its route bounds.
     ///
     /// # Errors
-    /// 413 for too much of it, 503 where there is no memory for it.
-    pub(super) async fn read(exchange: &mut Exchange) -> Result<Self, Answer> {
-        let memory = exchange.reserve(MEMORY_BASE).ok_or_else(no_room)?;
-        let mut held = Self { content: Vec::new(), memory };
+    /// 413 for too much of it, 503 where there is no memory for it, 400 for a malformed form.
+    pub(super) async fn read(exchange: &mut Exchange, takes_forms: bool) -> Result<Self, Answer> {
+        let mut held = Self { content: Vec::new(), parts: None, memory: Memory::of(exchange)? };
+        // Content of another media type is taken as it is.
+        if takes_forms && let Ok(parts) = exchange.multipart() {
+            held.parts = Some(Form::of_parts(parts, &mut held.memory).await?);
+        }
         let body = exchange.body();
         while let Some(chunk) = body.chunk().await? {
-            held.append(chunk)?;
+            held.memory.append(&mut held.content, chunk)?;
         }
         Ok(held)
     }
+}
 
-    fn append(&mut self, chunk: &[u8]) -> Result<(), Answer> {
-        let bytes = self.content.len() + chunk.len();
-        // Charged before it is kept: a description takes many times the memory of the content.
-        if !self.memory.resize(MEMORY_BASE + bytes as u64 * MEMORY_FACTOR) {
+/// The memory that is charged for content, and for what is made of it.
+pub(super) struct Memory {
+    reservation: Reservation,
+    content_bytes: u64,
+}
+
+impl Memory {
+    /// # Errors
+    /// 503.
+    pub(super) fn of(exchange: &Exchange) -> Result<Self, Answer> {
+        let reservation = exchange.reserve(MEMORY_BASE).ok_or_else(no_room)?;
+        Ok(Self { reservation, content_bytes: 0 })
+    }
+
+    /// Appends more of the content, once it is charged: a description takes many times its memory.
+    ///
+    /// # Errors
+    /// 503.
+    pub(super) fn append(&mut self, content: &mut Vec<u8>, chunk: &[u8]) -> Result<(), Answer> {
+        self.content_bytes += chunk.len() as u64;
+        if !self.reservation.resize(MEMORY_BASE + self.content_bytes * MEMORY_FACTOR) {
             return Err(no_room());
         }
-        self.content.extend_from_slice(chunk);
+        content.extend_from_slice(chunk);
         Ok(())
     }
 }

@@ -93,8 +93,8 @@ fn members<const N: usize>(
 }
 
 fn described(asked: &Asked<'_>, names: &[&str]) -> Map<String, Value> {
-    let form = names.contains(&"form").then(|| Form::parse(asked.headers(), asked.content));
-    let form = form.flatten();
+    let pairs = || Form::of_pairs(asked.headers(), asked.content);
+    let form = names.contains(&"form").then(|| asked.parts.cloned().or_else(pairs)).flatten();
     let is_form = form.is_some();
     let Form { values, files } = form.unwrap_or_default();
     let (mut values, mut files) = (Some(values), Some(files));

@@ -76,10 +76,14 @@ const READ: [(&str, Make); 39] = [
 ];
 
 /// Paths that are asked by any method, and described with their content.
-const DESCRIBED: [(&str, Make); 5] = [
+const DESCRIBED: [(&str, Make); 3] = [
     ("/anything", inspection::anything),
     ("/anything/{*rest}", inspection::anything),
     ("/delay/{seconds}", inspection::delay),
+];
+
+/// Paths that are asked by any method, and whose answer depends on the bytes of their content.
+const DIGESTED: [(&str, Make); 2] = [
     ("/digest-auth/{qop}/{user}/{password}", digest::digest),
     ("/digest-auth/{qop}/{user}/{password}/{algorithm}", digest::digest),
 ];
@@ -94,9 +98,9 @@ const SENT: [(&str, &str); 4] =
 
 /// Adds the paths to a router. No request may have more than `bytes_max` bytes of content.
 pub(super) fn add(mut router: Router, terms: Terms, bytes_max: usize) -> Router {
-    let discarding = |make| Answering { terms, bytes_max, make, keeps_content: false };
+    let discarding = |make| Answering { terms, bytes_max, make, reading: Reading::Nothing };
     let bytes_max = bytes_max.min(CONTENT_MAX);
-    let keeping = |make| Answering { terms, bytes_max, make, keeps_content: true };
+    let keeping = |make, reading| Answering { terms, bytes_max, make, reading };
     for (path, make) in READ {
         router = router.route(path, discarding(make).by(&["GET"]));
     }
@@ -104,10 +108,13 @@ pub(super) fn add(mut router: Router, terms: Terms, bytes_max: usize) -> Router 
         router = router.route(path, discarding(make).by(&METHODS));
     }
     for (path, make) in DESCRIBED {
-        router = router.route(path, keeping(make).by(&METHODS));
+        router = router.route(path, keeping(make, Reading::Forms).by(&METHODS));
+    }
+    for (path, make) in DIGESTED {
+        router = router.route(path, keeping(make, Reading::Bytes).by(&METHODS));
     }
     for (path, method) in SENT {
-        router = router.route(path, keeping(inspection::sent).by(&[method]));
+        router = router.route(path, keeping(inspection::sent, Reading::Forms).by(&[method]));
     }
     router.route("/response-headers", discarding(caching::response_headers).by(&["GET", "POST"]))
 }
@@ -118,7 +125,16 @@ struct Answering {
     terms: Terms,
     bytes_max: usize,
     make: Make,
-    keeps_content: bool,
+    reading: Reading,
+}
+
+/// The form in which the content of a request is kept.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Reading {
+    Nothing,
+    Bytes,
+    /// A form of many parts as such, and other content as bytes.
+    Forms,
 }
 
 impl Answering {
@@ -130,15 +146,18 @@ impl Answering {
     }
 
     async fn answer(self, mut exchange: Exchange) -> Result<Sent, Answer> {
-        let held = match self.keeps_content {
-            true => Some(Held::read(&mut exchange).await?),
-            false => {
+        let held = match self.reading {
+            Reading::Bytes | Reading::Forms => {
+                Some(Held::read(&mut exchange, self.reading == Reading::Forms).await?)
+            }
+            Reading::Nothing => {
                 asked::discard(&mut exchange).await?;
                 None
             }
         };
         let content = held.as_ref().map(|held| &held.content[..]).unwrap_or_default();
-        let made = (self.make)(&Asked { exchange: &exchange, content })?;
+        let parts = held.as_ref().and_then(|held| held.parts.as_ref());
+        let made = (self.make)(&Asked { exchange: &exchange, content, parts })?;
         made.send(exchange, &self.terms).await
     }
 }

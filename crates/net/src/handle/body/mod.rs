@@ -146,6 +146,27 @@ impl Body {
         Ok(taken)
     }
 
+    /// Returns the bytes that have come and were not taken, or nothing once the content is whole. Waits if
+    /// there are none. [`take_peeked`](Self::take_peeked) takes them, or the first of them.
+    ///
+    /// Dropping the future loses nothing. Allocates nothing once warm.
+    ///
+    /// # Errors
+    /// As [`Self::chunk`].
+    #[doc(alias("fill_buf", "AsyncBufRead"))]
+    pub async fn peek(&mut self) -> Result<Option<&[u8]>, Error> {
+        if self.unread().is_empty() && !self.fill().await? {
+            return Ok(None);
+        }
+        Ok(Some(self.unread()))
+    }
+
+    /// Takes so many of the bytes that [`peek`](Self::peek) returned, or all if there are fewer.
+    #[doc(alias = "consume")]
+    pub fn take_peeked(&mut self, bytes: usize) -> &[u8] {
+        self.take(bytes.min(self.unread().len()))
+    }
+
     /// Writes the rest of the content to `sink`, however long it is, without copying it; returns the number
     /// of bytes. For content of others there is [`copy_to_max`](Self::copy_to_max).
     ///
