@@ -4,7 +4,7 @@
 //! segment has no dot, and the request takes HTML. A script or picture that is missing stays missing: a page
 //! in its place would be an error that is hard to find.
 
-use alula::{FieldSection, KnownName, Request};
+use alula::{FieldSection, KnownName, Request, fields::parameters};
 
 use super::target::{self, Target};
 
@@ -21,32 +21,7 @@ pub(super) fn is_of_page(request: &Request, dot_files: bool) -> bool {
 /// Returns true if a request with these fields takes HTML: by the most specific range of `accept` that
 /// contains it (RFC 9110 §12.5.1), or for want of any `accept`.
 pub(super) fn takes_html(fields: &FieldSection) -> bool {
-    let mut values = fields.get_all(KnownName::ACCEPT).peekable();
-    if values.peek().is_none() {
-        return true;
-    }
-    let ranges = values.flat_map(|value| value.split(|byte| *byte == b','));
-    let best = ranges.filter_map(range).max_by_key(|(precision, _)| *precision);
-    best.is_some_and(|(_, is_taken)| is_taken)
-}
-
-/// Returns how precisely a range of `accept` names HTML, and whether it takes it; nothing if it does not
-/// contain it.
-fn range(range: &[u8]) -> Option<(u8, bool)> {
-    let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-    let precision = match parts.next()? {
-        name if name.eq_ignore_ascii_case(b"text/html") => 3,
-        name if name.eq_ignore_ascii_case(b"text/*") => 2,
-        b"*/*" => 1,
-        _ => return None,
-    };
-    Some((precision, !parts.any(is_zero)))
-}
-
-/// Returns true for a weight of zero: `q=0`, with zeros behind the point.
-fn is_zero(parameter: &[u8]) -> bool {
-    let weight = parameter.strip_prefix(b"q=").or_else(|| parameter.strip_prefix(b"Q="));
-    weight.is_some_and(|digits| digits.starts_with(b"0") && digits.iter().all(|byte| b"0.".contains(byte)))
+    parameters::accepts(fields.get_all(KnownName::ACCEPT), "text/html")
 }
 
 #[cfg(test)]

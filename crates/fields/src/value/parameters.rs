@@ -98,10 +98,23 @@ pub fn weight(element: &[u8]) -> Option<u16> {
     }
 }
 
-/// Returns the weight that the values of `accept` give a media type such as `text/html`: that of the most
-/// specific range that contains it, or `None` if none does (RFC 9110 §12.5.1). A weight that cannot be read
-/// counts as 1000. Allocates nothing.
-pub fn weight_of<'a>(accept: impl Iterator<Item = &'a [u8]>, media_type: &str) -> Option<u16> {
+/// Returns true if the values of `accept` take a media type such as `text/html`: the most specific range that
+/// contains it has a weight above 0, or there is no value (RFC 9110 §12.5.1). Allocates nothing.
+///
+/// ```
+/// use alula::fields::parameters::accepts;
+///
+/// let accept = [&b"text/*;q=0, text/html"[..], b"image/avif"];
+/// assert!(accepts(accept.into_iter(), "text/html") && !accepts(accept.into_iter(), "text/css"));
+/// ```
+pub fn accepts<'a>(accept: impl Iterator<Item = &'a [u8]>, media_type: &str) -> bool {
+    let mut accept = accept.peekable();
+    accept.peek().is_none() || weight_of(accept, media_type).is_some_and(|weight| weight > 0)
+}
+
+/// Returns the weight of the most specific range that contains a media type, or `None` if none does. One that
+/// cannot be read counts as 1000.
+fn weight_of<'a>(accept: impl Iterator<Item = &'a [u8]>, media_type: &str) -> Option<u16> {
     let kind = media_type.split('/').next().unwrap_or_default();
     let precision = |range: &[u8]| match range {
         _ if range.eq_ignore_ascii_case(media_type.as_bytes()) => Some(3),

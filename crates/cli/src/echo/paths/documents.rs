@@ -1,6 +1,6 @@
 //! Documents that are always the same: one for each usual media type, and pages of links.
 
-use alula::{Answer, KnownName, Status};
+use alula::{Answer, KnownName, Status, fields::parameters};
 use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
@@ -98,8 +98,7 @@ pub(super) fn links(asked: &Asked<'_>) -> Result<Made, Answer> {
 
 /// `/image`: the one image there is, for those who take it.
 pub(super) fn image(asked: &Asked<'_>) -> Result<Made, Answer> {
-    let accept = asked.headers().text(KnownName::ACCEPT).unwrap_or("*/*").to_ascii_lowercase();
-    match ["image/png", "image/*", "*/*"].iter().any(|range| accept.contains(range)) {
+    match parameters::accepts(asked.headers().get_all(KnownName::ACCEPT), "image/png") {
         true => png(asked),
         false => super::statuses::described(Status::NOT_ACCEPTABLE),
     }
