@@ -8,6 +8,8 @@
 
 pub(crate) mod arena;
 mod fields;
+#[cfg(feature = "http")]
+mod header_map;
 pub(crate) mod pairs;
 
 use alloc::vec::Vec;

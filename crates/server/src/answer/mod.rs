@@ -296,6 +296,13 @@ impl From<ParamError> for Answer {
     }
 }
 
+#[cfg(feature = "query")]
+impl From<crate::exchange::query::QueryError> for Answer {
+    fn from(error: crate::exchange::query::QueryError) -> Self {
+        error.into_answer()
+    }
+}
+
 impl From<io::Error> for Answer {
     fn from(error: io::Error) -> Self {
         error.into_answer()

@@ -4,13 +4,7 @@ use std::fmt;
 
 use alula_fields::masked_target;
 
-use crate::{
-    exchange::{Exchange, reply::Reply, request::Request, responder::Responder},
-    listen::{
-        connection_server::ConnectionServer,
-        server::{Server, ServerBuilder, Stop},
-    },
-};
+use crate::exchange::{Exchange, reply::Reply, request::Request, responder::Responder};
 
 impl fmt::Debug for Request {
     /// Shows the control data without the values of the query, and the fields without those that are secret.
@@ -44,44 +38,9 @@ impl fmt::Debug for Reply {
     }
 }
 
-impl fmt::Debug for ServerBuilder {
-    /// Shows the limits.
+impl fmt::Debug for Responder {
+    /// Shows nothing of what it holds.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerBuilder").field("limits", &self.config.limits).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Server {
-    /// Shows the address.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("address", &self.address().ok()).finish_non_exhaustive()
-    }
-}
-
-/// Shows nothing of what these hold.
-macro_rules! opaque {
-    ($($name:ty: $shown:literal;)*) => {$(
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct($shown).finish_non_exhaustive()
-            }
-        }
-    )*};
-}
-
-opaque! {
-    Responder: "Responder";
-    Stop: "Stop";
-}
-
-#[cfg(feature = "tls")]
-opaque! {
-    crate::listen::identity::Identity: "Identity";
-}
-
-impl fmt::Debug for ConnectionServer {
-    /// Shows the ledger.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectionServer").field("ledger", &self.ledger()).finish_non_exhaustive()
+        f.debug_struct("Responder").finish_non_exhaustive()
     }
 }

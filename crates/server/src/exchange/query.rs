@@ -79,9 +79,3 @@ impl IntoAnswer for QueryError {
         Answer::new(Status::BAD_REQUEST).detail(self.to_string())
     }
 }
-
-impl From<QueryError> for Answer {
-    fn from(error: QueryError) -> Self {
-        error.into_answer()
-    }
-}

@@ -2,6 +2,7 @@
 
 pub(crate) mod accepting;
 pub(crate) mod connection_server;
+mod debug;
 pub(crate) mod descriptors;
 #[cfg(feature = "tls")]
 pub(crate) mod identity;
