@@ -21,7 +21,6 @@ const fn parser(file: &'static str, function: &'static str, target: &'static str
 
 const PARSERS: &[Parser] = &[
     parser("cli/src/fetch/tls/certificate.rs", "of", "certificate"),
-    parser("cli/src/text/disposition.rs", "filename", "content_disposition"),
     parser("client/src/connecting/proxy/socks.rs", "ask", "proxy_answer"),
     parser("client/src/connecting/proxy/tunnel.rs", "ask", "proxy_answer"),
     parser("client/src/cookies/mod.rs", "add", "cookies"),
@@ -50,6 +49,9 @@ const PARSERS: &[Parser] = &[
     parser("fields/src/section/mod.rs", "append", "field_section"),
     parser("fields/src/message/status.rs", "parse", "control_data"),
     parser("fields/src/message/target.rs", "parse", "target"),
+    parser("fields/src/value/parameters.rs", "filename", "content_disposition"),
+    parser("fields/src/value/parameters.rs", "parse", "forwarded"),
+    parser("fields/src/value/parameters.rs", "weight", "accept"),
     parser("h1/src/connection/lifecycle.rs", "handle_timeout", "h1_pair"),
     parser("h1/src/connection/receive.rs", "receive", "h1_client"),
     parser("h1/src/connection/receive.rs", "receive", "h1_pair"),
@@ -69,6 +71,8 @@ const PARSERS: &[Parser] = &[
     parser("hpack/src/huffman/decode.rs", "decode", "huffman"),
     parser("hpack/src/wire/integer.rs", "decode", "hpack_decode"),
     parser("server/src/exchange/accept.rs", "takes_json", "accept"),
+    parser("server/src/exchange/multipart/reader.rs", "read_content", "multipart"),
+    parser("server/src/exchange/multipart/reader.rs", "read_head", "multipart"),
     parser("server/src/conditional/preconditions.rs", "evaluate", "conditional"),
     parser("server/src/conditional/validators.rs", "parse_date", "conditional"),
     parser("server/src/conditional/range.rs", "wanted", "conditional"),
