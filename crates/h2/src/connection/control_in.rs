@@ -90,13 +90,6 @@ impl Connection {
         Ok(())
     }
 
-    fn offer_slots(&mut self) {
-        if self.notices.wants_slot && self.open < self.stream_limit() {
-            self.notices.wants_slot = false;
-            self.notices.slots = true;
-        }
-    }
-
     /// Moves the send window of each open stream by the difference, below zero if need be (RFC 9113 §6.9.2).
     fn shift_send_windows(&mut self, before: &Settings) -> Result<(), ConnectionError> {
         let delta = i64::from(self.peer.stream_window) - i64::from(before.stream_window);

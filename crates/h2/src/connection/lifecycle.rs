@@ -3,7 +3,7 @@
 use alula_machine::{Exceeded, StreamKey, Time};
 
 use super::Connection;
-use super::refused_head::Breach;
+use super::notices::Breach;
 use crate::error::{ConnectionError, SendError};
 use crate::event::{Farewell, Notice, Origin, Reset};
 use crate::frame::error_code::ErrorCode;
@@ -238,10 +238,7 @@ impl Connection {
         if self.turns.has_promised() {
             self.end_grant(stream);
         }
-        if self.notices.wants_slot && self.open < self.stream_limit() {
-            self.notices.wants_slot = false;
-            self.notices.slots = true;
-        }
+        self.offer_slots();
     }
 
     /// Closes a stream that was reset, and tells the application unless it has released the stream.

@@ -23,15 +23,14 @@ mod draining;
 mod growth;
 mod heads_out;
 mod lifecycle;
+mod notices;
 mod output;
 mod priority_in;
 mod receive;
-mod refused_head;
 mod timers;
 mod turns;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -58,7 +57,7 @@ use crate::trace::{FrameSummary, Trace};
 use self::blocks_in::block::Block;
 use self::draining::Draining;
 use self::growth::sampling::Growth;
-use self::refused_head::Breach;
+use self::notices::Notices;
 use self::timers::Timers;
 use crate::flow::grants::Turns;
 use crate::frame::phase::Phase;
@@ -198,27 +197,6 @@ struct Going {
     last_sent: Option<u32>,
     /// The last GOAWAY of the peer.
     peer: Option<(u32, ErrorCode)>,
-}
-
-/// The notices about the connection that were not fetched yet.
-#[derive(Debug, Default)]
-struct Notices {
-    goaway: bool,
-    slots: bool,
-    /// A request was refused for want of a slot.
-    wants_slot: bool,
-    closed: bool,
-    /// The recorded breaches: as many as the bucket of glitches admits between two calls.
-    breaches: VecDeque<Breach>,
-    /// The control data of the request whose refusal was reported last.
-    refused_head: Option<Box<Head>>,
-}
-
-impl Notices {
-    #[inline]
-    fn is_any(&self) -> bool {
-        self.goaway | self.slots | self.closed | !self.breaches.is_empty()
-    }
 }
 
 /// Constructors.
