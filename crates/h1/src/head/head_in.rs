@@ -38,10 +38,7 @@ pub(crate) struct HeadIn {
     has_started: bool,
     /// An empty line was skipped before it.
     has_skipped: bool,
-    /// The number of checked bytes of an unfinished line.
-    seen: usize,
-    /// The position of its colon, plus one; zero until the colon is here.
-    colon: usize,
+    unfinished: Unfinished,
     /// The bytes of the earlier lines, without an empty one before a request.
     bytes: usize,
     /// The number of the line in the last head whose name is expected next.
@@ -59,6 +56,26 @@ pub(crate) struct HeadIn {
     /// The response answers CONNECT: with a status of 2xx its statements about content are ignored (RFC 9110
     /// §9.3.6).
     pub(crate) answers_connect: bool,
+}
+
+/// The part of a line that is here, of which the rest has not come.
+#[derive(Default)]
+struct Unfinished {
+    /// The number of checked bytes.
+    seen: usize,
+    /// The position of the colon, plus one; zero until the colon is here.
+    colon: usize,
+}
+
+impl Unfinished {
+    /// Returns the position of the first control, beginning behind the checked bytes; those before it are
+    /// checked then.
+    #[inline]
+    fn find_control(&mut self, input: &[u8]) -> Option<usize> {
+        let control = bytes::position_of_control(&input[self.seen..]).map(|at| self.seen + at);
+        self.seen = control.unwrap_or(input.len());
+        control
+    }
 }
 
 /// The part of the configuration that concerns heads.
@@ -91,8 +108,7 @@ impl HeadIn {
             kind,
             has_started: false,
             has_skipped: false,
-            seen: 0,
-            colon: 0,
+            unfinished: Unfinished::default(),
             bytes: 0,
             expected: 0,
             fields_left: rules.fields,
@@ -116,7 +132,7 @@ impl HeadIn {
     pub(crate) fn bound(&mut self, bytes: u32, limits: &Limits) {
         self.rules.is_bounded = bytes < limits.head_bytes;
         // Never less than was read already: the next byte of that head is too much then.
-        let read = self.bytes + self.seen;
+        let read = self.bytes + self.unfinished.seen;
         self.rules.head_bytes = (limits.head_bytes.min(bytes) as usize).max(read);
     }
 
@@ -126,7 +142,8 @@ impl HeadIn {
         self.kind = kind;
         self.has_started = kind == Kind::Trailers;
         self.has_skipped = false;
-        (self.seen, self.colon, self.bytes, self.expected) = (0, 0, 0, 0);
+        self.unfinished = Unfinished::default();
+        (self.bytes, self.expected) = (0, 0);
         (self.fields_left, self.crumbs_left) = (self.rules.fields, self.rules.crumbs);
         self.may_fold = false;
         if kind != Kind::Trailers {
@@ -137,7 +154,7 @@ impl HeadIn {
     /// Returns true if a part of the head was read.
     #[inline]
     pub(crate) fn has_begun(&self) -> bool {
-        self.bytes > 0 || self.seen > 0
+        self.bytes > 0 || self.unfinished.seen > 0
     }
 
     /// Returns true once the start line was read.
@@ -171,7 +188,7 @@ impl HeadIn {
         let mut consumed = 0;
         self.began = None;
         loop {
-            if self.has_started && self.seen == 0 {
+            if self.has_started && self.unfinished.seen == 0 {
                 consumed += self.usual_lines(input, consumed, head)?;
             }
             let rest = &input[consumed..];
@@ -186,7 +203,7 @@ impl HeadIn {
             };
             let start = consumed;
             consumed += len;
-            (self.seen, self.colon) = (0, 0);
+            self.unfinished = Unfinished::default();
             if self.has_started {
                 self.bytes += len;
             }
@@ -277,7 +294,7 @@ impl HeadIn {
     }
 
     fn start_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
-        if self.seen == 0
+        if self.unfinished.seen == 0
             && let Some(len) = self.usual_start_line(input, head)
         {
             return Ok(Some(Line { len, is_last: false }));
@@ -289,12 +306,9 @@ impl HeadIn {
             }
         };
         let input = &input[..input.len().min(most)];
-        let Some(at) = bytes::position_of_control(&input[self.seen..]) else {
-            self.seen = input.len();
+        let Some(at) = self.unfinished.find_control(input) else {
             return start_line::may_begin(input, self.kind == Kind::Response).map(|()| None);
         };
-        let at = self.seen + at;
-        self.seen = at;
         start_line::may_begin(&input[..at], self.kind == Kind::Response)?;
         let end = line::end(input, at, self.rules.lenient.bare_lf);
         let end = end.map_err(|other| if other == Violation::VALUE_INVALID { rule } else { other })?;
@@ -362,15 +376,14 @@ impl HeadIn {
 
     /// Reads a line that was partly checked before, or that is not in the usual form.
     fn field_line(&mut self, input: &[u8], head: &mut Head) -> Result<Option<Line>, Violation> {
-        let is_name_new = self.colon == 0;
+        let is_name_new = self.unfinished.colon == 0;
         if is_name_new && !self.find_colon(input)? {
             return Ok(None);
         }
-        let control = bytes::position_of_control(&input[self.seen..]);
-        self.seen = control.map_or(input.len(), |at| self.seen + at);
-        let at = self.seen;
+        let control = self.unfinished.find_control(input);
+        let at = self.unfinished.seen;
         let end = control.map_or(Ok(None), |_| line::end(input, at, self.rules.lenient.bare_lf));
-        let name = &input[..self.colon - 1];
+        let name = &input[..self.unfinished.colon - 1];
         let Ok(Some(end)) = end else {
             // The name comes first, and so does what is wrong with it.
             if is_name_new || end.is_err() {
@@ -378,21 +391,22 @@ impl HeadIn {
             }
             return end.map(|_| None);
         };
-        self.store(name, trimmed(&input[self.colon..at]), head)?;
+        self.store(name, trimmed(&input[self.unfinished.colon..at]), head)?;
         Ok(Some(Line { len: at + end, is_last: false }))
     }
 
     /// Finds the end of the name; an invalid byte in it is reported at once, before the line ends.
     #[inline]
     fn find_colon(&mut self, input: &[u8]) -> Result<bool, Violation> {
-        match bytes::position(&input[self.seen..], b':') {
+        let line = &mut self.unfinished;
+        match bytes::position(&input[line.seen..], b':') {
             Some(at) => {
-                self.colon = self.seen + at + 1;
-                self.seen = self.colon;
+                line.colon = line.seen + at + 1;
+                line.seen = line.colon;
                 Ok(true)
             }
-            None if bytes::is_token(&input[self.seen..]) || self.seen == input.len() => {
-                self.seen = input.len();
+            None if bytes::is_token(&input[line.seen..]) || line.seen == input.len() => {
+                line.seen = input.len();
                 Ok(false)
             }
             None => self.checked(input).map(|_| false),
@@ -417,12 +431,9 @@ impl HeadIn {
         if !self.rules.lenient.folded_lines || !self.may_fold || self.rules.keep_spelling {
             return Err(Violation::FOLDED);
         }
-        let Some(at) = bytes::position_of_control(&input[self.seen..]) else {
-            self.seen = input.len();
+        let Some(at) = self.unfinished.find_control(input) else {
             return Ok(None);
         };
-        let at = self.seen + at;
-        self.seen = at;
         let Some(end) = line::end(input, at, self.rules.lenient.bare_lf)? else { return Ok(None) };
         let more = bytes::trim(&input[..at]);
         if !more.is_empty() {
