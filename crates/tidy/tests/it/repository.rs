@@ -50,6 +50,11 @@ fn methods_stand_in_the_folder_of_their_type() {
 }
 
 #[test]
+fn records_have_few_fields() {
+    assert_none(&alula_tidy::check_records(&sources()));
+}
+
+#[test]
 fn imports_name_the_module_that_defines_a_thing() {
     assert_none(&alula_tidy::check_imports(&sources()));
 }
