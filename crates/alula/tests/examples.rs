@@ -1,10 +1,8 @@
 //! The example programs do what they say, against a server in this process.
 
-use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    path::PathBuf,
-    process::{Child, ChildStdout, Command, Output, Stdio},
-};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use alula::{Error, Exchange, Sent, Server, Status};
 

@@ -7,11 +7,9 @@ use alula_machine::{
     ConnectionError, Event, Notice, Origin, OutBuf, ProtocolMachine, SendError, StreamKey, Time,
 };
 
-use crate::{
-    content::Content,
-    hearing::{Hearer, feed},
-    messages::{fields, show_content, show_fields, show_head, take_head, take_trailers},
-};
+use crate::content::Content;
+use crate::hearing::{Hearer, feed};
+use crate::messages::{fields, show_content, show_fields, show_head, take_head, take_trailers};
 
 /// The end, with a driver that gives content back as soon as it comes, and lets go of streams that were
 /// reset.

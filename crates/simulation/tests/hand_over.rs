@@ -6,19 +6,16 @@
 //! design promises, it promises without. A caller that is not woken when its answer is there waits for ever,
 //! which loom reports as a deadlock.
 
-use std::{
-    collections::VecDeque,
-    future::poll_fn,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-    task::{Context, Poll, Waker},
-};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll, Waker};
 
-use loom::{
-    future::block_on,
-    model::Builder,
-    sync::{Arc, Mutex, MutexGuard},
-    thread,
-};
+use loom::future::block_on;
+use loom::model::Builder;
+use loom::sync::{Arc, Mutex, MutexGuard};
+use loom::thread;
 
 #[allow(dead_code, reason = "the model has no server")]
 #[path = "../../net/src/drive/reader.rs"]

@@ -1,10 +1,9 @@
 //! Many runs of the simulation: the same in every build. More of them: `cargo xtask soak --simulation`.
 #![cfg(feature = "simulated")]
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
-    thread,
-};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 
 use alula_simulation::simulated::{Outcome, run};
 use alula_tally::Tally;

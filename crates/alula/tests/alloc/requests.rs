@@ -4,14 +4,11 @@
 //! what the second made more is what N requests cost, and each of the last windows must show none. The ten
 //! fields each way are a browser's and an application server's.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{Call, Client, Error, Exchange, Method, Prepared, Response, Sent, Status};
 use alula_tally::{Counts, Side};

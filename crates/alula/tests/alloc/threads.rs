@@ -1,13 +1,11 @@
 //! What warm requests allocate on a runtime of many threads, where calls of one connection run beside each
 //! other and beside the server's handlers.
 
-use std::{
-    collections::HashMap,
-    pin::pin,
-    sync::{Arc, Mutex},
-    task::{Context, Wake, Waker},
-    time::Duration,
-};
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
 
 use alula::{Client, Error, Exchange, Response, Sent, Server, Status};
 use alula_tally::Counts;

@@ -1,14 +1,12 @@
 //! Requests that fail on a server are told of: to its hook, to `tracing`, and in debug builds to the standard
 //! error stream.
 
-use std::{
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    sync::{Arc, Mutex},
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use alula::{
     Body, Client, Error, Exchange, FailureCause, Fault, RequestFailure, Sent, Server, ServerBuilder, Status,

@@ -1,22 +1,15 @@
 //! What is told of calls and connections, to a subscriber of `tracing` and a recorder of `metrics`.
 
-use std::{
-    collections::BTreeMap,
-    fmt::{Debug, Write},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use alula::{Client, Error, Exchange, Server, Status};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata as About, Recorder, SharedString, Unit};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tracing::{
-    Event, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
-};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Metadata, Subscriber, span};
 
 /// Everything that was told, one line each.
 #[derive(Clone, Default)]

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use alula::{AccessLog, Identity, Limits, Metrics, Router, Server};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::access_log::{Memory, lines, timeless};
 

@@ -4,18 +4,13 @@
 //! This is a program of its own: `tracing` keeps for the whole process who listens to which event, and a test
 //! beside it that nobody listens to may be the first to ask.
 
-use std::{
-    fmt::{Debug, Write as _},
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::fmt::{Debug, Write as _};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{Client, Exchange, Handler as _, Router, Status, routing::get, testing::TestServer};
-use tracing::{
-    Event, Level, Metadata, Subscriber,
-    field::{Field, Visit},
-    span,
-};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Metadata, Subscriber, span};
 
 /// The warnings that were told, one line each.
 #[derive(Clone, Default)]

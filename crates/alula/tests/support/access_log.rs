@@ -1,10 +1,8 @@
 //! Access logs that are kept in memory.
 
-use std::{
-    io::{self, Write},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use alula::AccessLog;
 

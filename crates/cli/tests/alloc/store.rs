@@ -14,10 +14,8 @@ mod slow_log;
 use std::{future::Future, io, sync::mpsc, thread, time::Duration};
 
 use alula::{AccessLog, Client, FieldSection, Hook, Metrics, Server, Status};
-use alula_store::{
-    Config, Store,
-    engine::{EngineMetrics, Measured, Memory},
-};
+use alula_store::engine::{EngineMetrics, Measured, Memory};
+use alula_store::{Config, Store};
 use alula_tally::Side;
 use alula_testkit::Windows;
 use lines::Lines;

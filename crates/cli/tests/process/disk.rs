@@ -1,15 +1,13 @@
 //! `alula store` on a disk that becomes full: a file system in memory of 365 MB, where the system lets a user
 //! mount one. Nothing runs beside it: what the store writes meanwhile depends on how fast it is let.
 
-use std::{
-    fs::File,
-    io::{BufRead as _, BufReader, Write as _},
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::{Arc, Mutex},
-    thread,
-    time::{Duration, Instant},
-};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::support::{Echo, Folder, PATIENCE};
 use alula::{Client, KnownName, Status};

@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use alula_client::{Client, Destination, Transport};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
-    sync::mpsc::{UnboundedSender, unbounded_channel},
-    time::Instant,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 
 /// A client whose connections are pipes, the other ends of which are sent there.
 fn client(ends: UnboundedSender<DuplexStream>) -> Client {

@@ -1,13 +1,10 @@
 //! Connections that cannot be opened, or end, and what is tried again then.
 
-use std::{
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use alula_client::{Call, Client, Destination, Error, Response, Retries, Transport};
 use tokio::{io::AsyncReadExt as _, net::TcpListener, time::timeout};

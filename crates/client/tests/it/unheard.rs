@@ -2,23 +2,18 @@
 //! the last call that asked for it was given up before it was open. One that could not be opened is no
 //! failure of later calls: the next one used to be told of it.
 
-use std::{
-    io,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-    task::{Context, Poll, Waker},
-    time::Duration,
-};
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use alula_client::{Client, Destination, Transport};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
 
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);

@@ -1,22 +1,16 @@
 //! Calls that are given up part-way hold up nobody who shares their connection.
 
-use std::{
-    future::poll_fn,
-    sync::Arc,
-    task::Poll,
-    time::{Duration, Instant},
-};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use alula_fields::{FieldSection, Status};
 use alula_machine::Limits;
-use alula_net::{
-    Accept, Conn, Connect, Ledger, Requests, Turn,
-    h2::{RequestHead, ResponseHead},
-};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    task,
-};
+use alula_net::h2::{RequestHead, ResponseHead};
+use alula_net::{Accept, Conn, Connect, Ledger, Requests, Turn};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task;
 
 const CALLERS: usize = 10;
 const CALLS: usize = 8_000;

@@ -1,11 +1,9 @@
 //! A request that is reset before the server has looked at it is not handled: its handler was begun and ran
 //! to its end, when both came with one read.
 
-use std::{
-    io::{Read, Write},
-    net::TcpStream,
-    sync::{Arc, Mutex},
-};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex};
 
 use alula_fields::Status;
 use alula_server::{Exchange, Server};

@@ -1,11 +1,9 @@
 //! A connection without streams is closed after `Limits::idle_timeout`, whatever else the peer sends on it.
 //! Over HTTP/2 it was never closed.
 
-use std::{
-    io::{ErrorKind, Read, Write},
-    net::{SocketAddr, TcpStream},
-    time::{Duration, Instant},
-};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
 
 use alula_fields::Status;
 use alula_machine::Limits;

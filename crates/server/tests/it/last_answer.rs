@@ -2,11 +2,9 @@
 //! was written to our own output: a full socket had no room for the rest, which was dropped, and the peer
 //! took half an answer for the end.
 
-use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
-    sync::{Arc, mpsc},
-};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, mpsc};
 
 use alula_fields::Status;
 use alula_server::{Exchange, Server};

@@ -1,9 +1,7 @@
 //! A handler that panics is answered for with 500, and its connection goes on.
 
-use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
-};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 
 use alula_fields::Status;
 use alula_server::{Exchange, Server};

@@ -1,10 +1,8 @@
 //! Whom a server takes connections from, and how it notices that a peer is gone.
 
-use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use alula_fields::Status;
 use alula_server::{Exchange, Server, ServerBuilder};

@@ -1,11 +1,9 @@
 //! A server that answers while its program is still starting, and serves what that has made at the same
 //! address.
 
-use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use alula_fields::Status;
 use alula_server::{Exchange, Handler, Server};

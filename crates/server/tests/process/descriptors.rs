@@ -1,13 +1,11 @@
 //! A server that runs out of descriptors goes on: idle connections make room for newcomers, and it hears of
 //! its stop meanwhile. Newcomers waited until others left by themselves.
 
-use std::{
-    fs::File,
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
-    os::fd::AsRawFd as _,
-    time::Duration,
-};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd as _;
+use std::time::Duration;
 
 use alula_fields::Status;
 use alula_machine::Limits;

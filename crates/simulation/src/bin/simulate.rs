@@ -1,15 +1,12 @@
 //! Many runs of the simulation: `alula-simulate [--runs N] [--seed N] [--http1 | --http2] [--trace]`.
 #![forbid(unsafe_code)]
 
-use std::{
-    process::ExitCode,
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    thread,
-    time::Instant,
-};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Instant;
 
 use alula::Version;
 use alula_simulation::simulated::{Outcome, run};

@@ -5,24 +5,19 @@
 //! for it. Every answer is compared byte by byte; in the end memory and descriptors must be as they were.
 #![forbid(unsafe_code)]
 
-use std::{
-    fs, io,
-    process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    time::{Duration, Instant},
-};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use alula::{Client, Error, Exchange, Limits, Response, Sent, Server, Status};
 use alula_simulation::content::{BYTES_MAX, Expected, content};
 use alula_tally::Tally;
 use alula_testkit::Rng;
-use tokio::{
-    task::yield_now,
-    time::{interval, sleep, timeout},
-};
+use tokio::task::yield_now;
+use tokio::time::{interval, sleep, timeout};
 
 #[global_allocator]
 static ALLOCATOR: Tally = Tally::system();

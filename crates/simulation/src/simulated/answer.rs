@@ -5,11 +5,9 @@ use std::sync::Arc;
 use alula::{Body, BodyWriter, Error, Exchange, FieldSection, Reply, Sent, Status};
 use tokio::time::sleep;
 
-use super::{
-    log::{Actor, lock},
-    script::{Answer, Pieces, Script, Upload},
-    world::World,
-};
+use super::log::{Actor, lock};
+use super::script::{Answer, Pieces, Script, Upload};
+use super::world::World;
 use crate::content::{Expected, content};
 
 /// A date, so that none is taken from the system's clock.

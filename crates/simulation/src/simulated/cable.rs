@@ -4,25 +4,21 @@
 //! tokio.
 //! Rule 2: wakers wake after the lock is released.
 
-use std::{
-    any::Any,
-    collections::VecDeque,
-    io::{self, ErrorKind},
-    net::SocketAddr,
-    sync::{Arc, Mutex, Weak},
-    task::{Context, Poll, Waker},
-};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll, Waker};
 
 use alula::Version;
 use alula_net::{Conn, simulation::Link};
 use alula_testkit::Rng;
 use tokio::time::Instant;
 
-use super::{
-    log::{Actor, Log, lock, sum},
-    post::Post,
-    weather::{Blow, Weather, milliseconds},
-};
+use super::log::{Actor, Log, lock, sum};
+use super::post::Post;
+use super::weather::{Blow, Weather, milliseconds};
 
 /// One in so many reads finds that its task has had its share, as tokio's budget has it.
 const BUDGET_ENDS: usize = 64;

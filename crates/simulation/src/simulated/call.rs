@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use alula::{
-    BodyWriter, Call, Cause, Client, Error, PendingResponse, Response, Retry, Status, Version, h2::ErrorCode,
-};
+use alula::h2::ErrorCode;
+use alula::{BodyWriter, Call, Cause, Client, Error, PendingResponse, Response, Retry, Status, Version};
 use tokio::time::{Duration, Instant, sleep};
 
-use super::{
-    answer::{check_trailers, send_pieces, upload_number},
-    giving_up::Patience,
-    log::{Actor, lock},
-    script::{Answer, Pieces, Script, Upload},
-    world::World,
-};
+use super::answer::{check_trailers, send_pieces, upload_number};
+use super::giving_up::Patience;
+use super::log::{Actor, lock};
+use super::script::{Answer, Pieces, Script, Upload};
+use super::world::World;
 use crate::content::{Expected, content};
 
 /// The time that a call may take where the network may fall silent and nobody asks whether the peer is there.

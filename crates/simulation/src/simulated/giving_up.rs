@@ -1,19 +1,15 @@
 //! Futures that are not polled as they should be.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use alula_testkit::Rng;
 use tokio::time::{Sleep, sleep};
 
-use super::{
-    script::GivenUp,
-    world::{Stall, World},
-};
+use super::script::GivenUp;
+use super::world::{Stall, World};
 
 /// Polls a future, unless it is given up; sometimes later than it could.
 pub(super) struct Patience<F> {

@@ -3,10 +3,8 @@
 //! Each actor has a course of its own, and the courses together are that of the run: so it does not matter in
 //! which order things happen that have nothing to do with each other.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::time::Instant;
 

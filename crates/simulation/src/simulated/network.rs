@@ -3,23 +3,19 @@
 //! A host is named for the client that asks for it, `client-3`, so that the network knows whose connection it
 //! opens; which server is meant, the port says.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    io::{self, ErrorKind},
-    net::SocketAddr,
-    sync::{Arc, Mutex, Weak},
-    task::{Context, Poll, Waker},
-};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll, Waker};
 
 use alula_net::simulation::{Connecting, Link, Listen, Network};
 use alula_testkit::Rng;
 
-use super::{
-    cable::{Cable, End},
-    log::{Log, lock},
-    post::Post,
-    weather::{Knock, Weather},
-};
+use super::cable::{Cable, End};
+use super::log::{Log, lock};
+use super::post::Post;
+use super::weather::{Knock, Weather};
 
 pub(super) struct Wires {
     pub(super) post: Arc<Post>,

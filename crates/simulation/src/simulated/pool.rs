@@ -3,16 +3,12 @@
 //!
 //! Rule: a look changes nothing in a pool.
 
-use std::{
-    cell::RefCell,
-    sync::{Arc, Weak},
-};
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
 
 use alula::Version;
-use alula_net::{
-    Conn, ConnectionPool, PoolBooks,
-    simulation::{has_lost_waiter, rest},
-};
+use alula_net::simulation::{has_lost_waiter, rest};
+use alula_net::{Conn, ConnectionPool, PoolBooks};
 
 use super::{log::lock, world::World};
 

@@ -1,20 +1,14 @@
 //! What is under way on the simulated network, and the task that delivers it in time.
 
-use std::{
-    cmp::{Ordering, Reverse},
-    collections::BinaryHeap,
-    sync::{Arc, Mutex},
-};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex};
 
-use tokio::{
-    sync::Notify,
-    time::{Duration, Instant, sleep_until},
-};
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant, sleep_until};
 
-use super::{
-    cable::{Cable, Delivery},
-    log::lock,
-};
+use super::cable::{Cable, Delivery};
+use super::log::lock;
 
 #[derive(Default)]
 pub(super) struct Post {

@@ -4,23 +4,19 @@ use std::{cell::Cell, io, panic::catch_unwind, sync::Arc};
 
 use alula::{Client, ClientBuilder, Server, Stop, Version};
 use alula_net::simulation::{free_read_buffers, hold_date, install, rest};
-use tokio::{
-    runtime::{Builder, Handle},
-    sync::Semaphore,
-    task::JoinHandle,
-    time::{Duration, Instant, sleep, timeout},
-};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio::time::{Duration, Instant, sleep, timeout};
 
-use super::{
-    answer::answer,
-    cable::Cable,
-    call::Party,
-    log::lock,
-    network::Exchange,
-    panics, pool,
-    script::Answer,
-    world::{ClientSetting, Setting, World},
-};
+use super::answer::answer;
+use super::cable::Cable;
+use super::call::Party;
+use super::log::lock;
+use super::network::Exchange;
+use super::script::Answer;
+use super::world::{ClientSetting, Setting, World};
+use super::{panics, pool};
 
 /// So long no run takes; simulated, as all durations here.
 const FOREVER: Duration = Duration::from_secs(4 * 3_600);

@@ -1,23 +1,18 @@
 //! What all who take part in a run share: how it was set up, and what has happened so far.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc, Mutex, Weak,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, Weak};
 
 use alula::{Limits, Version};
 use alula_net::ConnectionPool;
 use alula_testkit::Rng;
 use tokio::time::Duration;
 
-use super::{
-    log::{Log, lock},
-    network::Wires,
-    script::Script,
-};
+use super::log::{Log, lock};
+use super::network::Wires;
+use super::script::Script;
 
 /// How a run is set up.
 #[derive(Clone, Debug)]

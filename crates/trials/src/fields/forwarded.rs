@@ -2,10 +2,8 @@
 
 use std::net::IpAddr;
 
-use alula_server::{
-    ClientAddressField::{self, Forwarded, XForwardedFor},
-    fuzzing::client_behind_proxies,
-};
+use alula_server::ClientAddressField::{self, Forwarded, XForwardedFor};
+use alula_server::fuzzing::client_behind_proxies;
 
 /// The first byte chooses the field, the others are its value.
 pub fn forwarded(data: &[u8]) {

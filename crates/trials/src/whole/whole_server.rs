@@ -4,15 +4,12 @@
 //! The connection has to end by itself, whatever its peer does or leaves undone; nothing may be held
 //! afterwards, and no task may be woken without end.
 
-use std::{
-    future::poll_fn,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use alula_fields::{FieldSection, Status};
 use alula_machine::Limits;

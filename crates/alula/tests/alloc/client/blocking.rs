@@ -5,10 +5,8 @@
 
 use std::io::Write;
 
-use alula::{
-    Error, Exchange, Method, Prepared, Sent, Status,
-    blocking::{Client, Response},
-};
+use alula::blocking::{Client, Response};
+use alula::{Error, Exchange, Method, Prepared, Sent, Status};
 use alula_testkit::{Windows, lists};
 
 use crate::support::serve;

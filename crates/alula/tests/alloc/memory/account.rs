@@ -7,19 +7,15 @@
 //! differ by a twentieth, beside the memory that a thread keeps for its next connections: buffers to read
 //! into, heads and kits, which is measured when all connections have ended.
 
-use std::{
-    sync::{Arc, mpsc},
-    thread,
-    time::Duration,
-};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use alula::{Client, Error, Exchange, Identity, Ledger, Limits, Sent, Server, Status};
 use alula_tally::Side;
 use alula_testkit::lists;
-use tokio::{
-    sync::{Barrier, oneshot},
-    task::JoinSet,
-};
+use tokio::sync::{Barrier, oneshot};
+use tokio::task::JoinSet;
 
 use crate::support::on_a_thread;
 

@@ -1,8 +1,7 @@
 //! Answers that pass filters allocate nothing on the server once warm, over both versions.
 
-use alula::{
-    Client, Encoder, EntityTags, Error, Exchange, Filter, Outgoing, Router, Sent, Status, routing::get,
-};
+use alula::routing::get;
+use alula::{Client, Encoder, EntityTags, Error, Exchange, Filter, Outgoing, Router, Sent, Status};
 use alula_tally::Side;
 
 use crate::support::{DATE, on_a_thread, serve, windows};

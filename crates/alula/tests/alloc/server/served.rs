@@ -6,15 +6,11 @@
 
 use std::{sync::mpsc, thread};
 
-use alula::{
-    Answer, Begun, Client, Ended, Event, Exchange, Hook, Next, Router, Sent, Server, Status,
-    routing::{get, post},
-};
+use alula::routing::{get, post};
+use alula::{Answer, Begun, Client, Ended, Event, Exchange, Hook, Next, Router, Sent, Server, Status};
 use alula_tally::Side;
-use tokio::{
-    runtime::{Builder, Runtime},
-    task::yield_now,
-};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
 
 use crate::support::{DATE, on_a_thread, windows};
 

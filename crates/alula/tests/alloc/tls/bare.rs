@@ -1,17 +1,13 @@
 //! Two rustls sessions that talk to each other in memory: what they allocate is rustls' own share.
 
-use std::{
-    io::{Read as _, Write as _},
-    sync::Arc,
-};
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
 
 use alula_tally::{Counts, counted};
 use rcgen::generate_simple_self_signed;
-use rustls::{
-    ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection,
-    crypto::aws_lc_rs,
-    pki_types::{PrivatePkcs8KeyDer, ServerName},
-};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection};
 
 use super::relay::Record;
 

@@ -13,10 +13,8 @@ use alula::{Client, Error, Exchange, Identity, Sent, Server, Status};
 use alula_tally::{Counts, Side};
 use alula_testkit::lists;
 
-use self::{
-    bare::Bare,
-    relay::{Record, Relay},
-};
+use self::bare::Bare;
+use self::relay::{Record, Relay};
 use crate::support::on_a_thread;
 
 const WARM_UP: usize = 2_000;

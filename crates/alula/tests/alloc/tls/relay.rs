@@ -1,12 +1,10 @@
 //! A relay between client and server that writes down how long the TLS records are that go through it (RFC
 //! 8446 §5.1).
 
-use std::{
-    io::{self, Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Mutex},
-    thread,
-};
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 /// A relay for one connection. Its threads have no side, so that nobody is charged for them.
 pub(crate) struct Relay {

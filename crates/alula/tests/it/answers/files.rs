@@ -1,20 +1,13 @@
 //! Files as answers, over both versions: conditions, ranges, what is said of them, and what is no file.
 
-use std::{
-    fs,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use alula::{
-    Client, Error, Exchange, Response, Router, Sent, Status,
-    files::{self, OpenFile},
-    routing,
-};
+use alula::files::{self, OpenFile};
+use alula::{Client, Error, Exchange, Response, Router, Sent, Status, routing};
 use tokio::time::timeout;
 
 use crate::support::{clients, serve};

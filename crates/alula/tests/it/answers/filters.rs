@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use alula::routing::{get, on};
 use alula::{
     Client, Encoder, EntityTags, Error, Event, Exchange, FieldSection, Filter, Outgoing, Response, Router,
     Sent, Server, Status,
-    routing::{get, on},
 };
 
 use crate::support::{listen, serve_routes};

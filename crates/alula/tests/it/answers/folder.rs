@@ -3,12 +3,10 @@
 
 use std::{fs, io, path::PathBuf};
 
-use alula::{
-    Answer, Client, Exchange, Router, Segments, Sent, Status,
-    files::Folder,
-    routing::{get, post},
-    testing::TestServer,
-};
+use alula::files::Folder;
+use alula::routing::{get, post};
+use alula::testing::TestServer;
+use alula::{Answer, Client, Exchange, Router, Segments, Sent, Status};
 
 /// A folder of its own, gone with the value.
 struct Site(PathBuf);

@@ -1,10 +1,8 @@
 //! The forms of answers: text, JSON, redirections, pieces, readers, event streams, conditions and interim
 //! fields, over both versions, to GET and to HEAD, which states what GET would and sends none.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{Client, Error, Event, Exchange, FieldSection, KnownName, Response, Sent, Server, Status};
 use tokio::time::timeout;

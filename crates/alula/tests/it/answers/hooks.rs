@@ -1,15 +1,11 @@
 //! Hooks: what they see of requests, what they add, and that an answer of theirs is sent in place of a
 //! handler's.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use alula::{
-    Answer, Begun, Client, Ended, Error, Exchange, FieldSection, Hook, Router, Sent, Status,
-    routing::{get, post},
-};
+use alula::routing::{get, post};
+use alula::{Answer, Begun, Client, Ended, Error, Exchange, FieldSection, Hook, Router, Sent, Status};
 use tokio::sync::Notify;
 
 use crate::support::serve;

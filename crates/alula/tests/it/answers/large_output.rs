@@ -4,23 +4,17 @@
 //! An answer of 64 MiB to a peer with windows of 32 MiB was copied into the output as a whole window. The
 //! account of the connection's memory then closed a connection whose peer had done nothing wrong.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use alula::{
     Client, ClientBuilder, Error, Exchange, Identity, Ledger, Limits, Response, Sent, Server, ServerBuilder,
     Status, Stop,
 };
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    sync::Barrier,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::Barrier;
 
 use crate::support::{count, within};
 

@@ -1,9 +1,7 @@
 //! Priorities of responses (RFC 9218) through the whole stack, over loopback.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use alula::{Client, Error, Exchange, Limits, Response, Sent, Server, Status, h2::Priority};
 use tokio::sync::Semaphore;

@@ -1,17 +1,13 @@
 //! What a response tells, how its content is read, and that a cut never looks like an end, however it is
 //! read.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{Cause, Client, Error, Exchange, FieldSection, Sent, Server, Status, Version};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
 
 use crate::support::{clients, listen, serve};
 

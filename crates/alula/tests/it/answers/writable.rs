@@ -1,16 +1,12 @@
 //! Content that is made as the peer takes it: nothing is made for a peer that takes nothing.
 
-use std::{
-    convert::Infallible,
-    future::poll_fn,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use alula::{Client, Error, Exchange, Ledger, Limits, Response, Sent, Server, Status};
 use bytes::Bytes;

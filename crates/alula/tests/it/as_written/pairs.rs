@@ -1,9 +1,7 @@
 //! Pairs of queries and forms: of anything that displays, from anything that has them.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    net::Ipv4Addr,
-};
+use std::collections::{BTreeMap, HashMap};
+use std::net::Ipv4Addr;
 
 use alula::{Call, Client};
 

@@ -1,10 +1,8 @@
 //! Zones of IPv6 addresses in URLs (RFC 6874, RFC 4007 §11): with them a connection leaves by an interface of
 //! this machine, and the server is told nothing of it.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, Mutex},
-};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 
 use alula::{
     Cause, Client, ClientBuilder, Error, Exchange, ExchangeEvent, Phase, Proxy, Response, Sent, Server,

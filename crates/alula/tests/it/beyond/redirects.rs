@@ -1,9 +1,7 @@
 //! Redirects: which are followed, as what, and what does not go along.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{Cause, Client, Error, Follow, Method, Phase, Retry};
 

@@ -1,9 +1,8 @@
 //! What is tried again, how often, and when it is not.
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-    time::Duration,
-};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use alula::{Retries, Status};
 

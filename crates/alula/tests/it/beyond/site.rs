@@ -1,20 +1,15 @@
 //! A server that redirects as it is asked to and remembers what it was asked, and clients for it.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{
     Call, Client, ClientBuilder, Error, Exchange, FieldSection, Identity, Response, Sent, Server, Status,
 };
-use tokio::{
-    net::{TcpListener, TcpStream},
-    time::timeout,
-};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
 /// No test takes that long.
 const FOREVER: Duration = Duration::from_secs(20);

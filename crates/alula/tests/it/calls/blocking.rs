@@ -2,18 +2,14 @@
 
 #[cfg(target_os = "linux")]
 use std::fs;
-use std::{
-    io::{Read, Write},
-    net::SocketAddr,
-    sync::{LazyLock, mpsc},
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::sync::{LazyLock, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use alula::{
-    Cause, Error, Exchange, FieldSection, Sent, Server, Status,
-    blocking::{Client, Response},
-};
+use alula::blocking::{Client, Response};
+use alula::{Cause, Error, Exchange, FieldSection, Sent, Server, Status};
 use tokio::{runtime::Runtime, sync::Notify};
 
 /// Longer than any step of a test takes.

@@ -6,24 +6,19 @@
 //! was opening and were cancelled with it. A call waited for ever for a connection of a runtime that nobody
 //! drove.
 
-use std::{
-    future::{Future, poll_fn},
-    net::{Ipv4Addr, SocketAddr},
-    pin::{Pin, pin},
-    sync::{
-        Arc, LazyLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
-    },
-    task::{Context, Poll, Waker},
-    thread,
-    time::Duration,
-};
+use std::future::{Future, poll_fn};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
 
 use alula::{Cause, Client, ClientBuilder, Error, Exchange, Phase, Sent, Server, Status};
-use tokio::{
-    runtime::{Builder, Runtime},
-    time::timeout,
-};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 
 use crate::support::listen;
 

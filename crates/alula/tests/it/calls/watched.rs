@@ -1,9 +1,7 @@
 //! Steps of exchanges, as whoever watches is told of them.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{
     Client, ClientBuilder, Error, Exchange, ExchangeEvent, FieldSection, Retries, Sent, Setback, Status,

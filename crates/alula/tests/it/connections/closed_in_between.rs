@@ -5,12 +5,10 @@
 use std::time::Duration;
 
 use alula::{Cause, Client, Error, Retry, Status, h1};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-    sync::watch,
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::frames::{begin, ok, read_request};
 

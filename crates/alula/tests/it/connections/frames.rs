@@ -2,10 +2,8 @@
 
 use std::io;
 
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 pub(crate) const HEADERS: u8 = 1;
 pub(crate) const SETTINGS: u8 = 4;

@@ -3,11 +3,9 @@
 //! Such a request said `transfer-encoding: chunked` before anybody knew, which servers refuse that take no
 //! content with GET.
 
-use std::{
-    pin::Pin,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use alula::{BodyWriter, Call, Cause, Client, Error, Exchange, PendingResponse, Sent, Status};
 use tokio::time::timeout;

@@ -6,15 +6,11 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use alula::{
-    Cause, Client, Error, Phase, Retry, Status,
-    h2::{Awaited, ConnectionError},
-};
-use tokio::{
-    io::AsyncWriteExt as _,
-    net::{TcpListener, TcpStream},
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-};
+use alula::h2::{Awaited, ConnectionError};
+use alula::{Cause, Client, Error, Phase, Retry, Status};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::frames::{ACK, CONNECTION, GOAWAY, HEADERS, PING, SETTINGS, frame, ok, read, read_magic};
 

@@ -5,12 +5,10 @@
 use std::time::Duration;
 
 use alula::{Client, Error, Status};
-use tokio::{
-    io::AsyncWriteExt as _,
-    net::{TcpListener, TcpStream},
-    task::JoinSet,
-    time::timeout,
-};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::frames::{ACK, CONNECTION, GOAWAY, HEADERS, SETTINGS, frame, ok, read, read_magic, read_request};
 

@@ -6,13 +6,11 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use alula::{Cause, Client, ClientBuilder, Error, Exchange, Limits, Phase, Sent, Server, Status};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-    sync::{Semaphore, watch},
-    task::JoinHandle,
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use super::frames::{CONNECTION, GOAWAY, begin, frame, ok, read_request};
 

@@ -4,11 +4,9 @@
 use std::{io::Write as _, net::SocketAddr, time::Duration};
 
 use alula::{Client, Content, Error, Exchange, Limits, Sent, Server, Status, blocking};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-    sync::{Notify, mpsc},
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, mpsc};
 
 use crate::support::{clients, listen, serve, within};
 

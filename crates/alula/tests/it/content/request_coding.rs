@@ -6,10 +6,8 @@ use std::io::Write as _;
 
 use alula::{Answer, Client, Exchange, Next, Response, Router, Sent, Status, routing::post};
 use flate2::{Compression, write::GzEncoder};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::support::{clients, count, serve, within};
 

@@ -1,12 +1,9 @@
 //! What requests carry, as the server sees it, over either version.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{Cause, Content, Error, Exchange, Limits, Multipart, Part, Sent, Server, Status};
 use tokio::{io::AsyncWriteExt as _, time::timeout};

@@ -6,11 +6,9 @@ use std::{io::Write as _, sync::LazyLock, time::Duration};
 
 use alula::{Bytes, Cause, Client, ClientBuilder, Error, Exchange, Sent, Status};
 use flate2::{Compression, write::GzEncoder};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
 
 use crate::support::serve;
 

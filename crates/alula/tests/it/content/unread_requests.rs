@@ -4,11 +4,9 @@
 use std::time::Duration;
 
 use alula::{Answer, Client, Error, Exchange, Router, Sent, Server, Status, from_tower, routing::post};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::support::listen;
 

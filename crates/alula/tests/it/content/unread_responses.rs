@@ -10,11 +10,9 @@ use std::{future::Future, sync::LazyLock, time::Duration};
 use alula::{
     Cause, Client, Error, Exchange, Limits, Occupied, Phase, Response, Sent, Server, Status, blocking,
 };
-use tokio::{
-    runtime::{Builder, Runtime},
-    task::yield_now,
-    time::timeout,
-};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
+use tokio::time::timeout;
 
 /// No call takes that long.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -5,15 +5,11 @@
 //! connection, it waited for ever: in a task, in a thread of a blocking client, and in the task that goes on
 //! sending what `send_body` has left, which kept its stream and a copy of the content.
 
-use std::{
-    future::{Future, poll_fn},
-    io::{Read as _, Write as _},
-    sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread,
-};
+use std::future::{Future, poll_fn};
+use std::io::{Read as _, Write as _};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use alula::{Client, ClientBuilder, Content, Error, FieldSection, PendingResponse};
 use tokio::{task::JoinHandle, time::timeout};

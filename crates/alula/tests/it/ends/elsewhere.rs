@@ -1,22 +1,17 @@
 //! Requests that a server wants sent in another way: over HTTP/1.1 (HTTP_1_1_REQUIRED, RFC 9113 §7), or on
 //! another connection (421, RFC 9110 §15.5.20).
 
-use std::{
-    io::{Read as _, Write as _},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-    thread,
-};
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
 
 use alula::{Cause, Client, ClientBuilder, Content, Error, Response, Version, h2::ErrorCode};
 use tokio::time::timeout;
 
-use super::{
-    goaway::{goaway, no_content},
-    peer::{FOREVER, Wire, listen},
-};
+use super::goaway::{goaway, no_content};
+use super::peer::{FOREVER, Wire, listen};
 
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 const SETTINGS_ACK: [u8; 9] = [0, 0, 0, 4, 1, 0, 0, 0, 0];

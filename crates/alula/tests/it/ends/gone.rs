@@ -4,11 +4,9 @@ use std::{sync::mpsc, time::Duration};
 
 use alula::{Client, Error, Exchange, Sent, Server, Status};
 use socket2::SockRef;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-    sync::mpsc::{UnboundedSender, unbounded_channel},
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::support::listen;
 

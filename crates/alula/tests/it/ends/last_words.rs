@@ -1,18 +1,14 @@
 //! A client that goes says so, by whatever it goes, before its sockets are closed: GOAWAY over HTTP/2 (RFC
 //! 9113 §6.8), the end of TLS (RFC 8446 §6.1), then FIN.
 
-use std::{
-    io::Read as _,
-    sync::mpsc::{Receiver, channel},
-};
+use std::io::Read as _;
+use std::sync::mpsc::{Receiver, channel};
 
 use alula::{Client, ClientBuilder};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{
-    goaway::{goaway, no_content, read_request},
-    peer::{FOREVER, Wire, listen},
-};
+use super::goaway::{goaway, no_content, read_request};
+use super::peer::{FOREVER, Wire, listen};
 
 /// The ways in which a program lets go of its client.
 #[derive(Clone, Copy, Debug)]

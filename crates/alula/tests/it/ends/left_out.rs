@@ -1,21 +1,16 @@
 //! Calls that a server leaves out when it goes away, or wants sent in another way, are sent again.
 
-use std::{
-    io::Read as _,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-    thread,
-};
+use std::io::Read as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
 
 use alula::{Cause, Client, Error, Retry, h2::ErrorCode};
 use tokio::time::timeout;
 
-use super::{
-    goaway::{goaway, no_content},
-    peer::{FOREVER, Wire, listen},
-};
+use super::goaway::{goaway, no_content};
+use super::peer::{FOREVER, Wire, listen};
 
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 const SETTINGS_ACK: [u8; 9] = [0, 0, 0, 4, 1, 0, 0, 0, 0];

@@ -1,20 +1,16 @@
 //! A server of bytes by hand, on threads of its own, in clear text or over TLS, that says exactly how a
 //! connection ends.
 
-use std::{
-    io::{self, Read, Write},
-    net::{Shutdown, TcpListener, TcpStream},
-    sync::Arc,
-    thread,
-    time::Duration,
-};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use rustls::{
-    ServerConfig, ServerConnection, StreamOwned,
-    crypto::aws_lc_rs,
-    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
-};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// The longest wait of a test for something that is to happen.
 pub(crate) const FOREVER: Duration = Duration::from_secs(20);

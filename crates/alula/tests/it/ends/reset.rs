@@ -1,13 +1,11 @@
 //! A TCP reset is told as what it is, with the error of the operating system, and is neither a clean close
 //! nor a breach.
 
-use std::{
-    error::Error as _,
-    io::{self, Read as _, Write as _},
-    net::TcpStream,
-    sync::mpsc,
-    time::Duration,
-};
+use std::error::Error as _;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use alula::{Cause, Client, Error, Exchange, Sent, Server, Status};
 use socket2::SockRef;

@@ -1,21 +1,15 @@
 //! What comes on a connection between two requests while nobody reads it: it is looked at before the
 //! connection is used again.
 
-use std::{
-    io::Read as _,
-    sync::{
-        Mutex,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::Read as _;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use alula::{Client, ClientBuilder, Destination, Error, Proxy, Response, Transport, blocking};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::timeout;
 
 use super::peer::{FOREVER, Wire, listen, tunnel};
 

@@ -4,23 +4,18 @@
 //! A network that drops what it is given lets a connection look alive: of 148 calls with a timeout of 500 ms
 //! each went on the same connection, and failed, for as long as TCP waited.
 
-use std::{
-    io::Read as _,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-    thread,
-    time::Duration,
-};
+use std::io::Read as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
+use std::time::Duration;
 
 use alula::{Client, ClientBuilder, Error, Response};
 use tokio::time::timeout;
 
-use super::{
-    goaway::no_content,
-    peer::{FOREVER, Wire, listen},
-};
+use super::goaway::no_content;
+use super::peer::{FOREVER, Wire, listen};
 
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 const SETTINGS_ACK: [u8; 9] = [0, 0, 0, 4, 1, 0, 0, 0, 0];

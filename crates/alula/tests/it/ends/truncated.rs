@@ -1,11 +1,9 @@
 //! TLS that ends without close_notify (RFC 9112 §9.8): content and tunnels that last until the close are cut
 //! then, and all else is whole.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::TcpStream,
-    sync::{Arc, mpsc},
-};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::{Arc, mpsc};
 
 use alula::{
     Cause, Client, ClientBuilder, Error, Exchange, Identity, Server, ServerBuilder, Status, blocking, h1,
@@ -189,12 +187,10 @@ async fn a_server_is_told_of_tunnels_that_are_cut() {
 mod trusting {
     use std::sync::Arc;
 
-    use rustls::{
-        DigitallySignedStruct, Error, SignatureScheme,
-        client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-        crypto::CryptoProvider,
-        pki_types::{CertificateDer, ServerName, UnixTime},
-    };
+    use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+    use rustls::crypto::CryptoProvider;
+    use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+    use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
     #[derive(Debug)]
     pub(super) struct Anything(pub(super) Arc<CryptoProvider>);

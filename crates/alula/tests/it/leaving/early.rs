@@ -4,18 +4,14 @@
 //! 7.88 failed with 92 in 45 to 86 of 200 uploads of a byte, and in nearly all of 64 KiB. Small content ends
 //! first now.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::TcpStream,
-    sync::mpsc,
-    thread,
-    time::Duration,
-};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
-use alula::{
-    Answer, Exchange, Limits, Router, Routes, Server, Status, from_tower,
-    routing::{get, post},
-};
+use alula::routing::{get, post};
+use alula::{Answer, Exchange, Limits, Router, Routes, Server, Status, from_tower};
 
 use crate::ends::peer::FOREVER;
 

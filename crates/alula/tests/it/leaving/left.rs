@@ -6,11 +6,9 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use alula::{Ended, Hook, Server, TransportFacts};
 use socket2::SockRef;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpStream, UnixStream},
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
 
 use super::{Farewell, Lines, Served, Tells, identity, leave_tls, patient, router};
 use crate::ends::peer::FOREVER;

@@ -6,34 +6,25 @@ mod left;
 mod proxy_cancels;
 mod refusals;
 
-use std::{
-    convert::Infallible,
-    future::pending,
-    io::{Read as _, Write as _},
-    net::{Shutdown, SocketAddr},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::convert::Infallible;
+use std::future::pending;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use alula::routing::{get, post};
 use alula::{
     Error, Exchange, Identity, Limits, Router, Sent, Server, ServerBuilder, Status, Stop, from_tower,
-    routing::{get, post},
 };
-use rustls::{
-    ClientConfig, ClientConnection, RootCertStore, StreamOwned,
-    crypto::aws_lc_rs,
-    pki_types::{CertificateDer, ServerName, pem::PemObject as _},
-};
-use tokio::{
-    sync::{
-        Notify,
-        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-    },
-    task::{JoinHandle, spawn_blocking},
-    time::timeout,
-};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
 
 use crate::ends::peer::FOREVER;
 

@@ -2,11 +2,9 @@
 //! and the origin's handler is dropped in turn. What its client does not wait for, nobody works on.
 
 use alula::{Client, Error, Exchange, Sent, Server};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    time::timeout,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::{Served, Tells};
 use crate::ends::peer::FOREVER;

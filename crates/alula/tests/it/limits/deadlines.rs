@@ -6,11 +6,9 @@
 use std::{io, time::Duration};
 
 use alula::{Cause, Client, Error, Phase, Transport};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-    time::{sleep, timeout},
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
 
 /// What is never to come is waited for so long.
 const SOON: Duration = Duration::from_millis(80);

@@ -1,10 +1,8 @@
 //! An error about a limit says what was seen, the name of the limit and its value, in both versions.
 
 use alula::{Client, Error, Limits};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 /// The URL of a peer that answers a request of HTTP/1.1 with this.
 async fn answering(answer: String) -> String {

@@ -1,20 +1,14 @@
 //! A server refuses new requests while it holds more memory than new ones may find, over real sockets and
 //! both versions.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::Poll,
-    time::Duration,
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
 
 use alula::{Client, Error, Exchange, Ledger, Limits, Reservation, Retry, Sent, Server, Status};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 const OVERLOADED: &str = "OVERLOADED";
 /// How often a client sends by itself what the peer cannot have acted on.

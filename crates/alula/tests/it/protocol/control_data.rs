@@ -2,18 +2,13 @@
 //! 9110 §9.1), the scheme is that of the connection and no claim of the peer, and the authority is there
 //! however it was sent.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
-};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 
-use alula::{
-    Client, Error, Exchange, FieldSection, Identity, Sent, Server, ServerBuilder, Status,
-    fields::{Head, RequestHead},
-    h2,
-    machine::{OutBuf, Time},
-    testing::TestServer,
-};
+use alula::fields::{Head, RequestHead};
+use alula::machine::{OutBuf, Time};
+use alula::testing::TestServer;
+use alula::{Client, Error, Exchange, FieldSection, Identity, Sent, Server, ServerBuilder, Status, h2};
 
 /// Answers with method, scheme, claimed scheme and authority.
 async fn describe(exchange: Exchange) -> Result<Sent, Error> {

@@ -4,10 +4,8 @@
 use std::time::Duration;
 
 use alula::{Cause, Client, Error, h2::ErrorCode};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 /// `:status: 200`, without END_STREAM.

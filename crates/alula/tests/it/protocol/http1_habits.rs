@@ -1,13 +1,9 @@
 //! What can be set about HTTP/1.1: how names are spelled, and what a peer is forgiven.
 
-use alula::{
-    Client, Error, Exchange, Sent, Server, ServerBuilder, Status,
-    h1::{Leniency, Spelling},
-};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-};
+use alula::h1::{Leniency, Spelling};
+use alula::{Client, Error, Exchange, Sent, Server, ServerBuilder, Status};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::listen;
 

@@ -1,23 +1,17 @@
 //! Access logs: their formats, what a peer cannot write into them, files that are opened again, disks that
 //! are slow.
 
-use std::{
-    io::{self, Write},
-    sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, channel},
-    },
-    time::Duration,
-};
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{
     AccessLog, Answer, Begun, Client, Error, Exchange, Hook, Identity, LogFormat, RequestId, Router, Sent,
     Server, Status, routing::get,
 };
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use super::{clients, serve_routes};
 use crate::access_log::{LONG, Memory, lines, timeless};

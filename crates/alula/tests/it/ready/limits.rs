@@ -2,9 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alula::{
-    Client, ConcurrencyLimit, Exchange, Health, RateLimit, Response, Route, Router, Status, routing::get,
-};
+use alula::routing::get;
+use alula::{Client, ConcurrencyLimit, Exchange, Health, RateLimit, Response, Route, Router, Status};
 use tokio::sync::Semaphore;
 
 use super::{clients, serve_routes};

@@ -1,20 +1,16 @@
 //! The order of the lines of an access log: that of the ends of the requests, over threads, connections,
 //! files and versions.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-    sync::{Arc, Mutex, mpsc},
-    thread,
-    time::Duration,
-};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use alula::{AccessLog, Exchange, Router, Status, routing::get};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-    sync::oneshot,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
 
 use super::{clients, serve_routes};
 

@@ -1,10 +1,8 @@
 //! Clients behind trusted proxies: their address for handlers, hooks and limits, and what nobody else can
 //! claim.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{ClientAddressField, Ended, Exchange, Hook, RateLimit, Router, Server, Status, routing::get};
 

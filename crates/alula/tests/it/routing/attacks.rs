@@ -1,14 +1,11 @@
 //! Attacks on a router as a whole: what panics and peers that give up must not do to those who see requests
 //! begin and end.
 
-use std::{
-    future::Ready,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicI64, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::future::Ready;
+use std::sync::atomic::AtomicI64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula::{
     Answer, Begun, Client, Ended, Error, Exchange, FieldSection, Hook, Limits, Router, Sent, Server, Status,

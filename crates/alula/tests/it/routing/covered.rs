@@ -4,20 +4,16 @@
 //! A layer around a router let requests through to the routers of hosts without a look at them, and what a
 //! nested router answers of its own (404, 405, redirects, refusals) passed by its layers.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use alula::routing::{get, post};
 use alula::{
     Answer, BearerAuth, Begun, Client, Encoder, Ended, Exchange, FieldSection, Filter, Hook, Next, Outgoing,
     Router, Segments, Sent, Server, Status, TrailingSlash,
-    routing::{get, post},
 };
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::support::{client, listen};
 

@@ -5,19 +5,13 @@ mod attacks;
 mod covered;
 mod spawned;
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use alula::{
-    Answer, Content, Error, Exchange, Next, Route, Router, Sent, Status,
-    routing::{any, get, on, post},
-    testing::TestServer,
-};
+use alula::routing::{any, get, on, post};
+use alula::testing::TestServer;
+use alula::{Answer, Content, Error, Exchange, Next, Route, Router, Sent, Status};
 use tokio::sync::Notify;
 
 use crate::support::clients;

@@ -2,18 +2,14 @@
 //! meanwhile, and as many of them run at the same time as there are threads. Others take turns. The order
 //! is held, and no time is measured.
 
-use std::{
-    collections::HashSet,
-    io::{Read as _, Write as _},
-    net::TcpStream,
-    sync::{
-        Arc, Condvar, Mutex,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-        mpsc,
-    },
-    thread::{self, ThreadId},
-    time::Duration,
-};
+use std::collections::HashSet;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use alula::{Answer, Exchange, Handler as _, IntoService, Router, Server, Status, from_tower, routing::get};
 

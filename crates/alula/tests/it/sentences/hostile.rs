@@ -4,11 +4,9 @@
 //! [`ROWS`] has a row for every public type that is an error or is shown as part of one, or names the reason for which it has no
 //! text from elsewhere. The check of completeness compares it with `docs/api/alula.txt`.
 
-use std::{
-    collections::BTreeSet,
-    error, fmt, io,
-    sync::{Arc, Mutex},
-};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::{error, fmt, io};
 
 use alula::{
     Asked, Attempt, Cause, Exchange, ExchangeEvent, FieldError, FieldSection, Method, Phase, Proxy,

@@ -5,13 +5,11 @@
 mod hostile;
 mod secrets;
 
-use std::{
-    future::pending,
-    io,
-    pin::Pin,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::future::pending;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use alula::{Client, ClientBuilder, Content, Error, Exchange, Resolving, Status};
 use tokio::io::{AsyncRead, ReadBuf};

@@ -1,10 +1,8 @@
 //! No credential is shown, wherever a URL, a field or a proxy is: in `Debug`, in errors and in what a server
 //! tells.
 
-use std::{
-    fmt::Debug,
-    sync::{Arc, Mutex},
-};
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
 
 use alula::{
     Cause, Client, ClientBuilder, Error, Exchange, FieldSection, Follow, Identity, Method, Proxy, Server,

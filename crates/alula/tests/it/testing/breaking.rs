@@ -1,10 +1,8 @@
 //! Connections that break, peers that go away, handlers that panic: no byte more than was asked for, and
 //! nothing is held afterwards.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
+use std::io;
+use std::sync::{Arc, Mutex};
 
 use alula::{Client, Destination, Transport};
 use tokio::io::AsyncWriteExt;

@@ -1,10 +1,8 @@
 //! For how long a client keeps a connection of HTTP/1.1: as long as it likes, and no longer than its server
 //! has stated (`keep-alive`).
 
-use std::{
-    pin::pin,
-    task::{Context, Waker},
-};
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 use alula::{Client, Limits};
 

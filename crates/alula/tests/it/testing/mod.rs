@@ -14,10 +14,8 @@ mod reading_late;
 
 use std::time::Duration;
 
-use alula::{
-    Error, Exchange, FieldSection, Sent, Server, Status,
-    testing::{TestServer, Wire},
-};
+use alula::testing::{TestServer, Wire};
+use alula::{Error, Exchange, FieldSection, Sent, Server, Status};
 
 use crate::support::count;
 

@@ -5,10 +5,8 @@ use alula::{Client, Identity, from_tower};
 use axum::{Router, body::Body as AxumBody, routing};
 use bytes::Bytes;
 use http_body_util::Full;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    time::{Instant, sleep},
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, sleep};
 
 use super::*;
 

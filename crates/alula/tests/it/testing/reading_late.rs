@@ -2,10 +2,8 @@
 //! waits.
 
 use alula::{Client, Identity, Limits};
-use tokio::{
-    io::{self, AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
-    time::{Instant, sleep},
-};
+use tokio::io::{self, AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::time::{Instant, sleep};
 
 use super::*;
 

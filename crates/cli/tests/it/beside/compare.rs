@@ -1,19 +1,15 @@
 //! A row run on both programs, and what differs.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    net::TcpListener,
-    path::Path,
-    process::{Command, Stdio},
-    sync::OnceLock,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{
-    server::{Request, Server},
-    table::Row,
-};
+use super::server::{Request, Server};
+use super::table::Row;
 use crate::support::{Folder, alula, wait};
 
 /// The parts that are compared, by name.

@@ -1,12 +1,10 @@
 //! A server that notes what it was asked and answers by the path.
 
-use std::{
-    io::{self, BufRead as _, BufReader, Read as _, Write as _},
-    net::{Shutdown, TcpListener, TcpStream},
-    sync::{Arc, Mutex},
-    thread,
-    time::Duration,
-};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 
 use socket2::SockRef;
 

@@ -1,12 +1,10 @@
 //! What the program says, and how it ends, when something is wrong: with its arguments, on the way, or with
 //! the peer.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::{Shutdown, TcpListener, TcpStream},
-    sync::Arc,
-    thread,
-};
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
 
 use crate::support::{Echo, Folder, PATIENCE, run};
 

@@ -1,9 +1,7 @@
 //! Where responses go: files, several of them, and files that are there in part.
 
-use std::{
-    io::{Read as _, Write as _},
-    path::Path,
-};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 
 use crate::support::{Echo, Folder, alula, noise, run, wait};
 

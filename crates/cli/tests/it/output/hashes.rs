@@ -1,11 +1,8 @@
 //! `-#`: the bar of hash signs, where curl draws it.
 #![cfg(unix)]
 
-use crate::support::{
-    Folder, answering,
-    beside::{both, strings},
-    run,
-};
+use crate::support::beside::{both, strings};
+use crate::support::{Folder, answering, run};
 
 #[test]
 fn the_bar_is_that_of_curl() {

@@ -1,15 +1,11 @@
 //! The program ends as soon as its last bytes are written, and these are not lost: GOAWAY, the end of TLS,
 //! FIN.
 
-use std::{
-    io::{self, Read, Write},
-    net::{TcpListener, TcpStream},
-    sync::{
-        Arc,
-        mpsc::{Receiver, channel},
-    },
-    thread,
-};
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use crate::support::{PATIENCE, run};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, crypto::aws_lc_rs, pki_types::PrivateKeyDer};

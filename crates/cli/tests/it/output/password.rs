@@ -1,17 +1,13 @@
 //! `-u NAME`: the password is typed on a terminal, which does not show it.
 #![cfg(unix)]
 
-use std::{
-    fs::File,
-    io::{Read as _, Write as _},
-    os::unix::process::{CommandExt as _, ExitStatusExt as _},
-};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 
 use crate::support::{Echo, alula, run, wait};
-use nix::{
-    pty::{OpenptyResult, openpty},
-    sys::termios::{LocalFlags, tcgetattr},
-};
+use nix::pty::{OpenptyResult, openpty};
+use nix::sys::termios::{LocalFlags, tcgetattr};
 
 #[test]
 fn a_password_is_asked_for_and_not_shown() {

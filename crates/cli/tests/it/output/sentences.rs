@@ -1,14 +1,12 @@
 //! The sentence that the program says of each thing that goes wrong on the way, as a table, over real
 //! sockets.
 
-use std::{
-    fs::File,
-    io::{Read as _, Write as _},
-    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
-    process::Stdio,
-    sync::Arc,
-    thread,
-};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::thread;
 
 use crate::support::{Folder, PATIENCE, alula, run, wait};
 use rustls::{

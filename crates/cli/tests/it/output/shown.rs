@@ -1,8 +1,7 @@
 //! What is printed of an exchange, and how.
 
-use crate::support::{
-    Echo, Folder, alula, answering, answering_each, run, run_with, trailing::trailing, wait,
-};
+use crate::support::trailing::trailing;
+use crate::support::{Echo, Folder, alula, answering, answering_each, run, run_with, wait};
 use serde_json::{Value, json};
 
 fn json_answer(content: &str) -> String {

@@ -1,11 +1,9 @@
 //! `-s` and `-S`: what is still said by a program that is to say nothing.
 
-use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpListener,
-    sync::mpsc::channel,
-    thread,
-};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc::channel;
+use std::thread;
 
 use crate::support::{PATIENCE, alula, answering, answering_each, run, wait};
 

@@ -2,20 +2,16 @@
 //! pseudo-terminals has them.
 #![cfg(unix)]
 
-use std::{
-    fs::File,
-    io::{Read as _, Write as _},
-    net::{TcpListener, TcpStream},
-    process::{Child, Stdio},
-    sync::mpsc::{self, Receiver},
-    thread,
-};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 use crate::support::{Ended, Folder, PATIENCE, alula, answering, run, wait};
-use nix::{
-    pty::{OpenptyResult, Winsize, openpty},
-    sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr},
-};
+use nix::pty::{OpenptyResult, Winsize, openpty};
+use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 
 /// Orders to a terminal: a colour and a title by ESC, the same by C1 in UTF-8 and in single bytes, and a
 /// carriage return that would hide what stands before it.

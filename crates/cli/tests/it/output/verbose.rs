@@ -1,10 +1,8 @@
 //! `-v`: what is sent and what comes, as it is, but for credentials.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::TcpListener,
-    thread,
-};
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::thread;
 
 use crate::support::{Echo, Folder, alula, answering, answering_each, run};
 

@@ -2,11 +2,8 @@
 
 use std::{cell::RefCell, sync::mpsc::Receiver};
 
-use crate::support::{
-    Folder, PATIENCE,
-    beside::{both, recording},
-    run,
-};
+use crate::support::beside::{both, recording};
+use crate::support::{Folder, PATIENCE, run};
 
 const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfine";
 

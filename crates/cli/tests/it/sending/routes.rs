@@ -1,18 +1,13 @@
 //! Redirects, paths, proxies and addresses, with curl beside them where it is installed.
 
-use std::{
-    cell::RefCell,
-    io::{Read as _, Write as _},
-    net::TcpListener,
-    sync::mpsc::Receiver,
-    thread,
-};
+use std::cell::RefCell;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc::Receiver;
+use std::thread;
 
-use crate::support::{
-    Echo, Folder, PATIENCE,
-    beside::{both, recording, strings},
-    run, run_with,
-};
+use crate::support::beside::{both, recording, strings};
+use crate::support::{Echo, Folder, PATIENCE, run, run_with};
 
 const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfine";
 

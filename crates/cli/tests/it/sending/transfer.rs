@@ -1,19 +1,13 @@
 //! Conditions and limits of transfers, with curl beside them where it is installed.
 
-use std::{
-    fs,
-    io::{Read as _, Write as _},
-    net::TcpListener,
-    path::Path,
-    thread,
-    time::Duration,
-};
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::Duration;
+use std::{fs, thread};
 
-use crate::support::{
-    Folder, PATIENCE, answering, answering_each,
-    beside::{both, recording, strings},
-    run,
-};
+use crate::support::beside::{both, recording, strings};
+use crate::support::{Folder, PATIENCE, answering, answering_each, run};
 
 const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nfine";
 const TAGGED: &str = "HTTP/1.1 200 OK\r\netag: \"a\"\r\nlast-modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n\

@@ -54,10 +54,8 @@ fn a_host_is_where_it_is_said_to_be() {
 #[cfg(unix)]
 #[test]
 fn a_unix_socket_takes_the_place_of_the_host() {
-    use std::{
-        io::{Read as _, Write as _},
-        os::unix::net::UnixListener,
-    };
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixListener;
 
     let folder = Folder::new("unix");
     let path = folder.path("socket");

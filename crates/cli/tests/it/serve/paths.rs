@@ -1,11 +1,9 @@
 //! Paths of `alula echo` that have an answer of their own, and the terms of all of its answers.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::{Shutdown, TcpStream},
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::support::{Echo, Folder, noise, run};
 use serde_json::{Value, json};

@@ -1,12 +1,10 @@
 //! What `alula serve` says of an answer that it cannot end.
 
-use std::{
-    fs::File,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{Shutdown, TcpStream},
-    sync::mpsc,
-    thread,
-};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc;
+use std::thread;
 
 use crate::support::{Echo, Folder, PATIENCE};
 

@@ -1,11 +1,9 @@
 //! The end of a server by a signal, while requests are under way.
 #![cfg(unix)]
 
-use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpStream,
-    time::Instant,
-};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Instant;
 
 use crate::support::{Echo, Folder, PATIENCE};
 

@@ -1,11 +1,9 @@
 //! `alula serve --upload`: files by PUT and by a form.
 
-use std::{
-    fs,
-    io::{Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
-    time::Instant,
-};
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Instant;
 
 use socket2::{Domain, Socket, Type};
 

@@ -1,13 +1,10 @@
 //! Notes of requests, and fields of all answers: --access-log, --metrics, --header, --cors and --log.
 #![cfg(unix)]
 
-use std::{
-    fs,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpStream,
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use crate::support::{Echo, Folder, PATIENCE, run};
 use serde_json::Value;

@@ -1,14 +1,12 @@
 //! `alula store`, as it is started, asked and stopped.
 #![cfg(unix)]
 
-use std::{
-    fmt::Write as _,
-    fs,
-    io::{Read as _, Write as _},
-    net::TcpStream,
-    os::unix::fs::{PermissionsExt as _, symlink},
-    process::Command,
-};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Command;
 
 use crate::support::{Echo, Folder, PATIENCE, run, wait};
 use alula::{Client, KnownName, Status};

@@ -3,13 +3,11 @@
 //! The file `format` of the folder is a pipe here, from which opening reads until a test has written into it.
 #![cfg(target_os = "linux")]
 
-use std::{
-    fs,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpStream,
-    os::unix::fs::PermissionsExt as _,
-    process::{Child, ChildStderr, Command},
-};
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, ChildStderr, Command};
 
 use crate::support::{Echo, Ended, Folder, PATIENCE, alula, run, run_with, wait};
 

@@ -1,11 +1,9 @@
 //! `alula store --users`: hashes of passwords, users over TLS, and users that change while it serves.
 #![cfg(unix)]
 
-use std::{
-    fs::{self, Permissions},
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    os::unix::fs::PermissionsExt as _,
-};
+use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 
 use crate::support::{Echo, Folder, alula, run, run_with, wait};
 

@@ -3,16 +3,13 @@
 pub(crate) mod beside;
 pub(crate) mod trailing;
 
-use std::{
-    fs,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{TcpListener, TcpStream},
-    path::PathBuf,
-    process::{Child, ChildStdout, Command, Output, Stdio},
-    sync::mpsc,
-    thread,
-    time::Duration,
-};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{fs, thread};
 
 /// Longer than anything here takes on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,11 +1,8 @@
 //! A server below an authority between it and the root: what of the chain, of files and of folders is
 //! trusted, with curl beside it.
 
-use crate::support::{
-    Echo, Folder, alula,
-    beside::{both, strings},
-    run,
-};
+use crate::support::beside::{both, strings};
+use crate::support::{Echo, Folder, alula, run};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType, IsCa,
     KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,

@@ -2,11 +2,8 @@
 
 use std::process::Command;
 
-use crate::support::{
-    Echo, Folder,
-    beside::{both, strings},
-    run,
-};
+use crate::support::beside::{both, strings};
+use crate::support::{Echo, Folder, run};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, IsCa, Issuer, KeyIdMethod, KeyPair,
     KeyUsagePurpose, RevocationReason, RevokedCertParams, SerialNumber, date_time_ymd,
@@ -137,11 +134,9 @@ fn a_pin_is_what_openssl_makes_of_a_key() {
 
 /// The URL of a server that answers whoever shows a certificate of the authority.
 fn wanting(site: &Site) -> String {
-    use std::{
-        io::{Read as _, Write as _},
-        net::TcpListener,
-        sync::Arc,
-    };
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::sync::Arc;
 
     use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 

@@ -1,10 +1,8 @@
 //! `alula inspect` and `alula hpack explain`.
 
-use std::{
-    io::{Read as _, Write as _},
-    net::{Shutdown, TcpListener, TcpStream},
-    thread,
-};
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread;
 
 use crate::support::{Echo, Folder, PATIENCE, run, run_with};
 

@@ -4,19 +4,14 @@ use std::{net::SocketAddr, sync::Arc};
 
 use alula_client::Client;
 use tokio::{io::AsyncWriteExt as _, net::TcpListener, task::JoinHandle};
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{
-        HandshakeKind, NamedGroup, ServerConfig, SupportedProtocolVersion,
-        crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs, aws_lc_rs::kx_group},
-        version::{TLS12, TLS13},
-    },
-};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::aws_lc_rs::kx_group;
+use tokio_rustls::rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
+use tokio_rustls::rustls::version::{TLS12, TLS13};
+use tokio_rustls::rustls::{HandshakeKind, NamedGroup, ServerConfig, SupportedProtocolVersion};
 
-use crate::{
-    connecting::secure::Authority,
-    support::peer::{get, head},
-};
+use crate::connecting::secure::Authority;
+use crate::support::peer::{get, head};
 
 /// Serves one connection; tells the agreement, and whether the client had to be asked for another share.
 async fn serve(config: ServerConfig, listener: TcpListener) -> (NamedGroup, HandshakeKind) {

@@ -4,18 +4,14 @@
 use std::{net::SocketAddr, sync::Arc, sync::Mutex, time::Duration};
 
 use alula_client::{Cause, Client, ClientBuilder, Error, ExchangeEvent, Phase, Proxy};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-    sync::watch,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
-use crate::{
-    connecting::secure::Authority,
-    support::peer::{Heads, answer, closed, get},
-    support::relay::{socks, tunnels},
-};
+use crate::connecting::secure::Authority;
+use crate::support::peer::{Heads, answer, closed, get};
+use crate::support::relay::{socks, tunnels};
 
 /// The conduct of a first address.
 #[derive(Clone, Copy, Debug)]

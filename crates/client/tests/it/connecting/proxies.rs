@@ -1,29 +1,22 @@
 //! HTTP proxies: requests sent to them, and tunnels through them.
 
-use std::{
-    io,
-    net::SocketAddr,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
-    time::Duration,
-};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula_client::{
     Cause, Client, ClientBuilder, Destination, Error, ExchangeEvent, Phase, Proxy, Retry, Transport,
 };
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::{
-    connecting::secure::Authority,
-    support::peer::{Heads, answer, closed, get, head, listen},
-    support::relay::{says, tunnels, tunnels_behind},
-};
+use crate::connecting::secure::Authority;
+use crate::support::peer::{Heads, answer, closed, get, head, listen};
+use crate::support::relay::{says, tunnels, tunnels_behind};
 
 /// A client of this proxy, which looks nobody up but the proxy.
 fn through(proxy: &str, at: SocketAddr) -> ClientBuilder {

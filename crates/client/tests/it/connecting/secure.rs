@@ -4,22 +4,17 @@ use std::{sync::Arc, time::Duration};
 
 use alula_client::{Client, ClientBuilder, Destination, Phase, Transport};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use tokio::{
-    io::{AsyncWriteExt as _, DuplexStream},
-    net::{TcpListener, TcpStream},
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+use tokio::io::{AsyncWriteExt as _, DuplexStream};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::{CryptoProvider, aws_lc_rs};
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{
+    CipherSuite, HandshakeKind, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion, version,
 };
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{
-        CipherSuite, HandshakeKind, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion,
-        crypto::{CryptoProvider, aws_lc_rs},
-        pki_types::PrivateKeyDer,
-        server::WebPkiClientVerifier,
-        version,
-    },
-    server::TlsStream,
-};
+use tokio_rustls::server::TlsStream;
 
 use crate::support::peer::{Heads, answer, get, head};
 

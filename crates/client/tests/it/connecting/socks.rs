@@ -4,10 +4,8 @@ use std::{io, net::SocketAddr};
 
 use alula_client::{Cause, Client, Phase, Proxy};
 
-use crate::{
-    support::peer::{closed, get, listen},
-    support::relay::socks,
-};
+use crate::support::peer::{closed, get, listen};
+use crate::support::relay::socks;
 
 fn client(proxy: &str, at: SocketAddr) -> Client {
     let proxy = Proxy::all(&proxy.replace("PROXY", &at.to_string())).unwrap();
@@ -52,10 +50,8 @@ async fn credentials_are_given_to_who_asks_for_them() {
 
 #[tokio::test]
 async fn an_address_that_the_proxy_cannot_reach_is_followed_by_the_next() {
-    use tokio::{
-        io::{AsyncReadExt as _, AsyncWriteExt as _},
-        net::TcpListener,
-    };
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     tokio::spawn(async move {

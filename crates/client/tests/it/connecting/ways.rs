@@ -1,11 +1,9 @@
 //! Who is looked up and connected to.
 
-use std::{
-    io,
-    net::SocketAddr,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use alula_client::{Cause, Client, Destination, Phase, Transport};
 

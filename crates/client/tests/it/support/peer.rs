@@ -1,14 +1,10 @@
 //! A server of HTTP/1.1 that keeps the heads of its requests, over whatever reads and writes.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, Mutex},
-};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 
-use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
-    net::TcpListener,
-};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 /// The heads that were received, as they were sent.
 #[derive(Clone, Default)]

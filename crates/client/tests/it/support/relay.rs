@@ -2,10 +2,8 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional},
-    net::{TcpListener, TcpStream},
-};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
 use crate::support::peer::{Heads, head};

@@ -6,10 +6,8 @@ use std::{future::poll_fn, pin::pin, sync::Arc};
 use alula_fields::FieldSection;
 use alula_net::{Body, Conn, Speaks, Stream};
 use alula_testkit::Rng;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex},
-    task,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::task;
 
 use super::ends::{boxed, connect, request};
 

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use alula_fields::FieldSection;
 use alula_machine::Limits;
-use alula_net::{
-    Accept, Conn, Connect, Ledger, Socket, Speaks, Stream, Transport,
-    h2::{Config, RequestHead},
-};
+use alula_net::h2::{Config, RequestHead};
+use alula_net::{Accept, Conn, Connect, Ledger, Socket, Speaks, Stream, Transport};
 
 fn ledger() -> Arc<Ledger> {
     Arc::new(Ledger::new(&Limits::default()))

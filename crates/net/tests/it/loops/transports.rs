@@ -5,10 +5,8 @@ use std::{future::poll_fn, sync::Arc, task::Poll};
 
 use alula_fields::{FieldSection, Status};
 use alula_net::{Conn, Incoming, Requests, Socket, Speaks, Turn, h2::ResponseHead};
-use tokio::{
-    io::{AsyncReadExt as _, BufStream, duplex},
-    task,
-};
+use tokio::io::{AsyncReadExt as _, BufStream, duplex};
+use tokio::task;
 
 use super::ends::{accept, boxed, connect, request};
 

@@ -1,22 +1,16 @@
 //! The application of axum that both servers run, and what its handlers saw.
 
-use std::{
-    convert::Infallible,
-    net::SocketAddr,
-    path::Path,
-    pin::Pin,
-    sync::{Arc, Mutex},
-    task::{Context, Poll},
-};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 
-use axum::{
-    Router,
-    body::{Body, Bytes},
-    extract::{ConnectInfo, Request},
-    middleware,
-    response::{Html, IntoResponse, Redirect, Response},
-    routing,
-};
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, Request};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::{Router, middleware, routing};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use tower::{Service, ServiceExt, util::BoxCloneSyncService};

@@ -1,15 +1,11 @@
 //! A client of HTTP/1 that sends what it is told to, right or wrong.
 
-use std::{
-    io::{self, Read, Write},
-    net::{SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
-use super::{
-    answer::Answer,
-    table::{Content, Request, Version},
-};
+use super::answer::Answer;
+use super::table::{Content, Request, Version};
 
 pub(crate) fn ask(server: SocketAddr, request: &Request, version: Version) -> Answer {
     let mut socket = TcpStream::connect(server).unwrap();

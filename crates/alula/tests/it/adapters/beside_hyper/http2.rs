@@ -1,21 +1,15 @@
 //! A client of HTTP/2 by hand, over a plain socket.
 
-use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
-    time::{Duration, Instant},
-};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
 
-use alula::{
-    fields::{FieldSection, Head, RequestHead},
-    h2::{Config, Connection, Event, Notice},
-    machine::{OutBuf, StreamKey, Time},
-};
+use alula::fields::{FieldSection, Head, RequestHead};
+use alula::h2::{Config, Connection, Event, Notice};
+use alula::machine::{OutBuf, StreamKey, Time};
 
-use super::{
-    answer::Answer,
-    table::{Content, Request},
-};
+use super::answer::Answer;
+use super::table::{Content, Request};
 
 pub(crate) fn ask(server: SocketAddr, request: &Request) -> Answer {
     let socket = TcpStream::connect(server).unwrap();

@@ -7,24 +7,19 @@ mod http1;
 mod http2;
 mod table;
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    pin::Pin,
-    sync::mpsc,
-    thread,
-};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::{fs, thread};
 
 use alula::{Server, from_tower};
 use application::{Application, Seen, application};
 use axum::extract::ConnectInfo;
 use hyper::service::service_fn;
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo},
-    server::conn::auto,
-};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
 use table::{Request, Version, requests};
 use tokio::net::TcpListener;
 

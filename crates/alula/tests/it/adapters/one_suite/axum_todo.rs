@@ -1,17 +1,13 @@
 //! The to-do service with axum.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
-use axum::{
-    Json, Router,
-    extract::{DefaultBodyLimit, FromRequest, Path, Query, Request, State},
-    http::{HeaderName, StatusCode, header},
-    response::{IntoResponse, Response},
-    routing::get,
-};
+use axum::extract::{DefaultBodyLimit, FromRequest, Path, Query, Request, State};
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 
 type Items = Arc<Mutex<BTreeMap<u64, Item>>>;
