@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use anstyle::Style;
 
-use super::folder::INDEX;
+use super::INDEX;
 use crate::{
     args::{ANY, ServeArgs},
     failure::exit::{Exit, Failure},

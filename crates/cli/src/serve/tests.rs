@@ -1,16 +1,9 @@
 //! A small file that is held is sent without allocating and without leaving the thread, counted on the
 //! server's thread.
 
-use std::{
-    fs,
-    net::SocketAddr,
-    path::PathBuf,
-    sync::mpsc,
-    thread,
-    time::{Duration, SystemTime},
-};
+use std::{fs, net::SocketAddr, path::PathBuf, sync::mpsc, thread, time::Duration};
 
-use alula::{Client, Limits, Server, Stop};
+use alula::{Client, Server, Stop};
 use alula_tally::Side;
 
 use super::*;
@@ -42,16 +35,11 @@ impl Drop for Files {
     }
 }
 
-fn site(files: &Files, fresh_for: Duration) -> Arc<Site> {
-    let ledger = Arc::new(Ledger::new(&Limits::default()));
-    let choices = Choices { has_listing: true, is_spa: false, fresh_for, upload: None };
-    Arc::new(Site::new(Folder::open(&files.0, false).unwrap(), choices, ledger))
-}
-
-/// Serves the site under these flags on a thread of its own, labelled as the server's; its address and what
+/// Serves the files under these flags on a thread of its own, labelled as the server's; its address and what
 /// stops it.
-fn start(site: Arc<Site>, flags: &[&str]) -> (SocketAddr, Stop) {
-    let Command::Serve(args) = Args::tried(&[&["serve"], flags].concat()).unwrap().command else {
+fn start(files: &Files, flags: &[&str]) -> (SocketAddr, Stop) {
+    let path = files.0.to_str().unwrap();
+    let Command::Serve(args) = Args::tried(&[&["serve", path], flags].concat()).unwrap().command else {
         panic!("these are flags of serve")
     };
     let (mut router, watching) = hooks::router(&args.watch).unwrap();
@@ -61,7 +49,9 @@ fn start(site: Arc<Site>, flags: &[&str]) -> (SocketAddr, Stop) {
         std::mem::forget(writer);
         router = router.hook(LogLine(lines));
     }
-    let routes = hooks::handled(router, move |exchange| answer(Arc::clone(&site), exchange)).unwrap();
+    // Nothing has to be looked at again during the test.
+    let folder = folder(&args).fresh_for(Duration::from_secs(3600));
+    let routes = routes(guarded(router, &args, [127, 0, 0, 1].into()), &args, &folder).unwrap();
     let (started, server) = mpsc::channel();
     thread::spawn(move || {
         alula_tally::set_side(Side::SERVER);
@@ -116,17 +106,17 @@ async fn becomes_quiet(client: &Client, url: &str, length: usize) {
 #[test]
 fn held_files_are_sent_without_allocating() {
     assert!(alula_tally::is_installed());
-    let lengths = [0, 26, 1024, HELD_BYTES];
+    let lengths = [0, 26, 1024, 64 * 1024];
     let files = Files::new("held", &lengths);
     let log = format!("--access-log={}", files.0.join("log").display());
     for flags in [
         &[][..],
-        &["--log"],
+        &["--log", "--precompressed"],
+        &["--upload", "--spa"],
         &[&*log],
         &[&*log, "--access-log-format=json", "--metrics", "--cors=https://a.example", "--header", "x-a: b"],
     ] {
-        // Nothing has to be looked at again during the test.
-        let (address, stop) = start(site(&files, Duration::from_secs(3600)), flags);
+        let (address, stop) = start(&files, flags);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let client = Client::builder().http2_prior_knowledge(true).trust_anything().build().unwrap();
@@ -136,152 +126,4 @@ fn held_files_are_sent_without_allocating() {
         });
         stop.stop();
     }
-}
-
-const HELD_BYTES: usize = entry::HELD_BYTES_MAX as usize;
-
-#[test]
-fn a_file_that_changed_is_not_believed_and_one_that_did_not_is() {
-    let files = Files::new("changed", &[1024, 100_000]);
-    let site = site(&files, Duration::ZERO);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        for name in ["1024", "100000"] {
-            let path = format!("/{name}");
-            let Found::File(new) = site.find(&path).await else { panic!("{path} is there") };
-            assert!(!new.is_good_for(&new.stamp), "what was written just now may be written again unnoticed");
-            let settled = SystemTime::now() + Duration::from_secs(10);
-            assert!(new.stamp.is_settled(settled));
-            assert!(site.held(&path).await.is_none(), "so it is read again");
-            fs::remove_file(files.0.join(name)).unwrap();
-            assert!(site.held(&path).await.is_none());
-            assert!(matches!(site.find(&path).await, Found::Nothing(Status::NOT_FOUND)));
-        }
-    });
-}
-
-#[test]
-fn what_is_held_is_bounded_in_number_and_bytes() {
-    let files = Files::new("bounds", &[1, HELD_BYTES, HELD_BYTES + 1]);
-    let site = site(&files, Duration::from_secs(3600));
-    let load = |length: usize| {
-        Arc::new(
-            Entry::load(&site.folder, &site.open_files, length.to_string().into(), &site.ledger).unwrap(),
-        )
-    };
-    for (length, most) in [(1, 16_384), (HELD_BYTES, 1024), (HELD_BYTES + 1, 128)] {
-        let entry = load(length);
-        let cache = Cache::new(Duration::ZERO);
-        for number in 0..2 * most {
-            cache.insert(&format!("/{number}"), &entry);
-        }
-        // The parts of the cache are not used evenly, but none holds more than its share.
-        let held = (0..2 * most).filter(|number| cache.find(&format!("/{number}")).is_some()).count();
-        assert!(held <= most && held > most / 2, "{held} of {most} files of {length} bytes are held");
-    }
-}
-
-#[test]
-fn open_files_are_bounded_whoever_holds_them() {
-    let files = Files::new("open", &[1024, HELD_BYTES + 1]);
-    let site = site(&files, Duration::from_secs(3600));
-    let load =
-        |length: usize| Entry::load(&site.folder, &site.open_files, length.to_string().into(), &site.ledger);
-    // As answers would that nobody reads.
-    let mut sending: Vec<_> = (0..open_files::OPEN_MAX).map(|_| load(HELD_BYTES + 1).unwrap()).collect();
-    let look = |path: &str| {
-        let target = Target::parse(path, false).unwrap();
-        site.look(path, &target).unwrap_or_else(|error| absent(&error))
-    };
-    assert!(matches!(look("/65537"), Found::Nothing(Status::SERVICE_UNAVAILABLE)));
-    assert!(matches!(look("/1024"), Found::File(_)), "small files have their place elsewhere");
-    sending.pop();
-    let look = |path: &str| {
-        let target = Target::parse(path, false).unwrap();
-        site.look(path, &target).unwrap_or_else(|error| absent(&error))
-    };
-    assert!(matches!(look("/65537"), Found::File(_)));
-}
-
-fn in_runtime<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
-}
-
-async fn entry(site: &Arc<Site>, path: &str) -> Arc<Entry> {
-    let Found::File(entry) = site.find(path).await else { panic!("{path} is there") };
-    entry
-}
-
-#[test]
-fn a_page_is_shared_until_it_would_be_another() {
-    let files = Files::new("pages", &[1, 2]);
-    // Each request has the folder listed.
-    let site = site(&files, Duration::ZERO);
-    in_runtime(async {
-        let first = entry(&site, "/").await;
-        let (one, other) = tokio::join!(entry(&site, "/"), entry(&site, "/"));
-        assert!(Arc::ptr_eq(&first, &one) && Arc::ptr_eq(&first, &other));
-        assert_eq!(first.length() + entry::ENTRY_BYTES, site.ledger.memory_held() - BUFFERS);
-        // A length that changes is no change of the folder, as its dates have it.
-        fs::write(files.0.join("1"), b"longer").unwrap();
-        let second = entry(&site, "/").await;
-        assert!(!Arc::ptr_eq(&first, &second));
-        fs::write(files.0.join("index.html"), b"index").unwrap();
-        assert!(!entry(&site, "/").await.is_page);
-        fs::remove_file(files.0.join("index.html")).unwrap();
-        let third = entry(&site, "/").await;
-        assert!(third.is_page && third.length() == second.length());
-    });
-}
-
-/// The charge for the buffers.
-const BUFFERS: u64 = FileBuffers::BYTES_MAX as u64;
-
-#[test]
-fn what_was_let_go_and_is_still_sent_is_not_made_twice() {
-    let files = Files::new("lent", &[1024]);
-    let site = site(&files, Duration::from_secs(3600));
-    in_runtime(async {
-        for path in ["/", "/1024"] {
-            let sending = entry(&site, path).await;
-            site.cache.evict(path);
-            assert!(site.cache.find(path).is_none());
-            assert!(Arc::ptr_eq(&sending, &entry(&site, path).await), "{path}");
-        }
-    });
-}
-
-#[test]
-fn a_name_is_held_once_however_it_is_spelled() {
-    let files = Files::new("spelled", &[1024]);
-    fs::write(files.0.join("a b"), b"a b").unwrap();
-    fs::write(files.0.join("a%20b"), b"a%20b").unwrap();
-    let site = site(&files, Duration::from_secs(3600));
-    in_runtime(async {
-        let entries =
-            [entry(&site, "/1024").await, entry(&site, "/%31024").await, entry(&site, "/1%302%34").await];
-        assert!(entries.iter().all(|entry| Arc::ptr_eq(entry, &entries[0])));
-        for _ in 0..2 {
-            for (path, length) in [("/a%20b", 3), ("/a%2520b", 5), ("/%61%20b", 3), ("/%61%2520b", 5)] {
-                assert_eq!(entry(&site, path).await.length(), length, "{path}");
-            }
-        }
-    });
-}
-
-#[test]
-fn what_there_is_no_memory_for_is_refused_and_comes_back() {
-    let files = Files::new("memory", &[1024]);
-    let site = site(&files, Duration::from_secs(3600));
-    let limits = Limits::default();
-    let others = site.ledger.reserve(limits.process_memory_soft_bytes() - site.ledger.memory_held()).unwrap();
-    in_runtime(async {
-        for path in ["/", "/1024"] {
-            assert!(matches!(site.find(path).await, Found::Nothing(Status::SERVICE_UNAVAILABLE)), "{path}");
-        }
-        drop(others);
-        for path in ["/", "/1024"] {
-            assert!(matches!(site.find(path).await, Found::File(_)), "{path}");
-        }
-    });
 }

@@ -3,8 +3,7 @@
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use alula_machine::Reservation;
-use alula_net::{Error, Ledger};
+use alula_net::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes that are read at once: enough that changing threads for it hardly shows.
@@ -21,33 +20,19 @@ pub(super) struct Buffer {
 }
 
 /// Buffers for reading files: 16 of 64 KiB, the spare ones kept, lent for one read at a time.
-pub struct FileBuffers {
+pub(crate) struct FileBuffers {
     spares: Mutex<Vec<Box<[u8]>>>,
     places: Arc<Semaphore>,
-    /// The bytes of all of them. A server that has no room for them has none for requests either.
-    _held: Option<Reservation>,
 }
 
 impl FileBuffers {
-    /// The number of bytes that all buffers take together: 1 MiB.
-    pub const BYTES_MAX: usize = BUFFERS_MAX * BUFFER_BYTES;
-
-    /// Makes none yet, and charges all that there may be to the memory of all connections.
-    pub fn new(ledger: &Ledger) -> Self {
-        Self {
-            spares: Mutex::default(),
-            places: Arc::new(Semaphore::new(BUFFERS_MAX)),
-            _held: ledger.reserve(Self::BYTES_MAX as u64),
-        }
+    fn new() -> Self {
+        Self { spares: Mutex::default(), places: Arc::new(Semaphore::new(BUFFERS_MAX)) }
     }
 
     /// Returns the buffers of the process, which no ledger is charged with.
     pub(crate) fn shared() -> &'static Self {
-        static SHARED: LazyLock<FileBuffers> = LazyLock::new(|| FileBuffers {
-            spares: Mutex::default(),
-            places: Arc::new(Semaphore::new(BUFFERS_MAX)),
-            _held: None,
-        });
+        static SHARED: LazyLock<FileBuffers> = LazyLock::new(FileBuffers::new);
         &SHARED
     }
 
@@ -87,8 +72,6 @@ mod tests {
         task::{Context, Poll, Waker},
     };
 
-    use alula_machine::Limits;
-
     use super::*;
 
     fn lend(buffers: &FileBuffers) -> Option<Buffer> {
@@ -100,9 +83,7 @@ mod tests {
 
     #[test]
     fn there_are_so_many_and_no_more() {
-        let ledger = Ledger::new(&Limits::default());
-        let buffers = FileBuffers::new(&ledger);
-        assert_eq!(ledger.memory_held(), 1024 * 1024);
+        let buffers = FileBuffers::new();
         let mut lent: Vec<_> = (0..BUFFERS_MAX).filter_map(|_| lend(&buffers)).collect();
         assert!(lent.len() == BUFFERS_MAX && lend(&buffers).is_none());
         lent.pop().into_iter().for_each(|buffer| buffers.give(buffer));
@@ -111,13 +92,11 @@ mod tests {
         assert!(lend(&buffers).is_some(), "another takes the place of one that is gone");
         lent.into_iter().for_each(|buffer| buffers.give(buffer));
         assert!(buffers.spares.lock().unwrap().len() <= BUFFERS_MAX);
-        drop(buffers);
-        assert_eq!(ledger.memory_held(), 0);
     }
 
     #[test]
     fn what_was_read_is_what_was_asked_for() {
-        let buffers = FileBuffers::new(&Ledger::new(&Limits::default()));
+        let buffers = FileBuffers::new();
         let mut buffer = lend(&buffers).unwrap();
         buffer.first(3).copy_from_slice(b"abc");
         assert_eq!(buffer.read(), b"abc");

@@ -1,153 +1,174 @@
 //! A folder as a handler: the path of a request names a file in it.
-//!
-//! Rule: a name of a peer becomes part of a path only if it is one plain name, on any system.
 
 use std::{
-    io,
-    path::{Path, PathBuf},
-    sync::Arc,
+    borrow::Cow,
+    fmt, io,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
 };
 
-use alula_fields::{KnownName, Status};
-use alula_net::{Error, Phase, Sent};
+use super::{
+    site::{Settings, Site, answer},
+    upload::Uploads,
+};
+use crate::{connection::handler::Handler, exchange::Exchange};
 
-use super::cached::{ReadFile, on_blocking_thread};
-use crate::{answer::Answer, connection::handler::Handler, exchange::Exchange};
-
-/// The file that answers for a folder.
-const INDEX: &str = "index.html";
-
-/// The one name that begins with a dot and is served (RFC 8615).
-const WELL_KNOWN: &str = ".well-known";
-
-/// The files of a folder as answers to GET: a [handler](Self::handler) for a route that ends in a capture,
-/// such as `/static/{*path}`.
+/// The files of a folder as answers to GET and HEAD: a [handler](Self::handler) for a route that ends in a
+/// capture, such as `/static/{*path}`.
 ///
-/// The last capture of the route names the file, under the request's conditions and range as
-/// [`Reply::file`](crate::Reply::file) has it. `index.html` answers for a folder, whose path without the
-/// slash at its end is redirected to the one with it (308). All else is 404: folders without that file, names
-/// that begin with a dot but for `.well-known`, and names with a backslash, colon or NUL in them. No folder
-/// is listed. Symbolic links are followed wherever they lead, so whoever may write to the folder decides what
-/// is served. Each request opens its file, as [`Reply::file`](crate::Reply::file) does and at its cost.
+/// The last capture of the route names the file; without routes the whole path does. The answer follows the
+/// request's conditions and range as [`Reply::file`](crate::Reply::file) has it. `index.html` answers for a
+/// folder, whose path without the slash at its end is redirected to the one with it (308).
+///
+/// All else is 404: names that begin with a dot but for `.well-known` (RFC 8615), names with a slash,
+/// backslash or NUL in them, dot segments, and empty segments unless the router
+/// [skips](crate::EmptySegments::Drop) them. Links are followed within the folder; one that is absolute or
+/// leads out of it is 404, and so are fifos, sockets and devices. A file that this program may not read is
+/// 403, and [`on_error`](crate::ServerBuilder::on_error) hears of it, at most ten times at once and once per
+/// second.
+///
+/// Files of at most 64 KiB are held in memory, descriptors of larger ones open, 64 MiB in all, of which a
+/// descriptor counts for 512 KiB; the least asked for go first. What is held is believed for
+/// [a second](Self::fresh_for); then one request looks whether it has changed while others wait. At most 512
+/// files are open at once; further ones are answered 503, and so is what finds no room in the memory of all
+/// connections. A held file is sent without an allocation. Clones share all this.
 ///
 /// ```
 /// use alula::{Router, files::Folder, routing::get};
 ///
-/// let site = Folder::new("site");
+/// let site = Folder::new("site").precompressed().not_found("404.html");
 /// let router = Router::<()>::new().route("/{*path}", get(site.handler()));
 /// # router.build().unwrap();
 /// ```
-#[doc(alias("ServeDir", "StaticFiles"))]
-#[derive(Clone, Debug)]
-pub struct Folder(Arc<Path>);
-
-/// The thing that a path leads to.
-enum Found {
-    File(ReadFile),
-    /// A folder, which the path named as if it were a file.
-    Folder,
+#[doc(alias("ServeDir", "StaticFiles", "Files"))]
+#[derive(Clone)]
+pub struct Folder {
+    path: PathBuf,
+    settings: Settings,
+    /// Made for the first handler.
+    site: Arc<OnceLock<Arc<Site>>>,
 }
 
 impl Folder {
     /// Names the folder. Nothing is looked at before a request; a relative path counts from the working
-    /// directory.
+    /// directory. It is opened once: a folder that is put in its place later is not noticed.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into().into())
+        let settings = Settings {
+            index: Cow::Borrowed("index.html"),
+            lists: false,
+            list_footer: Cow::Borrowed(""),
+            is_spa: false,
+            not_found: None,
+            has_variants: false,
+            shows_hidden: false,
+            fresh_for: Duration::from_secs(1),
+        };
+        Self { path: path.into(), settings, site: Arc::default() }
     }
 
-    /// Returns the handler, for `get`. On a route without a capture it answers `index.html`.
-    pub fn handler<S: Send + Sync + 'static>(&self) -> impl Handler<S> + use<S> {
-        let folder = self.clone();
-        move |exchange: Exchange<S>| {
-            let path = exchange.last_param().map(|name| folder.path_of(&name));
-            async move { answer(exchange, path?.ok_or(Status::NOT_FOUND)?).await }
-        }
+    /// Names the file that answers for a folder, `index.html` unless it is named.
+    #[must_use]
+    pub fn index(self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.with(|settings| settings.index = name.into())
     }
 
-    /// Returns the path of a file by its name in the folder; none for a name that is not served.
-    fn path_of(&self, name: &[u8]) -> Option<PathBuf> {
-        let name = std::str::from_utf8(name).ok()?;
-        let mut path = self.0.to_path_buf();
-        for segment in name.split('/').filter(|segment| !segment.is_empty()) {
-            path.push(is_plain(segment).then_some(segment)?);
-        }
-        if name.is_empty() || name.ends_with('/') {
-            path.push(INDEX);
-        }
-        Some(path)
+    /// Answers for a folder that has no index with a page of its entries: folders first, each with size and
+    /// time.
+    ///
+    /// A page has at most 10,000 entries and 4 MiB, and a link to the next one. All names of the folder are
+    /// looked through for each, by two threads at most, once a second for all who ask.
+    #[doc(alias("autoindex", "browse"))]
+    #[must_use]
+    pub fn listing(self) -> Self {
+        self.with(|settings| settings.lists = true)
+    }
+
+    /// Adds HTML at the end of each [listing](Self::listing), such as a form.
+    #[must_use]
+    pub fn listing_footer(self, html: impl Into<Cow<'static, str>>) -> Self {
+        self.with(|settings| settings.list_footer = html.into())
+    }
+
+    /// Answers with the index of the folder, and 200, where nothing is: for programs in one page, which choose
+    /// the view by the path.
+    ///
+    /// It stands for paths without a dot in the last segment, for requests that accept HTML. A script that is
+    /// missing stays 404.
+    #[doc(alias("fallback", "try_files", "single"))]
+    #[must_use]
+    pub fn spa(self) -> Self {
+        self.with(|settings| settings.is_spa = true)
+    }
+
+    /// Answers 404 with the content of this file of the folder, such as `404.html`, if it is there.
+    #[doc(alias("error_page", "not_found_service"))]
+    #[must_use]
+    pub fn not_found(self, path: impl Into<Cow<'static, str>>) -> Self {
+        self.with(|settings| settings.not_found = Some(path.into()))
+    }
+
+    /// Sends `a.js.br`, `a.js.zst` or `a.js.gz` for `a.js`, if it is there and the request's
+    /// `accept-encoding` takes it: of those that it likes equally, in this order.
+    ///
+    /// The files must have the same content; nothing is compressed or unpacked here. Answers for a file that
+    /// has others beside it have `vary: accept-encoding`. Ranges count in what is sent.
+    #[doc(alias("gzip_static", "precompressed_gzip"))]
+    #[must_use]
+    pub fn precompressed(self) -> Self {
+        self.with(|settings| settings.has_variants = true)
+    }
+
+    /// Serves and lists names that begin with a dot too, but for those of files that are
+    /// being stored.
+    #[must_use]
+    pub fn show_hidden(self) -> Self {
+        self.with(|settings| settings.shows_hidden = true)
+    }
+
+    /// Sets the time for which what is held is believed without looking whether it has changed, 1 s unless it
+    /// is set. A file that was changed within the last three seconds is read again then.
+    #[must_use]
+    pub fn fresh_for(self, time: Duration) -> Self {
+        self.with(|settings| settings.fresh_for = time)
+    }
+
+    /// Opens the folder now rather than at the first request, to find out whether it is one. May block.
+    ///
+    /// # Errors
+    /// It is no folder, or may not be read.
+    pub fn open(&self) -> io::Result<()> {
+        self.site().open()
+    }
+
+    /// Returns the handler, for `get`, for a fallback, or for a server without routes. It answers 405 to other
+    /// methods than GET and HEAD.
+    pub fn handler<S: Send + Sync + 'static>(&self) -> impl Handler<S> + Clone + use<S> {
+        let site = self.site();
+        move |exchange: Exchange<S>| answer(Arc::clone(&site), exchange)
+    }
+
+    /// Returns handlers that store files in the folder.
+    pub fn uploads(&self) -> Uploads {
+        Uploads::new(self.site())
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        // What was made for a clone stays as it is.
+        self.site = Arc::default();
+        self
+    }
+
+    /// Returns the server of the folder, which all handlers and clones share.
+    pub(super) fn site(&self) -> Arc<Site> {
+        let site = self.site.get_or_init(|| Arc::new(Site::new(self.path.clone(), self.settings.clone())));
+        Arc::clone(site)
     }
 }
 
-/// Returns true if it names nothing but a file or folder in the one that it is looked for in.
-fn is_plain(segment: &str) -> bool {
-    let is_hidden = segment.starts_with('.') && segment != WELL_KNOWN;
-    // On Windows `\` separates names, and `:` follows a drive or precedes a stream of a file; NUL ends a
-    // name.
-    !is_hidden && !segment.contains(['\\', ':', '\0'])
-}
-
-async fn answer<S: Send + Sync + 'static>(exchange: Exchange<S>, path: PathBuf) -> Result<Sent, Answer> {
-    let found = match ReadFile::open_cached(&path) {
-        Ok(Some(file)) => Ok(Found::File(file)),
-        Ok(None) => on_blocking_thread(move || find(path)).await,
-        Err(error) => Err(error),
-    };
-    match found {
-        Ok(Found::File(file)) => Ok(exchange.respond(Status::OK).send_read(file).await?),
-        Ok(Found::Folder) => Err(redirect(exchange.request().path())),
-        // A name that is longer than names may be, for one.
-        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => Err(Status::NOT_FOUND.into()),
-        Err(error) => Err(Error::io(Phase::Build, error).into()),
-    }
-}
-
-fn find(path: PathBuf) -> io::Result<Found> {
-    match std::fs::metadata(&path)?.is_dir() {
-        true => Ok(Found::Folder),
-        false => ReadFile::open(path).map(Found::File),
-    }
-}
-
-/// Redirects to the same path with a slash at its end. The reference is relative to the parent folder, so
-/// that no path reads as an authority (RFC 3986 §4.2).
-fn redirect(target: &str) -> Answer {
-    let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
-    let last = path.rsplit('/').next().unwrap_or_default();
-    Answer::new(Status::PERMANENT_REDIRECT).header(KnownName::LOCATION, format!("./{last}/{query}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_lead_nowhere_but_into_the_folder() {
-        let folder = Folder::new("/srv");
-        let path = |name: &str| folder.path_of(name.as_bytes());
-        for (name, file) in [
-            ("", "/srv/index.html"),
-            ("a.txt", "/srv/a.txt"),
-            ("a/b/", "/srv/a/b/index.html"),
-            (".well-known/security.txt", "/srv/.well-known/security.txt"),
-            ("a b..c", "/srv/a b..c"),
-            ("a//b", "/srv/a/b"),
-            ("/etc/passwd", "/srv/etc/passwd"),
-            ("//", "/srv/index.html"),
-        ] {
-            assert_eq!(path(name), Some(file.into()), "{name}");
-        }
-        for name in ["..", "a/../b", ".", ".git/config", "/..", "a\\..\\b", "c:", "a\0"] {
-            assert_eq!(path(name), None, "{name}");
-        }
-        assert_eq!(folder.path_of(b"\xff"), None);
-    }
-
-    #[test]
-    fn a_redirect_stays_in_its_folder() {
-        for (target, location) in
-            [("/a/b", "./b/"), ("/a/b?c=/d", "./b/?c=/d"), ("//evil", "./evil/"), ("/a:b", "./a:b/")]
-        {
-            assert_eq!(redirect(target).headers().get("location"), Some(location.as_bytes()));
-        }
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Folder").field("path", &self.path).field("settings", &self.settings).finish()
     }
 }

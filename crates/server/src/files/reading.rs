@@ -17,7 +17,7 @@ use super::{
 };
 
 impl OpenFile {
-    /// Sends a part of the file, which lies within its length; `sent` hears of bytes as they go.
+    /// Sends a part of the file, which lies within its length.
     ///
     /// Bytes that the system has in memory go without a copy if the writer [takes
     /// files](BodyWriter::takes_files) and the file
@@ -31,35 +31,23 @@ impl OpenFile {
     /// # Errors
     /// As [`BodyWriter::write`]; and the file ends before the part does, was changed otherwise than at its
     /// end, or cannot be read.
-    pub async fn send_part(
-        &self,
-        part: Range<u64>,
-        buffers: &FileBuffers,
-        writer: &mut BodyWriter,
-        mut sent: impl FnMut(u64),
-    ) -> Result<(), Error> {
+    pub(crate) async fn send_part(&self, part: Range<u64>, writer: &mut BodyWriter) -> Result<(), Error> {
         // The answer to HEAD drops its content: nothing is read for it.
         let mut rest = if writer.is_muted() { part.end..part.end } else { part };
         let mut sendfile = Sendfile::new(self, writer);
         while !rest.is_empty() {
-            let bytes = match sendfile.send(self, &rest, writer).await? {
+            rest.start += match sendfile.send(self, &rest, writer).await? {
                 Some(bytes) => bytes,
-                None => self.copy(&rest, buffers, writer).await?,
+                None => self.copy(&rest, writer).await?,
             };
-            sent(bytes);
-            rest.start += bytes;
         }
         Ok(())
     }
 
     /// Reads the beginning of what is left of a part, as much as there is room for, and sends it; returns how
     /// many bytes that was.
-    async fn copy(
-        &self,
-        rest: &Range<u64>,
-        buffers: &FileBuffers,
-        writer: &mut BodyWriter,
-    ) -> Result<u64, Error> {
+    async fn copy(&self, rest: &Range<u64>, writer: &mut BodyWriter) -> Result<u64, Error> {
+        let buffers = FileBuffers::shared();
         let _ = writer.writable().await?;
         let buffer = buffers.lend().await?;
         // Others may have used the room meanwhile.

@@ -124,17 +124,21 @@ pub(crate) fn tell_accept(on_error: Option<&OnError>, error: &io::Error) {
 
 /// Bounds what peers can have told of themselves, in all of the process: a flood of them is no flood of
 /// lines.
-static GATE: Gate = Gate(Mutex::new(None), AtomicU64::new(0));
+static GATE: Gate = Gate::new();
 
 /// The number of failures that are told of at once; one more is for each second.
 const TOLD_AT_ONCE_MAX: u32 = 10;
 
 /// The time of the last look, and how many may be told of; then how many were left out since one was told of.
-struct Gate(Mutex<Option<(Instant, u32)>>, AtomicU64);
+pub(crate) struct Gate(Mutex<Option<(Instant, u32)>>, AtomicU64);
 
 impl Gate {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(None), AtomicU64::new(0))
+    }
+
     /// Returns how many were left out before this one, unless it is to be left out as well.
-    fn lets_pass(&self) -> Option<u64> {
+    pub(crate) fn lets_pass(&self) -> Option<u64> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let (since, left) = state.unwrap_or((now, TOLD_AT_ONCE_MAX));
@@ -161,7 +165,7 @@ mod tests {
 
     #[test]
     fn few_pass_at_once() {
-        let gate = Gate(Mutex::new(None), AtomicU64::new(0));
+        let gate = Gate::new();
         let passed = |tries| (0..tries).filter_map(|_| gate.lets_pass()).collect::<Vec<_>>();
         assert_eq!(passed(100), [0; TOLD_AT_ONCE_MAX as usize]);
         let past = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();

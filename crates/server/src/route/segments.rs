@@ -113,6 +113,12 @@ impl Segments {
     pub const OBJECT_KEYS: Self =
         Self { empty: EmptySegments::Keep, dots: DotSegments::Literal, ..Self::STRICT };
 
+    /// Returns true if empty segments are skipped.
+    #[cfg(feature = "files")]
+    pub(crate) fn skips_empty(self) -> bool {
+        self.empty == EmptySegments::Drop
+    }
+
     /// Sets the rule for empty segments.
     #[must_use]
     pub const fn empty_segments(self, empty: EmptySegments) -> Self {

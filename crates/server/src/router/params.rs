@@ -6,6 +6,8 @@ use super::{
     State,
     param_error::{ParamError, Why},
 };
+#[cfg(feature = "files")]
+use crate::route::Segments;
 use crate::{exchange::Exchange, route::decode};
 
 impl<S: Send + Sync + 'static> Exchange<S> {
@@ -66,14 +68,21 @@ impl<S> Exchange<S> {
         decode(raw, captured.options).map_err(|_| ParamError::new(name, Why::BadEscape))
     }
 
-    /// Returns what stands in the path for the last capture of the route, decoded; nothing where it has none.
+    /// Returns the part of the path that the last capture of the route stands for, as it was written, and the
+    /// options of its router: nothing of the path for a route without captures, all behind the slash for a
+    /// request that has no route. `None` for a target that is no path.
     #[cfg(feature = "files")]
-    pub(crate) fn last_param(&self) -> Result<Cow<'_, [u8]>, ParamError> {
+    pub(crate) fn last_capture(&self) -> Option<(&str, Segments)> {
+        let request = self.request();
         let place = self.app().and_then(|app| app.routes.place_of(self.entry()));
-        match place.and_then(|place| place.names.last()) {
-            Some(name) => self.param_bytes(name),
-            None => Ok(Cow::Borrowed(&[])),
-        }
+        let (bytes, options) = match place {
+            None => (request.path_alone().strip_prefix(b"/")?, Segments::STRICT),
+            Some(place) => match place.names.len().checked_sub(1) {
+                Some(last) => (request.capture(last)?, place.options),
+                None => (&[][..], place.options),
+            },
+        };
+        std::str::from_utf8(bytes).ok().map(|path| (path, options))
     }
 
     /// Returns the pattern of the route, such as `/lists/{list}`; `None` for a path that no route has.

@@ -116,6 +116,12 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) dot_files: bool,
 
+    /// Send NAME.br, NAME.zst or NAME.gz for NAME where it is there and the client takes it.
+    ///
+    /// The file beside NAME must have its content, compressed. Nothing is compressed here.
+    #[arg(long)]
+    pub(crate) precompressed: bool,
+
     /// Answer with /index.html where a page is not there.
     ///
     /// Paths without a dot in their last segment are answered so, with 200, where HTML is accepted. It is for

@@ -272,7 +272,7 @@ fn fields_are_added(folder: &Folder, is_always: bool) {
         ("GET", "/a.txt", "range: bytes=0-1", 206),
         ("GET", "/a.txt", "range: bytes=9-", 416),
         ("GET", "/a.txt", "if-match: \"b\"", 412),
-        ("GET", "/folder", "x: y", 301),
+        ("GET", "/folder", "x: y", 308),
         ("GET", "/folder/", "x: y", 200),
         ("GET", "/absent", "x: y", 404),
         ("GET", "/../a", "x: y", 404),

@@ -14,7 +14,7 @@ fn a_folder_is_its_index_or_a_list() {
     assert_eq!((answer.status, &*answer.text()), (200, "<!doctype html><title>index</title>"));
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     let answer = served.get("folder?a=b");
-    assert_eq!((answer.status, &*answer.header("location")), (301, "/folder/?a=b"));
+    assert_eq!((answer.status, &*answer.header("location")), (308, "./folder/?a=b"));
     assert_eq!(served.get("small.txt/").status, 404);
 
     let answer = served.get("a%20&%20b/");

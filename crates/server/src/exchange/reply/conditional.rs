@@ -28,10 +28,14 @@ impl Reply {
     /// exchange.respond(alula::Status::OK).header("etag", "\"v7\"").send_conditional(&value).await
     /// # }
     /// ```
-    pub async fn send_conditional(mut self, content: impl AsRef<[u8]>) -> Result<Sent, Error> {
+    pub async fn send_conditional(self, content: impl AsRef<[u8]>) -> Result<Sent, Error> {
         self.check_status()?;
-        let content = content.as_ref();
-        let selection = self.select(content.len() as u64, false);
+        self.send_selected(content.as_ref(), false).await
+    }
+
+    /// Sends this content in the same way, with a date that may be strong (RFC 9110 §8.8.2.2).
+    pub(crate) async fn send_selected(mut self, content: &[u8], is_date_strong: bool) -> Result<Sent, Error> {
+        let selection = self.select(content.len() as u64, is_date_strong);
         self.describe(&selection, content.len() as u64)?;
         match selection {
             Selection::Whole => self.send(content).await,

@@ -8,7 +8,7 @@ use alula_net::{Error, Phase, Sent};
 use crate::{
     conditional::Selection,
     exchange::reply::Reply,
-    files::{FileBuffers, OpenFile, ReadFile, media_type, on_blocking_thread},
+    files::{OpenFile, ReadFile, content_coding, media_type, on_blocking_thread},
 };
 
 impl Reply {
@@ -20,7 +20,7 @@ impl Reply {
     /// elsewhere. A file of at most 16 KiB is read when it is opened, and sent with its head; of a larger one
     /// nothing is read before the peer has room. On Linux what the system has in memory is opened and read at
     /// once; all else takes a thread for blocking work. Over HTTP/1.1 in clear text a file of more than 64
-    /// KiB goes to the socket without a copy there ([`send_part`](OpenFile::send_part)). Allocates. Dropping
+    /// KiB goes to the socket without a copy there . Allocates. Dropping
     /// the future part-way resets the stream.
     ///
     /// # Errors
@@ -40,12 +40,7 @@ impl Reply {
             Ok(None) => on_blocking_thread(move || ReadFile::open(path)).await,
             Err(error) => Err(error),
         };
-        self.send_read(read.map_err(|error| Error::io(Phase::Build, error))?).await
-    }
-
-    /// Sends a file that may have been read.
-    pub(crate) async fn send_read(self, read: ReadFile) -> Result<Sent, Error> {
-        self.check_status()?;
+        let read = read.map_err(|error| Error::io(Phase::Build, error))?;
         self.send_opened(&read.file, read.content).await
     }
 
@@ -80,9 +75,16 @@ impl Reply {
         }
     }
 
+    /// Sends all of a file with any status.
+    pub(crate) async fn send_whole(mut self, file: &OpenFile) -> Result<Sent, Error> {
+        let length = file.length();
+        self.headers_mut().set(KnownName::CONTENT_LENGTH, Decimal::of(length).as_bytes())?;
+        self.send_part_of(file, 0..length).await
+    }
+
     async fn send_part_of(self, file: &OpenFile, part: Range<u64>) -> Result<Sent, Error> {
         let mut writer = self.stream().await?;
-        file.send_part(part, FileBuffers::shared(), &mut writer, drop).await?;
+        file.send_part(part, &mut writer).await?;
         writer.finish().await
     }
 
@@ -91,7 +93,7 @@ impl Reply {
         let mut writer = self.stream().await?;
         for (index, part) in parts.iter().enumerate() {
             writer.write(multipart.head(index)).await?;
-            file.send_part(part.clone(), FileBuffers::shared(), &mut writer, drop).await?;
+            file.send_part(part.clone(), &mut writer).await?;
         }
         writer.finish_content(multipart.close()).await
     }
@@ -101,6 +103,11 @@ impl Reply {
 fn describe_file(headers: &mut FieldSection, file: &OpenFile) -> Result<(), FieldError> {
     if !headers.contains_known(KnownName::CONTENT_TYPE) {
         headers.append(KnownName::CONTENT_TYPE, media_type(file.path()))?;
+        if let (false, Some(coding)) =
+            (headers.contains_known(KnownName::CONTENT_ENCODING), content_coding(file.path()))
+        {
+            headers.append(KnownName::CONTENT_ENCODING, coding)?;
+        }
     }
     if !headers.contains_known(KnownName::ETAG) {
         headers.push_known(KnownName::ETAG, file.etag().as_str().as_bytes(), FieldFlags::NONE);

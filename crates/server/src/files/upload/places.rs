@@ -23,12 +23,14 @@ const SLOW_BELOW: u64 = 32 * 1024;
 const JUDGED_AFTER: Duration = Duration::from_secs(2);
 
 /// The places of all uploads, of which there are so many.
+#[derive(Debug)]
 pub(super) struct Places {
     most: usize,
     held: Mutex<Vec<Arc<Upload>>>,
 }
 
 /// An upload that has a place.
+#[derive(Debug)]
 struct Upload {
     peer: IpAddr,
     began: Instant,

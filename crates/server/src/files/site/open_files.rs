@@ -5,8 +5,9 @@
 
 use std::{fs::File, io, ops::Deref, path::Path, sync::Arc};
 
-use alula::files;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::files::open_file::OpenFile;
 
 /// Half of the descriptors that a process may have by default.
 pub(super) const OPEN_MAX: usize = 512;
@@ -17,8 +18,8 @@ pub(super) struct OpenFiles {
 }
 
 /// An open file that is counted.
-pub(super) struct OpenFile {
-    file: files::OpenFile,
+pub(super) struct CountedFile {
+    file: OpenFile,
     _place: OwnedSemaphorePermit,
 }
 
@@ -33,18 +34,18 @@ impl OpenFiles {
     ///
     /// # Errors
     /// [`OPEN_MAX`] are open already, or the system says nothing of the file.
-    pub(super) fn hold(&self, file: File, path: &Path) -> io::Result<Arc<OpenFile>> {
+    pub(super) fn hold(&self, file: File, path: &Path) -> io::Result<Arc<CountedFile>> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| io::ErrorKind::QuotaExceeded)?;
-        let file = files::OpenFile::from_std(file, path)?;
-        Ok(Arc::new(OpenFile { file, _place: place }))
+        let file = OpenFile::from_std(file, path)?;
+        Ok(Arc::new(CountedFile { file, _place: place }))
     }
 }
 
-impl Deref for OpenFile {
-    type Target = files::OpenFile;
+impl Deref for CountedFile {
+    type Target = OpenFile;
 
-    fn deref(&self) -> &files::OpenFile {
+    fn deref(&self) -> &OpenFile {
         &self.file
     }
 }

@@ -37,17 +37,18 @@ struct Weight;
 
 impl Weighter<String, Arc<Entry>> for Weight {
     fn weight(&self, path: &String, entry: &Arc<Entry>) -> u64 {
-        let content = match &entry.content {
+        let weight = |content: &Content| match content {
             Content::Held(bytes) => bytes.len() as u64,
             Content::Open(_) => OPEN_WEIGHT,
         };
+        let content: u64 = entry.forms().map(|form| weight(&form.content)).sum();
         // A path may be spelled in many ways, and long ones.
         ENTRY_WEIGHT + content + 2 * path.len() as u64
     }
 }
 
 impl Cache {
-    /// An empty one, in which an entry is believed for so long.
+    /// Makes an empty cache, in which an entry is believed for so long.
     pub(super) fn new(fresh_for: Duration) -> Self {
         let options = OptionsBuilder::new()
             .shards(SHARDS)
@@ -78,12 +79,12 @@ impl Cache {
         entry.age(self.epoch.elapsed()).is_some_and(|age| age < self.fresh_for)
     }
 
-    /// The present on the clock of entries.
+    /// Returns the present on the clock of entries.
     pub(super) fn clock(&self) -> Duration {
         self.epoch.elapsed()
     }
 
-    /// Holds what was loaded just now, if there is room for it.
+    /// Holds an entry that was loaded just now, if there is room for it.
     pub(super) fn insert(&self, path: &str, entry: &Arc<Entry>) {
         let mut lent = self.lent();
         if lent.len() == lent.capacity() {

@@ -9,8 +9,7 @@ use std::{
 use cap_std::fs::{Dir, OpenOptions};
 use tokio::{fs::File, io::AsyncWriteExt as _};
 
-use super::target::INCOMING;
-use crate::random;
+use crate::files::site::target::INCOMING;
 
 /// A file that nobody is to see yet. Dropped before its end it is removed.
 pub(super) struct Incoming {
@@ -39,7 +38,9 @@ impl Incoming {
     /// # Errors
     /// The folder takes no file.
     pub(super) fn begin(folder: Arc<Dir>) -> io::Result<Self> {
-        let name = PathBuf::from(format!("{INCOMING}{:016x}", random::number()));
+        let mut chance = [0; 8];
+        getrandom::fill(&mut chance).map_err(io::Error::other)?;
+        let name = PathBuf::from(format!("{INCOMING}{:016x}", u64::from_ne_bytes(chance)));
         let file = folder.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
         let file = File::from_std(file.into_std());
         Ok(Self { file, hidden: Hidden { folder, name } })
