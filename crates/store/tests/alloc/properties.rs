@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use crate::resources::{Kept, Wire};
+use crate::resources::{Kept, Wire, config};
+use alula_store::Store;
 use alula_store::engine::BucketName;
 use alula_store::fuzzing::n_val;
 use alula_testkit::allocations;
@@ -11,10 +12,12 @@ use serde_json::json;
 /// Riak §9.1: a bucket's own value, its type's, a default, and a type that was not made.
 pub(crate) fn looking_properties_up_allocates_nothing() {
     crate::block_on(async {
-        let wire = Wire::open(&Kept::default(), &[("plain", json!({"n_val": 2}))], false).await;
+        let (engine, types) = (Kept::default(), [("plain", json!({"n_val": 2}))]);
+        let wire = Wire::open(&engine, &types, false).await;
         wire.put("/types/plain/buckets/own/props", r#"{"props":{"n_val":1}}"#).is(204).await;
+        let store = Store::open(engine, config(&types)).await.expect("types that can be");
         let n_val_of = |bucket_type: &str, bucket: &str| {
-            n_val(&wire.store, BucketName { bucket_type: bucket_type.as_bytes(), bucket: bucket.as_bytes() })
+            n_val(&store, BucketName { bucket_type: bucket_type.as_bytes(), bucket: bucket.as_bytes() })
         };
         let look_up = || {
             let found = [

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use crate::support::broken::Broken;
-use crate::support::seeded::{
-    Case, Seed, check, clients, config, get, json, open, put, put_typed, servers, text,
-};
+use crate::support::seeded::{Seed, check, clients, config, get, json, open, put, put_typed, servers};
 use alula::testing::Wire;
 use alula_store::Store;
 use alula_store::engine::{EngineError, Memory};
@@ -22,47 +20,6 @@ async fn small() -> Store<Memory> {
     put_typed(&store, "maps", "typed", "t", Seed::plain()).await;
     put_typed(&store, "maps", "b", "other", Seed::plain()).await;
     store
-}
-
-#[tokio::test]
-async fn keys_are_one_object() {
-    let keys = r#"{"keys":["a","b/c","d e"]}"#;
-    let cases = [
-        // Riak §10.1: all keys in one object.
-        json("/buckets/b/keys?keys=true", keys),
-        // Riak §2: a path without a type addresses the default one.
-        json("/types/default/buckets/b/keys?keys=true", keys),
-        json("/types/maps/buckets/b/keys?keys=true", r#"{"keys":["other"]}"#),
-        // Riak §10.1: a bucket without keys has none; every bucket exists.
-        json("/buckets/none/keys?keys=true", r#"{"keys":[]}"#),
-        // Riak §10.1: any other or missing parameter.
-        json("/buckets/b/keys", "{}"),
-        json("/buckets/b/keys?keys=false", "{}"),
-        json("/buckets/b/keys?keys=TRUE", "{}"),
-        json("/buckets/b/keys?keys", "{}"),
-        json("/types/maps/buckets/b/keys", "{}"),
-        // Riak §1.3: names are case sensitive, the first of repeated ones wins, unknown ones are ignored.
-        json("/buckets/b/keys?KEYS=true", "{}"),
-        json("/buckets/b/keys?keys=true&keys=stream", keys),
-        json("/buckets/b/keys?x=1&keys=tr%75e&&returnbody=maybe", keys),
-        // Riak §1.2: slashes too many do no harm, and segments are decoded after they are cut.
-        json("//buckets//b//keys//?keys=true", keys),
-        json("/buckets/%62/keys/?keys=true", keys),
-        // Riak §4: the timeout is in milliseconds.
-        json("/buckets/b/keys?keys=true&timeout=60000", keys),
-    ];
-    check(&small().await, &cases).await;
-}
-
-#[tokio::test]
-async fn keys_are_a_run_of_objects() {
-    let cases = [
-        // Riak §10.1: objects without separators, the last one empty.
-        json("/buckets/b/keys?keys=stream", r#"{"keys":["a","b/c","d e"]}{"keys":[]}"#),
-        json("/types/maps/buckets/typed/keys?keys=stream", r#"{"keys":["t"]}{"keys":[]}"#),
-        json("/buckets/none/keys?keys=stream", r#"{"keys":[]}"#),
-    ];
-    check(&small().await, &cases).await;
 }
 
 #[tokio::test]
@@ -103,83 +60,6 @@ async fn a_list_without_time_ends_with_an_error() {
     check(&store, &cases).await;
 }
 
-#[tokio::test]
-async fn timeouts_are_numbers() {
-    let cases = [
-        // Riak §4: what is said of a timeout that is none, before anything else is looked at.
-        text("/buckets/b/keys?keys=true&timeout=soon", 400, "Bad timeout value \"soon\"\n"),
-        text("/buckets/b/keys?keys=stream&timeout=-1", 400, "Bad timeout value \"-1\"\n"),
-        text("/buckets/b/keys?timeout=", 400, "Bad timeout value \"\"\n"),
-        text("/buckets?buckets=true&timeout=1.5", 400, "Bad timeout value \"1.5\"\n"),
-        text("/riak/b?keys=true&timeout=1s", 400, "Bad timeout value \"1s\"\n"),
-        // 0 is the longest time.
-        json("/buckets/b/keys?keys=true&timeout=0", r#"{"keys":["a","b/c","d e"]}"#),
-    ];
-    check(&small().await, &cases).await;
-}
-
-#[tokio::test]
-async fn types_have_to_be_made() {
-    let unknown = "Unknown bucket type: other\n";
-    let cases = [
-        // Riak §2, §19: a type that was not made.
-        text("/types/other/buckets/b/keys?keys=true", 404, unknown),
-        text("/types/other/buckets/b/keys?keys=stream", 404, unknown),
-        text("/types/other/buckets/b/keys", 404, unknown),
-        text("/types/other/buckets?buckets=true", 404, unknown),
-        text("/types/other/buckets", 404, unknown),
-    ];
-    check(&small().await, &cases).await;
-}
-
-#[tokio::test]
-async fn lists_can_be_switched_off() {
-    let mut config = config();
-    config.lists = false;
-    let store = Store::open(Memory::new(), config).await.expect("a store");
-    put(&store, "b", "k", Seed::plain()).await;
-    let cases = [
-        // Riak §10.3: each form has its name.
-        text("/buckets/b/keys?keys=true", 403, "Operation '{riak_kv,list_keys}' is not enabled"),
-        text("/buckets/b/keys?keys=stream", 403, "Operation '{riak_kv,stream_list_keys}' is not enabled"),
-        text("/types/maps/buckets/b/keys?keys=true", 403, "Operation '{riak_kv,list_keys}' is not enabled"),
-        text("/riak/b?keys=true", 403, "Operation '{riak_kv,list_keys}' is not enabled"),
-        text("/riak/b?keys=stream", 403, "Operation '{riak_kv,stream_list_keys}' is not enabled"),
-        text("/buckets?buckets=true", 403, "Operation '{riak_kv,list_buckets}' is not enabled"),
-        text("/buckets?buckets=stream", 403, "Operation '{riak_kv,stream_list_buckets}' is not enabled"),
-        text("/riak?buckets=true", 403, "Operation '{riak_kv,list_buckets}' is not enabled"),
-        // Riak §1.5: what is forbidden is found before a type that is unknown.
-        text("/types/other/buckets/b/keys?keys=true", 403, "Operation '{riak_kv,list_keys}' is not enabled"),
-        // Riak §1.5: what is malformed is found before what is forbidden.
-        text("/buckets/b/keys?keys=true&timeout=x", 400, "Bad timeout value \"x\"\n"),
-        // Nothing is listed, so nothing is refused.
-        json("/buckets/b/keys", "{}"),
-        json("/buckets", r#"{"buckets":[]}"#),
-    ];
-    check(&store, &cases).await;
-}
-
-/// Riak §1.5, §1.7: one media type is offered.
-#[tokio::test]
-async fn lists_are_json_or_not_at_all() {
-    for client in clients(&small().await) {
-        for (accept, status) in [
-            ("application/json", 200),
-            ("*/*", 200),
-            ("multipart/mixed, application/json, */*;q=0.5", 200),
-            ("text/html", 406),
-            ("application/json;q=0", 406),
-        ] {
-            for path in ["/buckets/b/keys?keys=true", "/buckets/b/keys?keys=stream", "/buckets?buckets=true"]
-            {
-                let call = client.get("http://test/").path(path).header("accept", accept);
-                let response = call.send().await.expect("an answer");
-                assert_eq!(response.status(), status, "{path} {accept}");
-            }
-        }
-    }
-}
-
 /// Riak §10.4: properties come first, as a member or as an object.
 #[tokio::test]
 async fn older_clients_find_properties_before_keys() {
@@ -197,34 +77,6 @@ async fn older_clients_find_properties_before_keys() {
         assert_eq!(objects[0]["props"], whole["props"]);
         assert_eq!(objects[1], serde_json::json!({"keys": NAMES}));
         assert_eq!(objects[2], serde_json::json!({"keys": []}));
-    }
-}
-
-#[tokio::test]
-async fn older_clients_can_leave_properties_out() {
-    let not_found = "<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>";
-    let cases = [
-        // Riak §10.4: with `props=false` there are no properties, but the first object of a stream stays.
-        json("/riak/b?keys=true&props=false", r#"{"keys":["a","b/c","d e"]}"#),
-        json("/riak/b?keys=stream&props=false", r#"{}{"keys":["a","b/c","d e"]}{"keys":[]}"#),
-        json("/riak/none?keys=stream&props=false", r#"{}{"keys":[]}"#),
-        json("/riak/b?keys=true&props=false&timeout=0", r#"{"keys":["a","b/c","d e"]}"#),
-        // Riak §10.4: neither properties nor keys.
-        Case { path: "/riak/b?props=false", status: 404, media_type: "text/html", content: not_found },
-        Case {
-            path: "/riak/b?keys=no&props=false",
-            status: 404,
-            media_type: "text/html",
-            content: not_found,
-        },
-    ];
-    check(&small().await, &cases).await;
-    for client in clients(&small().await) {
-        let put = client.put("http://test/").path("/riak/b?props=false").body("{}");
-        assert_eq!(put.send().await.expect("an answer").status(), 404);
-        let delete = client.delete("http://test/").path("/riak/b").send().await.expect("an answer");
-        // Riak §9.3: properties are not taken back on this path.
-        assert_eq!(delete.status(), 405);
     }
 }
 

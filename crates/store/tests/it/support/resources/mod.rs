@@ -67,9 +67,8 @@ pub(crate) fn config(types: &[(&str, Value)]) -> Config {
     config
 }
 
-/// A store and a client of it.
+/// A client of a store.
 pub(crate) struct Wire {
-    pub(crate) store: Store<Kept>,
     client: Client,
     version: &'static str,
 }
@@ -81,7 +80,7 @@ impl Wire {
         let server = TestServer::new(store.routes().expect("routes that agree"));
         let server = if is_http2 { server.http2() } else { server };
         let version = if is_http2 { "HTTP/2" } else { "HTTP/1.1" };
-        Self { store, client: server.client(), version }
+        Self { client: server.client(), version }
     }
 
     pub(crate) fn get<'a>(&'a self, path: &'a str) -> Ask<'a> {
