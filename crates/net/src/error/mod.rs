@@ -62,12 +62,7 @@ pub(crate) struct Facts {
     pub(crate) place: Option<Arc<str>>,
     /// The work that failed, in words, if neither phase nor cause says it.
     pub(crate) work: Option<&'static str>,
-    /// The limit that the peer exceeded.
-    pub(crate) exceeded: Option<Exceeded>,
-    /// The value of the limit that the peer ran into.
-    pub(crate) value: Option<Value>,
-    /// The time limit.
-    pub(crate) after: Option<Duration>,
+    pub(crate) limits: LimitFacts,
     /// The addresses that were tried.
     pub(crate) tried: Option<Arc<[Attempt]>>,
     /// The error of the operating system, the transport or another source.
@@ -76,6 +71,17 @@ pub(crate) struct Facts {
     pub(crate) occupied: Occupied,
     /// The debug data of a GOAWAY frame (RFC 9113 §6.8).
     pub(crate) goaway: Option<Arc<[u8]>>,
+}
+
+/// The limits that a failure is about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LimitFacts {
+    /// The limit that the peer exceeded.
+    pub(crate) exceeded: Option<Exceeded>,
+    /// The value of the limit that the peer ran into.
+    pub(crate) value: Option<Value>,
+    /// The time limit.
+    pub(crate) after: Option<Duration>,
 }
 
 /// The step at which a call failed.
@@ -126,9 +132,7 @@ impl Error {
             asked: None,
             place: None,
             work: None,
-            exceeded: None,
-            value: None,
-            after: None,
+            limits: LimitFacts::default(),
             tried: None,
             source: None,
             occupied: Occupied::default(),
@@ -201,13 +205,13 @@ impl Error {
 
     /// Returns the time limit, if the failure is a deadline that passed.
     pub fn after(&self) -> Option<Duration> {
-        self.0.after
+        self.0.limits.after
     }
 
     /// Returns the limit that the peer exceeded, with the value that was seen and the value of the limit, if
     /// that is the cause.
     pub fn exceeded(&self) -> Option<Exceeded> {
-        self.0.exceeded
+        self.0.limits.exceeded
     }
 
     /// Returns the addresses that were tried, in order, when no connection could be opened.
@@ -296,7 +300,9 @@ impl Error {
     #[must_use]
     pub fn in_spite_of(self, given: Option<Duration>) -> Self {
         match given {
-            Some(given) if self.0.after.is_none() => self.knowing(|facts| facts.after = Some(given)),
+            Some(given) if self.0.limits.after.is_none() => {
+                self.knowing(|facts| facts.limits.after = Some(given))
+            }
             _ => self,
         }
     }
@@ -367,8 +373,8 @@ impl Error {
             Cause::Peer(rule) | Cause::Connection(ConnectionError::Peer(rule)) => rule.is_of_limit(),
             _ => false,
         };
-        match exceeded.filter(|_| is_cause && self.0.exceeded.is_none()) {
-            Some(exceeded) => self.knowing(|facts| facts.exceeded = Some(exceeded)),
+        match exceeded.filter(|_| is_cause && self.0.limits.exceeded.is_none()) {
+            Some(exceeded) => self.knowing(|facts| facts.limits.exceeded = Some(exceeded)),
             None => self,
         }
     }
@@ -492,7 +498,7 @@ impl Error {
     pub(crate) fn overrun(phase: Phase, overrun: Overrun, limits: &Limits) -> Self {
         let retry = if matches!(phase, Phase::Handshake) { Retry::Safe } else { Retry::IfIdempotent };
         let error = Self::new(phase, Cause::Overrun(overrun), retry);
-        error.knowing(|facts| facts.value = overrun.value(limits))
+        error.knowing(|facts| facts.limits.value = overrun.value(limits))
     }
 
     /// Creates the error of a command that the machine refused; nothing was sent.

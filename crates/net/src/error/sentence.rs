@@ -53,7 +53,7 @@ impl fmt::Display for Sentence<'_> {
 }
 
 fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
-    if let Some(exceeded) = facts.exceeded {
+    if let Some(exceeded) = facts.limits.exceeded {
         return write!(f, "{}: {exceeded}", facts.phase);
     }
     match (&facts.cause, facts.phase) {
@@ -62,7 +62,7 @@ fn what_happened(f: &mut fmt::Formatter<'_>, facts: &Facts) -> fmt::Result {
         (Cause::Io(..) | Cause::Sink(..), phase) => broken(f, facts, phase),
         #[cfg(feature = "tls")]
         (Cause::Tls(error), phase) => crate::tls::errors::write(f, error, phase),
-        (Cause::Overrun(overrun), phase) => over(f, *overrun, phase, facts.value),
+        (Cause::Overrun(overrun), phase) => over(f, *overrun, phase, facts.limits.value),
         // Nothing had begun yet, or it is said by the cause.
         (cause, Phase::Build | Phase::Queue | Phase::Resolve | Phase::Connect | Phase::Proxy) => cause.fmt(f),
         (
@@ -103,7 +103,7 @@ fn over(
 
 fn timed_out(f: &mut fmt::Formatter<'_>, facts: &Facts, phase: Phase) -> fmt::Result {
     f.write_str("timed out")?;
-    if let Some(after) = facts.after {
+    if let Some(after) = facts.limits.after {
         write!(f, " after {}", Seconds(after))?;
     }
     write!(f, " {phase}")?;
