@@ -156,6 +156,6 @@ impl Call<'_> {
     /// error.
     fn headers_mut(&mut self) -> Option<&mut FieldSection> {
         let Request::Plain(plain) = &mut self.request else { return None };
-        Some(&mut plain.head_mut(self.client).fields)
+        Some(&mut plain.head_mut(&self.client).fields)
     }
 }

@@ -20,15 +20,17 @@ use crate::{
 };
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
+///
+/// It owns what it needs, as [`Call`](crate::Call) does: it may be sent from another thread.
 #[must_use = "a call does nothing until it is sent"]
 pub struct Call<'a> {
-    driver: &'a Arc<Driver>,
     call: crate::request::call::Call<'a>,
+    driver: Arc<Driver>,
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(driver: &'a Arc<Driver>, call: crate::request::call::Call<'a>) -> Self {
-        Self { driver, call }
+    pub(super) fn new(driver: &Arc<Driver>, call: crate::request::call::Call<'a>) -> Self {
+        Self { call, driver: driver.clone() }
     }
 
     pub(crate) fn inner(&self) -> &crate::request::call::Call<'a> {
@@ -193,6 +195,6 @@ impl<'a> Call<'a> {
     /// As [`Self::send`].
     pub fn open(self) -> Result<(BodyWriter, PendingResponse), Error> {
         let (writer, pending) = self.driver.wait_for_call(self.call.open())?;
-        Ok((BodyWriter::new(self.driver, writer), PendingResponse::new(self.driver, pending)))
+        Ok((BodyWriter::new(&self.driver, writer), PendingResponse::new(&self.driver, pending)))
     }
 }

@@ -54,38 +54,38 @@ impl Client {
     /// Begins a GET request to this URL (RFC 9110 §9.3.1).
     ///
     /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
-    pub fn get<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn get<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("GET", url)
     }
 
     /// Begins a HEAD request to this URL (RFC 9110 §9.3.2).
-    pub fn head<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn head<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("HEAD", url)
     }
 
     /// Begins a POST request to this URL (RFC 9110 §9.3.3).
-    pub fn post<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn post<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("POST", url)
     }
 
     /// Begins a PUT request to this URL (RFC 9110 §9.3.4).
-    pub fn put<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn put<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("PUT", url)
     }
 
     /// Begins a PATCH request to this URL (RFC 5789 §2).
-    pub fn patch<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn patch<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("PATCH", url)
     }
 
     /// Begins a DELETE request to this URL (RFC 9110 §9.3.5).
-    pub fn delete<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn delete<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.request("DELETE", url)
     }
 
     /// Begins a request with any method, given by its type or its name; it is sent as it is spelled (RFC 9110
     /// §9.1). A method that is no token is reported by `send`.
-    pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn request<'a>(&self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
         Call::new(&self.driver, self.driver.client().request(method, url))
     }
 
@@ -97,8 +97,8 @@ impl Client {
         self.driver.client().prepare(method, url)
     }
 
-    /// Sends a prepared request. Allocates nothing once warm.
-    pub fn call<'a>(&'a self, prepared: &'a Prepared) -> Call<'a> {
+    /// Begins a call of a prepared request, which it shares. Allocates nothing once warm.
+    pub fn call<'a>(&self, prepared: &Prepared) -> Call<'a> {
         Call::new(&self.driver, self.driver.client().call(prepared))
     }
 }

@@ -18,8 +18,8 @@ pub struct Response {
 }
 
 impl Response {
-    pub(super) fn new(driver: &Arc<Driver>, response: crate::response::Response) -> Self {
-        Self { driver: driver.clone(), response: Some(response) }
+    pub(super) fn new(driver: Arc<Driver>, response: crate::response::Response) -> Self {
+        Self { driver, response: Some(response) }
     }
 
     /// The status (RFC 9110 §15).
@@ -251,7 +251,8 @@ impl PendingResponse {
     /// How the stream ended; and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio runtime.
     pub fn response(mut self) -> Result<Response, Error> {
         let pending = self.pending.take().ok_or_else(|| Error::usage("the response was asked for"))?;
-        Ok(Response::new(&self.driver, self.driver.wait(pending.response())?))
+        let response = self.driver.wait(pending.response())?;
+        Ok(Response::new(self.driver.clone(), response))
     }
 }
 

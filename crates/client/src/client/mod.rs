@@ -37,6 +37,21 @@ const SPARE_HEAD_BYTES: usize = 4 * 1024;
 /// runtime on which it was opened: calls use connections of their own runtime alone, and bounds on
 /// connections are for each runtime. A response has to be read before the runtime ends on which its call was
 /// sent ([`Cause::RuntimeEnded`](crate::Cause::RuntimeEnded)), and while that is driven.
+///
+/// A call has its own handle on the client, so that it may be sent by a task of its own:
+///
+/// ```no_run
+/// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = alula::Client::new()?;
+/// let sent: Vec<_> = (1..=3)
+///     .map(|page| tokio::spawn(client.get(format!("https://example.com/pages/{page}")).send()))
+///     .collect();
+/// for response in sent {
+///     println!("{}", response.await??.status());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,

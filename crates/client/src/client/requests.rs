@@ -18,45 +18,45 @@ impl Client {
     /// Begins a GET request to this URL (RFC 9110 §9.3.1).
     ///
     /// Allocates nothing once warm when the URL begins with an origin used before, written the same way.
-    pub fn get<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn get<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("GET"), url.into_url_text())
     }
 
     /// Begins a HEAD request to this URL (RFC 9110 §9.3.2).
-    pub fn head<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn head<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("HEAD"), url.into_url_text())
     }
 
     /// Begins a POST request to this URL (RFC 9110 §9.3.3).
-    pub fn post<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn post<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("POST"), url.into_url_text())
     }
 
     /// Begins a PUT request to this URL (RFC 9110 §9.3.4).
-    pub fn put<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn put<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("PUT"), url.into_url_text())
     }
 
     /// Begins a PATCH request to this URL (RFC 5789 §2).
-    pub fn patch<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn patch<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("PATCH"), url.into_url_text())
     }
 
     /// Begins a DELETE request to this URL (RFC 9110 §9.3.5).
-    pub fn delete<'a>(&'a self, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn delete<'a>(&self, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(Cow::Borrowed("DELETE"), url.into_url_text())
     }
 
     /// Begins a request with any method, given by its type or its name; it is sent as it is spelled (RFC 9110
     /// §9.1). A method that is no token is reported by `send`.
-    pub fn request<'a>(&'a self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
+    pub fn request<'a>(&self, method: impl IntoMethod<'a>, url: impl IntoUrl<'a>) -> Call<'a> {
         self.begin(method.into_method_text(), url.into_url_text())
     }
 
-    fn begin<'a>(&'a self, method: Cow<'a, str>, url: Cow<'a, str>) -> Call<'a> {
+    fn begin<'a>(&self, method: Cow<'a, str>, url: Cow<'a, str>) -> Call<'a> {
         match self.locate(url) {
-            Ok((origin, path)) => Call::plain(self, origin, method, path),
-            Err(error) => Call::failed(self, error),
+            Ok((origin, path)) => Call::plain(self.clone(), origin, method, path),
+            Err(error) => Call::failed(self.clone(), error),
         }
     }
 
@@ -70,8 +70,8 @@ impl Client {
         Ok(Prepare::new(self, origin, user, method.into_method_text().into_owned(), path.as_str()))
     }
 
-    /// Sends a prepared request. Allocates nothing once warm.
-    pub fn call<'a>(&'a self, prepared: &'a Prepared) -> Call<'a> {
-        Call::prepared(self, prepared)
+    /// Begins a call of a prepared request, which it shares. Allocates nothing once warm.
+    pub fn call<'a>(&self, prepared: &Prepared) -> Call<'a> {
+        Call::prepared(self.clone(), prepared.clone())
     }
 }

@@ -29,8 +29,8 @@ impl Call<'_> {
     pub(crate) fn add_cookies(&mut self) -> Result<(), Error> {
         let Some(jar) = &self.client.settings().policy.jar else { return Ok(()) };
         let Some(url) = self.request.url().filter(|url| jar.has_some_for(url)) else { return Ok(()) };
-        let plain = self.request.make_plain(self.client)?;
-        let fields = &mut plain.head_mut(self.client).fields;
+        let plain = self.request.make_plain(&self.client)?;
+        let fields = &mut plain.head_mut(&self.client).fields;
         plain.own_cookies = jar.add_to(fields, &url)?.map(Vec::into_boxed_slice);
         Ok(())
     }

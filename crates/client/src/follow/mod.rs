@@ -279,23 +279,22 @@ impl Call<'_> {
 
     /// Returns what tells the request apart from others that this call sends.
     fn identity(&mut self) -> Result<Vec<u8>, Error> {
-        let client = self.client;
-        let bare = client.settings().policy.user_agent.alone();
-        Ok(self.request.make_plain(client)?.identity(bare))
+        let bare = self.client.settings().policy.user_agent.alone();
+        Ok(self.request.make_plain(&self.client)?.identity(bare))
     }
 
     /// Makes the request the one that comes after the one to this URL.
     fn turn(&mut self, step: &Step, from: Option<&Url>) -> Result<(), Error> {
         let (origin, path) = self.client.locate_from(self.request.origin()?, &step.to)?;
         let policy = &self.client.settings().policy;
-        let plain = self.request.make_plain(self.client)?;
+        let plain = self.request.make_plain(&self.client)?;
         let leaves = !plain.origin.is_same_as(&origin);
         let trusts_all = policy.redirects.trusts_all;
         let is_bared = plain.origin.scheme == "https" && origin.scheme == "http";
         #[cfg(feature = "cookies")]
         // Cookies are chosen anew for the new URL, from the jar and not from the last request.
         plain.take_cookies_out()?;
-        let fields = &mut plain.head_mut(self.client).fields;
+        let fields = &mut plain.head_mut(&self.client).fields;
         rewrite(fields, step, leaves && !trusts_all, is_bared);
         if let Some(from) = from.filter(|_| policy.redirects.has_referer) {
             refer(fields, from, is_bared)?;

@@ -24,6 +24,23 @@ use crate::{
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
 ///
+/// It owns what it needs, the client included: a `Call<'static>` and the future that sends it may go to another
+/// task. The lifetime is that of a URL, path, method or value that it was given by reference; text that is
+/// handed over ([`IntoText`]), and what is in a prepared request, bounds no lifetime.
+///
+/// ```no_run
+/// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
+/// # let client = alula::Client::new()?;
+/// fn item(client: &alula::Client, id: u32) -> alula::Call<'static> {
+///     client.get(format!("https://example.com/items/{id}")).header("accept", "text/plain")
+/// }
+///
+/// let response = tokio::spawn(item(&client, 17).send());
+/// println!("{}", response.await??.status());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Hosts
 /// A field `host` says whom the request is for, in place of the authority of its URL (RFC 9110 §7.2):
 /// HTTP/1.1 sends it first, HTTP/2 as `:authority`. All else stays the URL's: the connection, the name that
@@ -32,7 +49,7 @@ use crate::{
 /// asked for, which takes the host from the URL (RFC 9112 §3.2.2).
 #[must_use = "a call does nothing until it is sent"]
 pub struct Call<'a> {
-    pub(crate) client: &'a Client,
+    pub(crate) client: Client,
     pub(crate) request: Request<'a>,
     pub(crate) deadline: TimeLimit,
     pub(crate) parts: Parts,
@@ -50,38 +67,32 @@ pub(crate) struct CallTimes {
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn plain(
-        client: &'a Client,
-        origin: Arc<Origin>,
-        method: Cow<'a, str>,
-        path: Path<'a>,
-    ) -> Self {
+    pub(crate) fn plain(client: Client, origin: Arc<Origin>, method: Cow<'a, str>, path: Path<'a>) -> Self {
         let has_user = path.has_user();
         let mut call = Self::new(client, Request::Plain(Plain::new(origin, method, path)));
         call.parts.is_incomplete |= has_user;
         call
     }
 
-    pub(crate) fn prepared(client: &'a Client, prepared: &'a Prepared) -> Self {
+    pub(crate) fn prepared(client: Client, prepared: Prepared) -> Self {
         Self::new(client, Request::Prepared(prepared, Given::default()))
     }
 
-    pub(crate) fn failed(client: &'a Client, error: Error) -> Self {
+    pub(crate) fn failed(client: Client, error: Error) -> Self {
         let mut call = Self::new(client, Request::None);
         call.note(error);
         call
     }
 
-    pub(crate) fn new(client: &'a Client, request: Request<'a>) -> Self {
+    pub(crate) fn new(client: Client, request: Request<'a>) -> Self {
         let settings = client.settings();
-        let parts = Parts::new(settings);
         Self {
-            client,
             request,
             deadline: settings.deadlines.total.into(),
             head_timeout: settings.deadlines.head.into(),
             read_timeout: settings.deadlines.idle.into(),
-            parts,
+            parts: Parts::new(settings),
+            client,
         }
     }
 
@@ -130,7 +141,7 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn set(mut self, hole: Hole, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         match &mut self.request {
-            Request::Prepared(_, given) => given.set(self.client, hole, value.as_ref()),
+            Request::Prepared(_, given) => given.set(&self.client, hole, value.as_ref()),
             Request::Plain(_) => {
                 self.note(Error::usage("this request has no holes: only a prepared request has"))
             }
@@ -181,9 +192,8 @@ impl<'a> Call<'a> {
 
     #[inline]
     fn add_with(&mut self, add: impl FnOnce(&mut FieldSection) -> Result<(), FieldError>) {
-        let client = self.client;
         let added = match &mut self.request {
-            Request::Plain(plain) => add(&mut plain.head_mut(client).fields).map_err(Error::from),
+            Request::Plain(plain) => add(&mut plain.head_mut(&self.client).fields).map_err(Error::from),
             Request::Prepared(..) => {
                 Err(Error::usage("a prepared request takes no further fields: make a hole"))
             }
@@ -292,8 +302,8 @@ impl Call<'_> {
 impl Drop for Call<'_> {
     fn drop(&mut self) {
         match &mut self.request {
-            Request::Plain(plain) => plain.give_back(self.client),
-            Request::Prepared(_, given) => given.give_back(self.client),
+            Request::Plain(plain) => plain.give_back(&self.client),
+            Request::Prepared(_, given) => given.give_back(&self.client),
             Request::None => {}
         }
     }

@@ -45,7 +45,7 @@ impl Call<'_> {
         if let Request::Plain(plain) = &mut self.request {
             let user = plain.path.take_user();
             let origin = plain.origin.clone();
-            let fields = &mut plain.head_mut(self.client).fields;
+            let fields = &mut plain.head_mut(&self.client).fields;
             if let Some(user) = user {
                 user.add(fields)?;
             }

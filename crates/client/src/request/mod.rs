@@ -32,14 +32,14 @@ pub(crate) enum Request<'a> {
     /// The call has failed while it was built; there is no request.
     None,
     Plain(Plain<'a>),
-    Prepared(&'a Prepared, Given<'a>),
+    Prepared(Prepared, Given<'a>),
 }
 
 impl Request<'_> {
     pub(crate) fn origin(&self) -> Result<&Arc<Origin>, Error> {
         match self {
             Self::Plain(plain) => Ok(&plain.origin),
-            Self::Prepared(prepared, ..) => Ok(&prepared.origin),
+            Self::Prepared(prepared, ..) => Ok(prepared.origin()),
             Self::None => Err(Error::usage("the call has no request: its URL or its method was refused")),
         }
     }
@@ -76,7 +76,7 @@ impl Request<'_> {
     pub(crate) fn url(&self) -> Option<Url> {
         let (origin, path, fragment) = match self {
             Self::Plain(plain) => (&plain.origin, plain.path.as_str(), plain.path.fragment()),
-            Self::Prepared(prepared, given) => (&prepared.origin, prepared.path(given), None),
+            Self::Prepared(prepared, given) => (prepared.origin(), prepared.path(given), None),
             Self::None => return None,
         };
         let path = Some(path).filter(|path| path.starts_with('/'))?;

@@ -35,7 +35,6 @@ pub struct Prepare {
 /// Clones share the plan; send it from as many tasks as you like.
 #[derive(Clone)]
 pub struct Prepared {
-    pub(crate) origin: Arc<Origin>,
     plan: Arc<Plan>,
 }
 
@@ -45,6 +44,7 @@ pub struct Hole(usize);
 
 /// The request in each form in which it may be sent.
 struct Plan {
+    origin: Arc<Origin>,
     /// The forms, indexed by whether the path is given with the call, then by whether a length is stated.
     forms: [[net::Prepared; 2]; 2],
     /// The parts that it was made of, for a request that differs from all forms.
@@ -165,13 +165,14 @@ impl Prepare {
         let form = |path, length: bool| self.form(path, length && !states_length);
         let forms = [[form(false, false)?, form(false, true)?], [form(true, false)?, form(true, true)?]];
         let plan = Plan {
+            origin: self.origin,
             forms,
             is_idempotent: Method::parse(&self.parts.method).is_ok_and(Method::is_idempotent),
             expects_continue: self.parts.fields.expects_continue(),
             states_length,
             made_of: self.parts,
         };
-        Ok(Prepared { origin: self.origin, plan: Arc::new(plan) })
+        Ok(Prepared { plan: Arc::new(plan) })
     }
 
     /// Adds what the client adds by itself; a hole counts as a field.
@@ -232,7 +233,12 @@ impl Parts {
 
 impl Prepared {
     pub(crate) fn made_of(&self) -> MadeOf<'_> {
-        self.plan.made_of.shown(&self.origin)
+        self.plan.made_of.shown(&self.plan.origin)
+    }
+
+    #[inline]
+    pub(crate) fn origin(&self) -> &Arc<Origin> {
+        &self.plan.origin
     }
 
     pub(crate) fn is_idempotent(&self) -> bool {
@@ -258,7 +264,7 @@ impl Prepared {
 
     /// The same request, built step by step in `head`. No length is stated yet.
     #[cold]
-    pub(crate) fn to_plain<'a>(&'a self, given: &Given<'a>, mut head: Box<Head>) -> Result<Plain<'a>, Error> {
+    pub(crate) fn to_plain<'a>(&self, given: &Given<'a>, mut head: Box<Head>) -> Result<Plain<'a>, Error> {
         let Parts { method, host, fields, holes, .. } = &self.plan.made_of;
         head.fields.copy_from(fields);
         for (hole, name) in holes.iter().enumerate() {
@@ -267,9 +273,9 @@ impl Prepared {
         let path = match &given.path {
             Some(Cow::Owned(path)) => Path::Owned(path.clone()),
             Some(Cow::Borrowed(path)) => Path::Given(path),
-            None => Path::Given(&self.plan.made_of.path),
+            None => Path::Owned(self.plan.made_of.path.clone()),
         };
-        let mut plain = Plain::new(self.origin.clone(), Cow::Borrowed(method.as_str()), path);
+        let mut plain = Plain::new(self.plan.origin.clone(), Cow::Owned(method.clone()), path);
         plain.head = Some(head);
         if host.is_some() {
             plain.rare_mut().host.clone_from(host);

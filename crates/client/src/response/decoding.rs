@@ -39,9 +39,8 @@ impl Call<'_> {
 
     /// Says which codings can be decoded, unless the caller has, or wants a range of the content.
     pub(crate) fn accept_codings(&mut self) -> Result<(), Error> {
-        let client = self.client;
         if let (true, Request::Plain(plain)) = (self.parts.decompress, &mut self.request) {
-            let fields = &mut plain.head.get_or_insert_with(|| client.lend_head()).fields;
+            let fields = &mut plain.head.get_or_insert_with(|| self.client.lend_head()).fields;
             // A range of coded content counts coded bytes (RFC 9110 §14.2): no decoder can begin in the
             // middle.
             if !fields.contains(KnownName::ACCEPT_ENCODING) && !fields.contains(KnownName::RANGE) {

@@ -50,10 +50,10 @@ impl Call<'_> {
 
     /// Takes what the task needs of the call, whose request stays as it is.
     fn held(&mut self, conn: Reserved, began: Instant, times: CallTimes) -> Result<HeldRequest, Error> {
-        let plain = self.request.make_plain(self.client)?;
+        let plain = self.request.make_plain(&self.client)?;
         Ok(HeldRequest {
             client: self.client.clone(),
-            request: Request::Plain(plain.to_owned(self.client)),
+            request: Request::Plain(plain.to_owned(&self.client)),
             conn,
             began,
             times,
@@ -121,7 +121,7 @@ impl HeldRequest {
     /// Sends the head.
     async fn open(self, ends: bool) -> Result<Stream, Error> {
         let Self { client, request, mut conn, began, times, limits, is_watched, hears_interim } = self;
-        let mut call = Call::new(&client, request);
+        let mut call = Call::new(client, request);
         [call.deadline, call.head_timeout, call.read_timeout] = limits;
         call.parts.is_watched = is_watched;
         let conn = Some(conn.take());

@@ -237,7 +237,7 @@ impl Call<'_> {
         }
         self.complete()?;
         self.accept_codings()?;
-        self.request.state_length(self.client, length)?;
+        self.request.state_length(&self.client, length)?;
         self.settle()
     }
 

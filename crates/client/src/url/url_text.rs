@@ -20,7 +20,7 @@ use crate::url::text::IntoText;
 /// ```no_run
 /// use alula::{Call, Client};
 ///
-/// fn item(client: &Client, id: u32) -> Call<'_> {
+/// fn item(client: &Client, id: u32) -> Call<'static> {
 ///     client.get(format!("https://example.com/items/{id}"))
 /// }
 ///

@@ -5,6 +5,7 @@ mod guesses;
 mod methods;
 mod pairs;
 mod replies;
+mod spawned;
 mod urls;
 mod zones;
 

@@ -7,12 +7,12 @@ use alula::{Call, Cause, Client, blocking};
 use super::{blocking_client, clients, said, said_at_once, start};
 
 /// A call of a URL that is made here.
-fn item<'c>(client: &'c Client, origin: &str, id: u32) -> Call<'c> {
+fn item(client: &Client, origin: &str, id: u32) -> Call<'static> {
     let url = format!("{origin}/items/{id}");
     client.get(url)
 }
 
-fn item_that_waits<'c>(client: &'c blocking::Client, origin: &str, id: u32) -> blocking::Call<'c> {
+fn item_that_waits(client: &blocking::Client, origin: &str, id: u32) -> blocking::Call<'static> {
     let url = format!("{origin}/items/{id}");
     client.get(url).query([("id", id)])
 }

@@ -33,9 +33,8 @@ impl Call<'_> {
     }
 
     fn authorize(mut self, credentials: Result<Credentials, Error>) -> Self {
-        let client = self.client;
         let set = credentials.and_then(|credentials| match &mut self.request {
-            Request::Plain(plain) => credentials.set(&mut plain.head_mut(client).fields),
+            Request::Plain(plain) => credentials.set(&mut plain.head_mut(&self.client).fields),
             Request::Prepared(..) => Err(Error::usage(
                 "a prepared request takes no credentials with a call: add them when it is prepared",
             )),

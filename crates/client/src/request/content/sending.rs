@@ -60,7 +60,6 @@ impl Call<'_> {
 
     /// Opens what has to be, and says what the content is; gives its length.
     async fn open_content(&mut self) -> Result<Option<u64>, Error> {
-        let client = self.client;
         let Given::Content(content) = &mut self.parts.rare_mut().content else {
             return Err(Error::usage(
                 "the content was sent and cannot be sent again: give bytes or a file instead of a reader",
@@ -70,7 +69,7 @@ impl Call<'_> {
             piece.open().await?;
         }
         if let (Some(media_type), Request::Plain(plain)) = (&content.media_type, &mut self.request) {
-            let fields = &mut plain.head_mut(client).fields;
+            let fields = &mut plain.head_mut(&self.client).fields;
             if !fields.contains(KnownName::CONTENT_TYPE) {
                 fields.append(KnownName::CONTENT_TYPE, media_type.as_bytes())?;
             }
