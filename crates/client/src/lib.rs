@@ -49,7 +49,7 @@ pub use cookies::{Jar, NetscapeImport, SkippedLine};
 pub use follow::outcome::Setback;
 pub use follow::redirects::{Follow, Redirect};
 pub use follow::retries::Retries;
-pub use observe::watching::{ConnectionFacts, ExchangeEvent, ReceivedHead, SentHead};
+pub use observe::event::{ConnectionFacts, ExchangeEvent, ReceivedHead, SentHead};
 pub use request::call::Call;
 pub use request::content::{Content, IntoPairs, Multipart, Part};
 pub use request::method_text::IntoMethod;

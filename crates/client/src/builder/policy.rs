@@ -11,7 +11,7 @@ use crate::{
         redirects::{Follow, Redirect, Redirects},
         retries::{Budget, Retries},
     },
-    observe::watching::Watcher,
+    observe::event::Watcher,
     request::user_agent::UserAgent,
 };
 

@@ -7,6 +7,7 @@ mod connector;
 mod elsewhere;
 mod known_limits;
 mod local;
+pub(crate) mod progress;
 mod proxied;
 mod proxy;
 mod resolve;
@@ -56,11 +57,11 @@ use self::{
 use crate::tls::trust::server_name;
 use crate::{
     builder::{Connecting, Settings},
+    connecting::progress::note,
     observe::{
         connections,
-        watching::{self, Watcher},
+        event::{self, Watcher},
     },
-    pool::progress::note,
     url::{location::Location, zone::Zone},
 };
 
@@ -262,7 +263,7 @@ impl Route {
                 };
                 if let (Setback::Elsewhere(error), true) = (&setback, are_several) {
                     let told = io::Error::new(elsewhere::kind_of(error), error.to_string());
-                    watching::not_connected(self.watcher(), address, &told);
+                    event::not_connected(self.watcher(), address, &told);
                 }
                 Err(setback)
             }
@@ -301,7 +302,7 @@ impl Route {
             let chosen = zone.choose_interface(host, &mut addresses);
             chosen.map_err(|error| Error::io(Phase::Resolve, error).about(host))?;
         }
-        watching::resolved(self.watcher(), host, &addresses);
+        event::resolved(self.watcher(), host, &addresses);
         Ok(addresses)
     }
 
@@ -315,10 +316,10 @@ impl Route {
         let dial = |address: SocketAddr| {
             let failed = &failed;
             async move {
-                watching::connecting(watcher, address);
+                event::connecting(watcher, address);
                 let connected = self.by().local.connect(address).await;
                 let connected = connected.inspect_err(|error| {
-                    watching::not_connected(watcher, address, error);
+                    event::not_connected(watcher, address, error);
                     let attempt = Attempt { address, failure: error.kind() };
                     failed.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
                 });
@@ -331,7 +332,7 @@ impl Route {
             let has_failed = |address| failed.iter().any(|failed| failed.address == address);
             // The others were given up when the time was over.
             for late in error.tried().iter().filter(|tried| !has_failed(tried.address)) {
-                watching::not_connected(watcher, late.address, &io::ErrorKind::TimedOut.into());
+                event::not_connected(watcher, late.address, &io::ErrorKind::TimedOut.into());
             }
         })?;
         self.probe(&stream).map_err(|error| Error::io(Phase::Connect, error))?;

@@ -29,7 +29,7 @@ use super::{
 };
 #[cfg(feature = "tls")]
 use super::{proxy::broken, through::for_proxy};
-use crate::observe::watching;
+use crate::observe::event;
 #[cfg(feature = "tls")]
 use crate::tls::trust::server_name;
 
@@ -102,7 +102,7 @@ impl Route {
 
     fn tell_of_tunnel(&self, proxy: &Server, status: Option<Status>) {
         if let Some(watcher) = self.watcher() {
-            watching::tunnelled(watcher, &format!("{}:{}", proxy.host, proxy.port), status);
+            event::tunnelled(watcher, &format!("{}:{}", proxy.host, proxy.port), status);
         }
     }
 

@@ -27,7 +27,7 @@ use crate::{
         redirects::{Step, drain, may_redirect, refer, refused, rewrite},
         retries::{Retries, Wait},
     },
-    observe::watching,
+    observe::event,
     pool::origin::Origin,
     request::call::{Call, CallTimes},
     response::Response,
@@ -259,9 +259,9 @@ impl Call<'_> {
     fn tell_of(&self, setback: Setback<'_>, verdict: &Verdict) {
         let Some(watcher) = self.watcher() else { return };
         match verdict {
-            Verdict::Withheld(reason) => watching::not_retried(watcher, setback, reason),
+            Verdict::Withheld(reason) => event::not_retried(watcher, setback, reason),
             Verdict::Unasked => {}
-            Verdict::Again(_) => watching::retrying(watcher, setback, verdict.wait().unwrap_or_default()),
+            Verdict::Again(_) => event::retrying(watcher, setback, verdict.wait().unwrap_or_default()),
         }
     }
 

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use crate::{
-    observe::watching::{self, Watcher},
+    observe::event::{self, Watcher},
     response::Response,
     url::{reference::lacks_host, zone::Zone},
 };
@@ -244,7 +244,7 @@ pub(crate) async fn drain(mut response: Response, watcher: Option<&Watcher>) {
         if let Some(watcher) = watcher.filter(|_| body.is_ended())
             && let Ok(Some(trailers)) = body.trailers().await
         {
-            watching::ended(watcher, version, trailers);
+            event::ended(watcher, version, trailers);
         }
     };
     // A response that takes longer is dropped.

@@ -13,11 +13,11 @@ use crate::{request::call::Call, response::Response};
 pub(crate) mod connections;
 #[cfg(feature = "metrics")]
 mod counted;
+pub(crate) mod event;
 #[cfg(feature = "tracing")]
 mod logged;
 #[cfg(feature = "tracing")]
 mod spanned;
-pub(crate) mod watching;
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 mod words;
 

@@ -12,7 +12,6 @@ pub(crate) mod opening;
 pub(crate) mod origin;
 pub(crate) mod origins;
 pub(crate) mod pools;
-pub(crate) mod progress;
 mod queue;
 pub(crate) mod runtimes;
 mod shared;

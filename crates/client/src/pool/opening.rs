@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use alula_net::{Conn, Error, Phase};
 use tokio::sync::Notify;
 
-use crate::pool::progress::Progress;
+use crate::connecting::progress::Progress;
 
 /// The outcome, once it is known. All who wait are told of it, in the order in which they came.
 pub(crate) struct Opening {

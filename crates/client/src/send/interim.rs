@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use alula_fields::{FieldSection, Status};
 use alula_net::{Error, Stream};
 
-use crate::observe::watching::{self, Watcher};
+use crate::observe::event::{self, Watcher};
 
 /// Is told of interim responses. Nobody locks it: it makes a call that may be shared of a function that may
 /// not.
@@ -30,7 +30,7 @@ pub(crate) async fn hear(
     while let Some(head) = stream.interim().await? {
         let status = head.status().unwrap_or(Status::CONTINUE);
         if let Some(watcher) = watcher {
-            watching::hinted(watcher, stream.version(), &head);
+            event::hinted(watcher, stream.version(), &head);
         }
         if let Some(hook) = &mut hook {
             hook(status, &head.fields);

@@ -18,7 +18,7 @@ use alula_net::{
 use tokio::time::Instant;
 
 use crate::{
-    observe::{RequestObserver, watching},
+    observe::{RequestObserver, event},
     request::call::{Call, CallTimes},
     response::Response,
     send::{
@@ -122,7 +122,7 @@ impl Call<'_> {
     #[cold]
     fn told_failed(&self, error: Error) -> Error {
         let error = self.named(error);
-        watching::failed(self.watcher(), &error);
+        event::failed(self.watcher(), &error);
         error
     }
 
@@ -207,7 +207,7 @@ impl Call<'_> {
     /// Makes the response that the caller is handed once its head has come.
     pub(crate) fn answered(&self, stream: Stream, received: Received) -> Response {
         if let Some(watcher) = self.watcher() {
-            watching::answered(watcher, stream.version(), &received.head);
+            event::answered(watcher, stream.version(), &received.head);
         }
         #[cfg(feature = "cookies")]
         self.keep_cookies(&received.head.fields);

@@ -6,7 +6,7 @@ use crate::{
     builder::Decoding,
     observe::{
         RequestObserver,
-        watching::{self, Watcher},
+        event::{self, Watcher},
     },
     response::Response,
     send::{
@@ -90,11 +90,11 @@ impl PendingResponse {
         };
         let outcome = observer.within(head).await;
         let (stream, received) = outcome.inspect_err(|error| {
-            watching::failed(watcher.as_ref(), error);
+            event::failed(watcher.as_ref(), error);
             observer.end(Err(error));
         })?;
         if let Some(watcher) = &watcher {
-            watching::answered(watcher, stream.version(), &received.head);
+            event::answered(watcher, stream.version(), &received.head);
         }
         #[cfg(feature = "cookies")]
         if let Some(cookies) = &self.cookies {

@@ -7,7 +7,7 @@ use alula_net::{Conn, Error, Stream};
 use tokio::time::Instant;
 
 use crate::{
-    observe::watching::{self, Watcher},
+    observe::event::{self, Watcher},
     request::call::Call,
 };
 
@@ -37,8 +37,8 @@ impl Call<'_> {
         let stream = opened.await?;
         let opened = stream.opened().and_then(|opened| opened.secured.or(opened.connected));
         let is_reused = opened.is_none_or(|opened| opened <= began);
-        watching::connected(watcher, &stream, is_reused);
-        watching::sent(watcher, stream.version(), bytes);
+        event::connected(watcher, &stream, is_reused);
+        event::sent(watcher, stream.version(), bytes);
         Ok(stream)
     }
 }
