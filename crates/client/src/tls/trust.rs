@@ -16,8 +16,8 @@ use alula_net::{Error, Speaks};
 
 use crate::tls::agreement;
 use identity::identity;
-use pinned::{Pin, Pinned};
-use verifier::{Rooted, Verifier};
+use pinned::{Pin, Pins};
+use verifier::{Rooted, Trusted, Verifier};
 
 mod identity;
 mod pem;
@@ -30,7 +30,7 @@ pub(crate) struct Trust {
     added: Vec<CertificateDer<'static>>,
     revoked: Vec<CertificateRevocationListDer<'static>>,
     /// The pinned keys; `None` accepts any key.
-    pins: Option<Vec<Pin>>,
+    pins: Option<Pins>,
     anything: bool,
     identity: Option<Arc<SingleCertAndKey>>,
     logs_keys: bool,
@@ -96,7 +96,7 @@ impl Trust {
     /// with it (RFC 8446 §2.2): rustls keeps what 256 servers have given.
     pub(crate) fn config(&self, speaks: Speaks) -> Result<ClientConfig, Error> {
         let provider = Arc::new(self.provider()?);
-        let verifier = self.verifier(&provider)?;
+        let verifier = Arc::new(self.verifier(&provider)?);
         let only = self.only_version.as_ref().map(std::slice::from_ref);
         let builder = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(only.unwrap_or(&[&TLS13, &TLS12]))
@@ -132,23 +132,13 @@ impl Trust {
         Ok(provider)
     }
 
-    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
-        let verifier = match self.verifier.as_ref().filter(|_| !self.anything) {
-            Some(given) => given.clone(),
-            None => self.own_verifier(provider)?,
+    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Verifier, Error> {
+        let trusted = match &self.verifier {
+            _ if self.anything => Trusted::Anything(provider.signature_verification_algorithms),
+            Some(given) => Trusted::Given(given.clone()),
+            None => Trusted::Rooted(self.rooted(provider.clone())?),
         };
-        Ok(match &self.pins {
-            // A pin is asked for beside trust, not in place of it.
-            Some(pins) => Arc::new(Pinned::new(verifier, pins.clone())),
-            None => verifier,
-        })
-    }
-
-    fn own_verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, Error> {
-        Ok(Arc::new(Verifier {
-            algorithms: provider.signature_verification_algorithms,
-            rooted: if self.anything { None } else { Some(self.rooted(provider.clone())?) },
-        }))
+        Ok(Verifier { trusted, pins: self.pins.clone() })
     }
 
     fn rooted(&self, provider: Arc<CryptoProvider>) -> Result<Rooted, Error> {

@@ -3,96 +3,53 @@
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
-    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-    pki_types::{CertificateDer, ServerName, UnixTime},
-    server::ParsedCertificate,
-};
+use rustls::{CertificateError, Error, OtherError, pki_types::CertificateDer, server::ParsedCertificate};
 
 use alula_net::PinMismatch;
 
 /// SHA-256 of a `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1).
 pub(crate) type Pin = [u8; 32];
 
-/// Asks another verifier, and then looks whether the certificate has one of the keys.
-#[derive(Debug)]
-pub(super) struct Pinned {
-    inner: Arc<dyn ServerCertVerifier>,
-    pins: Vec<Pin>,
-}
+/// The keys of which a server has to have one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pins(Vec<Pin>);
 
-impl Pinned {
-    pub(super) fn new(inner: Arc<dyn ServerCertVerifier>, pins: Vec<Pin>) -> Self {
-        Self { inner, pins }
+impl Pins {
+    pub(super) fn extend(&mut self, pins: impl IntoIterator<Item = Pin>) {
+        self.0.extend(pins);
     }
 
-    fn has(&self, key: &[u8]) -> bool {
-        let hash = digest(&SHA256, key);
-        self.pins.iter().any(|pin| pin == hash.as_ref())
-    }
-
-    fn is_pinned(&self, end_entity: &CertificateDer<'_>) -> Result<bool, Error> {
-        // The server shows its key alone then (RFC 7250 §3).
-        if self.inner.requires_raw_public_keys() {
-            return Ok(self.has(end_entity));
-        }
-        Ok(self.has(&ParsedCertificate::try_from(end_entity)?.subject_public_key_info()))
-    }
-}
-
-impl ServerCertVerifier for Pinned {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let verified = self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp, now)?;
-        match self.is_pinned(end_entity)? {
-            true => Ok(verified),
+    /// Checks the key in a certificate, or one that is shown alone (RFC 7250 §3).
+    pub(super) fn check(&self, end_entity: &CertificateDer<'_>, is_key_alone: bool) -> Result<(), Error> {
+        let is_pinned = match is_key_alone {
+            true => self.has(end_entity),
+            false => self.has(&ParsedCertificate::try_from(end_entity)?.subject_public_key_info()),
+        };
+        match is_pinned {
+            true => Ok(()),
             false => Err(CertificateError::Other(OtherError(Arc::new(PinMismatch))).into()),
         }
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.inner.verify_tls12_signature(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.inner.verify_tls13_signature(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.inner.supported_verify_schemes()
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        self.inner.requires_raw_public_keys()
-    }
-
-    fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
-        self.inner.root_hint_subjects()
+    fn has(&self, key: &[u8]) -> bool {
+        let hash = digest(&SHA256, key);
+        self.0.iter().any(|pin| pin == hash.as_ref())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use rcgen::{CertificateParams, KeyPair, PublicKeyData as _};
+    use rustls::{
+        DigitallySignedStruct, SignatureScheme,
+        client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        pki_types::{ServerName, UnixTime},
+    };
 
-    use super::*;
+    use super::{
+        super::verifier::{Trusted, Verifier},
+        *,
+    };
 
     /// Trusts anything, be it a certificate or a key alone.
     #[derive(Debug)]
@@ -148,7 +105,8 @@ mod tests {
         let name = ServerName::try_from("a.example").unwrap();
         for (takes_keys, shown) in [(false, certificate.der().clone()), (true, public.into())] {
             for (pins, is_pinned) in [(vec![[0; 32], pin], true), (vec![[0; 32]], false), (vec![], false)] {
-                let pinned = Pinned::new(Arc::new(Trusting { takes_keys }), pins);
+                let trusted = Trusted::Given(Arc::new(Trusting { takes_keys }));
+                let pinned = Verifier { trusted, pins: Some(Pins(pins)) };
                 let verified = pinned.verify_server_cert(&shown, &[], &name, &[], UnixTime::now());
                 assert_eq!(verified.is_ok(), is_pinned, "{takes_keys}");
                 assert_eq!(pinned.requires_raw_public_keys(), takes_keys);

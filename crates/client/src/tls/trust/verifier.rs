@@ -1,9 +1,9 @@
-//! The check of certificates: whether they lead to a root, and who is trusted without.
+//! The check of certificates: whether they lead to a root, who is trusted without, and the keys that were pinned.
 
 use std::sync::Arc;
 
 use rustls::{
-    CertificateError, DigitallySignedStruct, SignatureScheme,
+    CertificateError, DigitallySignedStruct, DistinguishedName, SignatureScheme,
     client::{
         WebPkiServerVerifier,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -14,12 +14,35 @@ use rustls::{
     server::ParsedCertificate,
 };
 
-/// Checks signatures, and certificates where they have to lead to a root.
+use super::pinned::Pins;
+
+/// Checks the certificates of servers: whom they are to be trusted by, and then for the keys that were pinned.
 #[derive(Debug)]
 pub(super) struct Verifier {
-    pub(super) algorithms: WebPkiSupportedAlgorithms,
-    /// The trusted roots; `None` accepts any certificate.
-    pub(super) rooted: Option<Rooted>,
+    pub(super) trusted: Trusted,
+    /// The pinned keys; `None` accepts any key.
+    pub(super) pins: Option<Pins>,
+}
+
+/// The certificates that are trusted.
+#[derive(Debug)]
+pub(super) enum Trusted {
+    /// Any; signatures have to be right all the same.
+    Anything(WebPkiSupportedAlgorithms),
+    Rooted(Rooted),
+    /// Those that a verifier of the program takes.
+    Given(Arc<dyn ServerCertVerifier>),
+}
+
+impl Verifier {
+    /// Returns the verifier that all else is asked of, or the algorithms where anything is trusted.
+    fn asked(&self) -> Result<&dyn ServerCertVerifier, &WebPkiSupportedAlgorithms> {
+        match &self.trusted {
+            Trusted::Anything(algorithms) => Err(algorithms),
+            Trusted::Rooted(rooted) => Ok(&*rooted.verifier),
+            Trusted::Given(given) => Ok(&**given),
+        }
+    }
 }
 
 impl ServerCertVerifier for Verifier {
@@ -31,15 +54,20 @@ impl ServerCertVerifier for Verifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let Some(rooted) = &self.rooted else {
-            return Ok(ServerCertVerified::assertion());
-        };
-        match rooted.verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp, now) {
-            Err(error) if is_authority_itself(&error) || is_of_unknown_issuer(&error) => {
-                rooted.verify_itself(end_entity, server_name)
+        let verified = self.asked().map_or(Ok(ServerCertVerified::assertion()), |asked| {
+            asked.verify_server_cert(end_entity, intermediates, server_name, ocsp, now)
+        });
+        let verified = match (verified, &self.trusted) {
+            (Err(error), Trusted::Rooted(rooted))
+                if is_authority_itself(&error) || is_of_unknown_issuer(&error) =>
+            {
+                rooted.verify_itself(end_entity, server_name)?
             }
-            result => result,
-        }
+            (verified, _) => verified?,
+        };
+        // A pin is asked for beside trust, not in place of it.
+        self.pins.as_ref().map_or(Ok(()), |pins| pins.check(end_entity, self.requires_raw_public_keys()))?;
+        Ok(verified)
     }
 
     fn verify_tls12_signature(
@@ -48,7 +76,10 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.algorithms)
+        match self.asked() {
+            Ok(asked) => asked.verify_tls12_signature(message, certificate, signed),
+            Err(algorithms) => verify_tls12_signature(message, certificate, signed, algorithms),
+        }
     }
 
     fn verify_tls13_signature(
@@ -57,11 +88,23 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.algorithms)
+        match self.asked() {
+            Ok(asked) => asked.verify_tls13_signature(message, certificate, signed),
+            Err(algorithms) => verify_tls13_signature(message, certificate, signed, algorithms),
+        }
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
+        let schemes = ServerCertVerifier::supported_verify_schemes;
+        self.asked().map_or_else(WebPkiSupportedAlgorithms::supported_schemes, schemes)
+    }
+
+    fn requires_raw_public_keys(&self) -> bool {
+        self.asked().is_ok_and(|asked| asked.requires_raw_public_keys())
+    }
+
+    fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
+        self.asked().ok()?.root_hint_subjects()
     }
 }
 
