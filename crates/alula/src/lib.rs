@@ -52,9 +52,9 @@ pub use alula_client::blocking;
 #[cfg(feature = "client")]
 pub use alula_client::{
     Call, Client, ClientBuilder, ConnectionFacts, Connector, Content, Destination, Dialling, ExchangeEvent,
-    Follow, Hole, IntoMethod, IntoPairs, IntoText, IntoUrl, Multipart, Part, PendingResponse, Prepare,
-    Prepared, Proxy, ReceivedHead, Redirect, Resolve, Resolving, Response, Retries, SentHead, Setback,
-    StatusError, SystemResolver, Timing, Transport, check_url,
+    Follow, Hole, IntoMethod, IntoPairs, IntoText, IntoUrl, Multipart, Observer, Part, PendingResponse,
+    Prepare, Prepared, Proxy, ReceivedHead, Redirect, Resolve, Resolving, Response, Retries, SentHead,
+    Setback, StatusError, SystemResolver, Timing, Transport, check_url,
 };
 #[cfg(all(feature = "client", feature = "cookies"))]
 pub use alula_client::{Jar, NetscapeImport, SkippedLine};

@@ -128,6 +128,17 @@ fn get_shows_head_and_content() {
 }
 
 #[test]
+fn observer_shows_the_steps_of_a_call() {
+    let origin = format!("http://127.0.0.1:{}", start());
+    let (output, steps) = succeed("observer", &[&format!("{origin}/large")]);
+    assert_eq!(output, "500000 bytes\n");
+    let steps: Vec<&str> = steps.lines().map(|line| line.trim_start().split_once(' ').unwrap().1).collect();
+    let connected = format!("connected to {origin} by HTTP/1.1");
+    let expected = [&*format!("trying {}", &origin[7..]), &connected, "sent a head of 3 lines"];
+    assert_eq!(steps, [&expected[..], &["the head of the answer: 200 OK"]].concat());
+}
+
+#[test]
 fn prepared_sends_as_often_as_asked() {
     let port = start();
     let (out, _) = succeed("prepared", &[&format!("http://127.0.0.1:{port}/large"), "20"]);

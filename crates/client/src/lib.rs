@@ -50,6 +50,7 @@ pub use follow::outcome::Setback;
 pub use follow::redirects::{Follow, Redirect};
 pub use follow::retries::Retries;
 pub use observe::event::{ConnectionFacts, ExchangeEvent, ReceivedHead, SentHead};
+pub use observe::observer::Observer;
 pub use request::call::Call;
 pub use request::content::{Content, IntoPairs, Multipart, Part};
 pub use request::method_text::IntoMethod;

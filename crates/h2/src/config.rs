@@ -44,9 +44,6 @@ pub struct Config {
     pub leniency: Leniency,
     /// True if [`poll_trace`](crate::Connection::poll_trace) tells of every frame.
     pub trace: bool,
-    /// True if [`sent_head`](crate::Connection::sent_head) tells of the last field section that was sent;
-    /// costs a second decoder.
-    pub keep_sent_head: bool,
 }
 
 /// The faults of a server's responses that are forgiven, one by one; none by default.
@@ -74,7 +71,6 @@ impl Default for Config {
             settings_timeout: Duration::from_secs(30),
             leniency: Leniency::default(),
             trace: false,
-            keep_sent_head: false,
         }
     }
 }

@@ -2,7 +2,10 @@
 //! nothing is kept without an observer.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::fmt;
+
+use alula_hpack::Encoder;
 
 use crate::frame::error_code::ErrorCode;
 use crate::frame::priority::Priority;
@@ -90,11 +93,11 @@ pub(crate) struct Trace {
 const KEPT_MAX: usize = 1024;
 
 impl Trace {
-    pub(crate) fn new(keeps_frames: bool, keeps_head: bool) -> Self {
+    pub(crate) fn new(keeps_frames: bool) -> Self {
         Self {
-            enabled: keeps_frames || keeps_head,
+            enabled: keeps_frames,
             keeps_frames,
-            sent_head: SentHead::new(keeps_head),
+            sent_head: SentHead::default(),
             begun: None,
             frames: VecDeque::new(),
         }
@@ -111,9 +114,16 @@ impl Trace {
         self.sent_head.read(block);
     }
 
-    /// Returns the lines of the head that was sent last.
-    pub(crate) fn sent_head(&self) -> &[u8] {
-        self.sent_head.lines()
+    /// Begins to read back the heads that this encoder writes.
+    pub(crate) fn keep_heads_of(&mut self, encoder: &Encoder) {
+        self.sent_head.begin(encoder);
+        self.enabled = true;
+    }
+
+    /// Ends that, and returns the lines of the head that was sent last.
+    pub(crate) fn take_head(&mut self) -> Vec<u8> {
+        self.enabled = self.keeps_frames;
+        self.sent_head.end()
     }
 
     #[inline]
@@ -226,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_a_line() {
-        let mut trace = Trace::new(true, false);
+        let mut trace = Trace::new(true);
         let header = |kind, flags, stream, length| FrameHeader { length, kind, flags, stream };
         trace.record(true, header(FrameKind::HEADERS, 0x5, 1, 40), &[]);
         trace.record(false, header(FrameKind::WINDOW_UPDATE, 0, 0, 4), &[0, 0, 1, 0]);
@@ -250,7 +260,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_when_nobody_watches_and_little_when_nobody_asks() {
         let header = FrameHeader { length: 0, kind: FrameKind::DATA, flags: 0, stream: 1 };
-        let (mut off, mut on) = (Trace::new(false, false), Trace::new(true, false));
+        let (mut off, mut on) = (Trace::new(false), Trace::new(true));
         for _ in 0..2 * KEPT_MAX {
             off.record(true, header, &[]);
             on.record(true, header, &[]);

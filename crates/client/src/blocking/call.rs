@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     follow::retries::Retries,
+    observe::observer::Observer,
     request::{
         content::{Content, IntoPairs, Multipart},
         prepared::Hole,
@@ -129,6 +130,11 @@ impl<'a> Call<'a> {
     /// Has the response know [how long what took](Response::timing).
     pub fn timed(self) -> Self {
         self.with(crate::request::call::Call::timed)
+    }
+
+    /// Tells `observer` of each step of this call; see [`Call::observe`](crate::Call::observe).
+    pub fn observe(self, observer: impl Observer + 'static) -> Self {
+        self.with(|call| call.observe(observer))
     }
 
     /// The number of redirects that this call follows before it fails, 0 for none, in place of what its

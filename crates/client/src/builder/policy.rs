@@ -11,7 +11,7 @@ use crate::{
         redirects::{Follow, Redirect, Redirects},
         retries::{Budget, Retries},
     },
-    observe::event::Watcher,
+    observe::observer::{self, Observer, Watcher},
     request::user_agent::UserAgent,
 };
 
@@ -169,6 +169,32 @@ impl ClientBuilder {
     #[must_use]
     pub fn on_redirect(mut self, decide: impl Fn(&Redirect<'_>) -> Follow + Send + Sync + 'static) -> Self {
         self.settings.policy.redirects.decide = Some(Arc::new(decide));
+        self
+    }
+
+    /// Tells `observer` of each step of each call: where the client connects to, the head of the request as it
+    /// is sent (over HTTP/2 read back from the bytes on the wire), and each head that comes. Calls allocate
+    /// then, and wait for the observer. One that was given before is told first; see [`Observer`](crate::Observer).
+    ///
+    /// ```
+    /// use alula::{Client, ExchangeEvent};
+    ///
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = Client::builder()
+    ///     .observe(|event: &ExchangeEvent<'_>| match event {
+    ///         ExchangeEvent::Connected(to) => println!("* {:?}", to.remote_address()),
+    ///         ExchangeEvent::Request(head) => println!("> {} lines", head.lines().count()),
+    ///         ExchangeEvent::Response(head) => println!("< {} {}", head.version(), head.status()),
+    ///         _ => {}
+    ///     })
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn observe(mut self, observer: impl Observer + 'static) -> Self {
+        let watcher = &mut self.settings.policy.watcher;
+        *watcher = Some(observer::after(watcher.as_ref(), observer));
         self
     }
 }

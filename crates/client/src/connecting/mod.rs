@@ -51,17 +51,14 @@ pub use self::{
 use self::{
     elsewhere::{Reached, Setback},
     known_limits::KnownLimits,
+    progress::Progress,
     through::Through,
 };
 #[cfg(feature = "tls")]
 use crate::tls::trust::server_name;
 use crate::{
     builder::{Connecting, Settings},
-    connecting::progress::note,
-    observe::{
-        connections,
-        event::{self, Watcher},
-    },
+    observe::{connections, event::ExchangeEvent},
     url::{location::Location, zone::Zone},
 };
 
@@ -157,10 +154,6 @@ impl Route {
         &self.settings.client.connect
     }
 
-    fn watcher(&self) -> Option<&Watcher> {
-        self.settings.client.policy.watcher.as_ref()
-    }
-
     /// Returns the zone of its address if that is the host of the URL.
     pub(crate) fn zone_for(&self, url: &Url) -> Option<&Zone> {
         let is_host =
@@ -181,40 +174,47 @@ impl Route {
         self.speaks.http1
     }
 
+    /// Returns true if connections lead to a proxy.
+    pub(crate) fn is_proxied(&self) -> bool {
+        self.through.is_some()
+    }
+
     /// Returns true if requests are sent to a proxy, which sends them on.
     pub(crate) fn asks_proxy(&self) -> bool {
         self.through.as_ref().is_some_and(Through::takes_requests)
     }
 
-    /// Opens a connection and spawns its standby task on the current runtime.
+    /// Opens a connection, whose steps are noted in `progress`, and spawns its standby task on the current
+    /// runtime.
     ///
     /// # Errors
     /// There is no way to the origin, TLS failed, the peer chose no version that is spoken, or it took too
     /// long; the phase says what was being done.
-    pub(crate) async fn open(&self) -> Result<Arc<Conn>, Error> {
+    pub(crate) async fn open(&self, progress: &Progress) -> Result<Arc<Conn>, Error> {
         let given = Some(self.by().deadline);
-        self.open_by(later(Instant::now(), given)).await.map_err(|error| match error.cause() {
+        let task = OpenTask { ends_at: later(Instant::now(), given), progress };
+        self.open_by(task).await.map_err(|error| match error.cause() {
             Cause::Timeout => error.in_spite_of(given),
             _ => error,
         })
     }
 
-    async fn open_by(&self, ends_at: Instant) -> Result<Arc<Conn>, Error> {
+    async fn open_by(&self, task: OpenTask<'_>) -> Result<Arc<Conn>, Error> {
         let then = self.then()?;
         let conn = match &self.through {
             // The proxy would have to know the interfaces of this machine.
             Some(_) if self.to.zone.is_some() => return Err(Error::usage(ZONE_AND_PROXY)),
-            Some(through) => self.led(through, &then, ends_at).await?,
-            None => self.direct(&then, ends_at).await?,
+            Some(through) => self.led(through, &then, task).await?,
+            None => self.direct(&then, task).await?,
         };
         conn.leads_to(self.origin.clone());
         Ok(conn)
     }
 
     /// Begins to speak over a transport: TLS where that is asked for, then HTTP.
-    async fn begin(&self, then: &Connect, socket: Socket, ends_at: Instant) -> Result<Arc<Conn>, Error> {
+    async fn begin(&self, then: &Connect, socket: Socket, task: OpenTask<'_>) -> Result<Arc<Conn>, Error> {
         let phase = self.through.as_ref().map_or(Phase::Handshake, Through::phase_of_handshake);
-        let opened = in_time(phase, self.by().handshake_timeout, ends_at, then.over(socket)).await;
+        let opened = task.in_time(phase, self.by().handshake_timeout, then.over(socket)).await;
         opened.map_err(|error| error.during(phase))
     }
 
@@ -229,23 +229,23 @@ impl Route {
     }
 
     /// Opens a connection to the origin itself.
-    async fn direct(&self, then: &Connect, ends_at: Instant) -> Result<Arc<Conn>, Error> {
-        let given = in_time(Phase::Connect, None, ends_at, self.given()).await?;
+    async fn direct(&self, then: &Connect, task: OpenTask<'_>) -> Result<Arc<Conn>, Error> {
+        let given = task.in_time(Phase::Connect, None, self.given()).await?;
         if let Some(socket) = given {
-            return self.begin(then, socket, ends_at).await;
+            return self.begin(then, socket, task).await;
         }
         let (host, port) = (&self.to.host, self.to.port);
-        let addresses = self.looked_up((host, self.to.zone.as_ref()), port, ends_at).await?;
-        let dial = |addresses| in_time(Phase::Connect, None, ends_at, self.dialled(addresses, ends_at));
-        let begin = |_, stream: TcpStream| self.begin(then, stream.into(), ends_at);
-        self.used(addresses, ends_at, dial, begin).await
+        let addresses = self.looked_up((host, self.to.zone.as_ref()), port, task).await?;
+        let dial = |addresses| task.in_time(Phase::Connect, None, self.dialled(addresses, task));
+        let begin = |_, stream: TcpStream| self.begin(then, stream.into(), task);
+        self.used(addresses, task, dial, begin).await
     }
 
     /// Makes use of a connection to one of these addresses, and tells observers of those that break off.
     async fn used<S, T, C, U>(
         &self,
         addresses: Vec<SocketAddr>,
-        ends_at: Instant,
+        task: OpenTask<'_>,
         connect: impl Fn(Vec<SocketAddr>) -> C,
         make_use: impl Fn(SocketAddr, S) -> U,
     ) -> Result<T, Error>
@@ -263,12 +263,12 @@ impl Route {
                 };
                 if let (Setback::Elsewhere(error), true) = (&setback, are_several) {
                     let told = io::Error::new(elsewhere::kind_of(error), error.to_string());
-                    event::not_connected(self.watcher(), address, &told);
+                    task.tell(&ExchangeEvent::NotConnected(address, &told));
                 }
                 Err(setback)
             }
         };
-        elsewhere::use_first(addresses, ends_at, connect, make_use).await
+        elsewhere::use_first(addresses, task.ends_at, connect, make_use).await
     }
 
     /// Returns the transport that the user gives, or the simulation; none if the host is to be dialled.
@@ -295,14 +295,14 @@ impl Route {
         &self,
         (host, zone): (&str, Option<&Zone>),
         port: u16,
-        ends_at: Instant,
+        task: OpenTask<'_>,
     ) -> Result<Vec<SocketAddr>, Error> {
-        let mut addresses = self.addresses(host, port, ends_at).await?;
+        let mut addresses = self.addresses(host, port, task).await?;
         if let Some(zone) = zone {
             let chosen = zone.choose_interface(host, &mut addresses);
             chosen.map_err(|error| Error::io(Phase::Resolve, error).about(host))?;
         }
-        event::resolved(self.watcher(), host, &addresses);
+        task.tell(&ExchangeEvent::Resolved(host, &addresses));
         Ok(addresses)
     }
 
@@ -310,29 +310,29 @@ impl Route {
     async fn dialled(
         &self,
         addresses: Vec<SocketAddr>,
-        ends_at: Instant,
+        task: OpenTask<'_>,
     ) -> Result<Reached<TcpStream>, Error> {
-        let (watcher, failed) = (self.watcher(), Mutex::new(Vec::new()));
+        let failed = Mutex::new(Vec::new());
         let dial = |address: SocketAddr| {
             let failed = &failed;
             async move {
-                event::connecting(watcher, address);
+                task.tell(&ExchangeEvent::Connecting(address));
                 let connected = self.by().local.connect(address).await;
                 let connected = connected.inspect_err(|error| {
-                    event::not_connected(watcher, address, error);
+                    task.tell(&ExchangeEvent::NotConnected(address, error));
                     let attempt = Attempt { address, failure: error.kind() };
                     failed.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
                 });
                 Ok((address, connected?))
             }
         };
-        let connected = attempts::connect_first(addresses, self.by().attempt_delay, ends_at, dial).await;
+        let connected = attempts::connect_first(addresses, self.by().attempt_delay, task.ends_at, dial).await;
         let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (address, stream) = connected.inspect_err(|error| {
             let has_failed = |address| failed.iter().any(|failed| failed.address == address);
             // The others were given up when the time was over.
             for late in error.tried().iter().filter(|tried| !has_failed(tried.address)) {
-                event::not_connected(watcher, late.address, &io::ErrorKind::TimedOut.into());
+                task.tell(&ExchangeEvent::NotConnected(late.address, &io::ErrorKind::TimedOut.into()));
             }
         })?;
         self.probe(&stream).map_err(|error| Error::io(Phase::Connect, error))?;
@@ -352,12 +352,12 @@ impl Route {
         }
     }
 
-    async fn addresses(&self, host: &str, port: u16, ends_at: Instant) -> Result<Vec<SocketAddr>, Error> {
+    async fn addresses(&self, host: &str, port: u16, task: OpenTask<'_>) -> Result<Vec<SocketAddr>, Error> {
         let look_up = async {
             let found = self.by().resolver.addresses(host, port).await;
             found.map_err(|error| Error::io(Phase::Resolve, error).about(host))
         };
-        in_time(Phase::Resolve, self.by().resolve_timeout, ends_at, look_up).await
+        task.in_time(Phase::Resolve, self.by().resolve_timeout, look_up).await
     }
 
     /// Returns the settings of the connection, with the limits that the origin announced on earlier ones.
@@ -406,21 +406,37 @@ impl Route {
     }
 }
 
-/// Does this work by the end of its phase, which has so much time, or of them all.
-async fn in_time<T>(
-    phase: Phase,
-    within: Option<Duration>,
+/// The opening of one connection.
+#[derive(Clone, Copy)]
+struct OpenTask<'o> {
+    /// The time at which it has to have ended.
     ends_at: Instant,
-    work: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    let (now, all) = (Instant::now(), ends_at);
-    let ends_at = ends_at.min(later(now, within));
-    match tokio::time::timeout_at(ends_at, note(phase, work)).await {
-        Ok(result) => result,
-        // The limit on the whole is added by the caller, who knows it.
-        Err(_) => {
-            Err(Error::new(phase, Cause::Timeout, Retry::Safe).in_spite_of(within.filter(|_| ends_at < all)))
+    progress: &'o Progress,
+}
+
+impl OpenTask<'_> {
+    /// Does this work by the end of its phase, which has so much time, or of them all.
+    async fn in_time<T>(
+        self,
+        phase: Phase,
+        within: Option<Duration>,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let all = self.ends_at;
+        let ends_at = all.min(later(Instant::now(), within));
+        match tokio::time::timeout_at(ends_at, self.progress.during(phase, work)).await {
+            Ok(result) => result,
+            // The limit on the whole is added by the caller, who knows it.
+            Err(_) => {
+                let within = within.filter(|_| ends_at < all);
+                Err(Error::new(phase, Cause::Timeout, Retry::Safe).in_spite_of(within))
+            }
         }
+    }
+
+    /// Tells the observer of the call that the connection is opened for.
+    fn tell(self, event: &ExchangeEvent<'_>) {
+        self.progress.tell(event);
     }
 }
 

@@ -15,21 +15,19 @@ use alula_net::{PromptTcp, Retry};
 use tokio::{
     io::{AsyncReadExt as _, join, split},
     net::TcpStream,
-    time::Instant,
 };
 #[cfg(feature = "tls")]
 use tokio_rustls::{TlsConnector, client::TlsStream, rustls};
 
 use super::{
-    Route,
+    OpenTask, Route,
     elsewhere::{Reached, Setback, use_first},
-    in_time,
     proxy::{Kind, Server, Target, ask_for_tunnel, ask_socks},
     through::Through,
 };
 #[cfg(feature = "tls")]
 use super::{proxy::broken, through::for_proxy};
-use crate::observe::event;
+use crate::observe::event::ExchangeEvent;
 #[cfg(feature = "tls")]
 use crate::tls::trust::server_name;
 
@@ -39,17 +37,17 @@ impl Route {
         &self,
         through: &Through,
         then: &Connect,
-        ends_at: Instant,
+        task: OpenTask<'_>,
     ) -> Result<Arc<Conn>, Error> {
         let proxy = through.server();
         match proxy.kind {
             Kind::Http { .. } if through.takes_requests() => {
-                self.by_proxy(proxy, ends_at, |stream| self.begin(then, stream.into(), ends_at)).await
+                self.by_proxy(proxy, task, |stream| self.begin(then, stream.into(), task)).await
             }
             Kind::Http { is_secure } => {
-                let tunnel = |stream| self.by_tunnel(stream, proxy, is_secure);
-                let socket = self.by_proxy(proxy, ends_at, tunnel).await?;
-                self.begin(then, socket, ends_at).await
+                let tunnel = |stream| self.by_tunnel(stream, proxy, is_secure, task);
+                let socket = self.by_proxy(proxy, task, tunnel).await?;
+                self.begin(then, socket, task).await
             }
             Kind::Socks { looks_up: true } => {
                 let (host, port) = (&*self.to.host, self.to.port);
@@ -58,10 +56,10 @@ impl Route {
                     Ok(address) => Target::Address((address, port).into()),
                     Err(_) => Target::Name(host, port),
                 };
-                let socket = self.led_by_socks(proxy, target, ends_at).await?;
-                self.begin(then, socket, ends_at).await
+                let socket = self.led_by_socks(proxy, target, task).await?;
+                self.begin(then, socket, task).await
             }
-            Kind::Socks { looks_up: false } => self.led_to_address(proxy, then, ends_at).await,
+            Kind::Socks { looks_up: false } => self.led_to_address(proxy, then, task).await,
         }
     }
 
@@ -69,7 +67,7 @@ impl Route {
     async fn by_proxy<T, U>(
         &self,
         proxy: &Server,
-        ends_at: Instant,
+        task: OpenTask<'_>,
         make_use: impl Fn(TcpStream) -> U,
     ) -> Result<T, Error>
     where
@@ -77,39 +75,40 @@ impl Route {
     {
         let named = |error: Error| error.during(Phase::Proxy).about(format!("{}:{}", proxy.host, proxy.port));
         let addresses =
-            self.looked_up((&proxy.host, proxy.zone.as_ref()), proxy.port, ends_at).await.map_err(named)?;
+            self.looked_up((&proxy.host, proxy.zone.as_ref()), proxy.port, task).await.map_err(named)?;
         let dial = |addresses| {
-            in_time(Phase::Proxy, None, ends_at, async move {
-                let reached = self.dialled(addresses, ends_at).await.map_err(named)?;
+            task.in_time(Phase::Proxy, None, async move {
+                let reached = self.dialled(addresses, task).await.map_err(named)?;
                 reached.stream.set_nodelay(true).map_err(|error| Error::io(Phase::Proxy, error))?;
                 Ok(reached)
             })
         };
-        let make_use = |_, stream| in_time(Phase::Proxy, None, ends_at, make_use(stream));
-        self.used(addresses, ends_at, dial, make_use).await
+        let make_use = |_, stream| task.in_time(Phase::Proxy, None, make_use(stream));
+        self.used(addresses, task, dial, make_use).await
     }
 
     /// A tunnel through an HTTP proxy.
-    async fn by_tunnel(&self, stream: TcpStream, proxy: &Server, is_secure: bool) -> Result<Socket, Error> {
+    async fn by_tunnel(
+        &self,
+        stream: TcpStream,
+        proxy: &Server,
+        is_secure: bool,
+        task: OpenTask<'_>,
+    ) -> Result<Socket, Error> {
         if !is_secure {
-            return self.tunnelled(stream, proxy, Socket::from).await;
+            return self.tunnelled(stream, proxy, task, Socket::from).await;
         }
         #[cfg(feature = "tls")]
-        return self.tunnelled(self.secured(stream, proxy).await?, proxy, boxed).await;
+        return self.tunnelled(self.secured(stream, proxy).await?, proxy, task, boxed).await;
         #[cfg(not(feature = "tls"))]
         Err(Error::usage("TLS to a proxy needs the feature tls"))
-    }
-
-    fn tell_of_tunnel(&self, proxy: &Server, status: Option<Status>) {
-        if let Some(watcher) = self.watcher() {
-            event::tunnelled(watcher, &format!("{}:{}", proxy.host, proxy.port), status);
-        }
     }
 
     async fn tunnelled<S: Transport + 'static>(
         &self,
         mut stream: S,
         proxy: &Server,
+        task: OpenTask<'_>,
         into_socket: impl FnOnce(S) -> Socket,
     ) -> Result<Socket, Error> {
         let (authority, limits) = (self.to.to_string(), &self.settings.client.protocol.config.limits);
@@ -124,7 +123,7 @@ impl Route {
         };
         // A proxy that breaks off has neither led anywhere nor refused to.
         if status.is_some() {
-            self.tell_of_tunnel(proxy, status);
+            tell_of_tunnel(task, proxy, status);
         }
         let (_, begun) = asked?;
         if begun.is_empty() {
@@ -148,40 +147,44 @@ impl Route {
         &self,
         proxy: &Server,
         then: &Connect,
-        ends_at: Instant,
+        task: OpenTask<'_>,
     ) -> Result<Arc<Conn>, Error> {
-        let addresses = self.addresses(&self.to.host, self.to.port, ends_at).await?;
+        let addresses = self.addresses(&self.to.host, self.to.port, task).await?;
         // The proxy connects, and is asked for one of them at a time.
         let next = async |addresses: Vec<SocketAddr>| match addresses.first() {
             Some(address) => Ok(Reached { address: *address, stream: (), failed: Vec::new() }),
             None => Err(Error::io(Phase::Resolve, std::io::ErrorKind::NotFound.into())),
         };
         let ask = async |address, ()| {
-            let led = self.led_by_socks(proxy, Target::Address(address), ends_at).await;
+            let led = self.led_by_socks(proxy, Target::Address(address), task).await;
             // The proxy does not reach this one.
             let refused = |error: Error| match error.is_retryable() {
                 true => Setback::Elsewhere(error),
                 false => Setback::Final(error),
             };
             let socket = led.map_err(refused)?;
-            self.begin(then, socket, ends_at).await.map_err(Setback::of)
+            self.begin(then, socket, task).await.map_err(Setback::of)
         };
-        use_first(addresses, ends_at, next, ask).await
+        use_first(addresses, task.ends_at, next, ask).await
     }
 
     async fn led_by_socks(
         &self,
         proxy: &Server,
         target: Target<'_>,
-        ends_at: Instant,
+        task: OpenTask<'_>,
     ) -> Result<Socket, Error> {
-        self.by_proxy(proxy, ends_at, async |mut stream: TcpStream| {
+        self.by_proxy(proxy, task, async |mut stream: TcpStream| {
             ask_socks(&mut stream, target, proxy.credentials.as_ref()).await?;
-            self.tell_of_tunnel(proxy, None);
+            tell_of_tunnel(task, proxy, None);
             Ok(stream.into())
         })
         .await
     }
+}
+
+fn tell_of_tunnel(task: OpenTask<'_>, proxy: &Server, status: Option<Status>) {
+    task.tell(&ExchangeEvent::Tunnelled(&format!("{}:{}", proxy.host, proxy.port), status));
 }
 
 fn boxed(transport: impl Transport + 'static) -> Socket {

@@ -27,7 +27,7 @@ use crate::{
         redirects::{Step, drain, may_redirect, refer, refused, rewrite},
         retries::{Retries, Wait},
     },
-    observe::event,
+    observe::event::ExchangeEvent,
     pool::origin::Origin,
     request::call::{Call, CallTimes},
     response::Response,
@@ -259,9 +259,11 @@ impl Call<'_> {
     fn tell_of(&self, setback: Setback<'_>, verdict: &Verdict) {
         let Some(watcher) = self.watcher() else { return };
         match verdict {
-            Verdict::Withheld(reason) => event::not_retried(watcher, setback, reason),
+            Verdict::Withheld(reason) => watcher.event(&ExchangeEvent::NotRetried(setback, reason)),
             Verdict::Unasked => {}
-            Verdict::Again(_) => event::retrying(watcher, setback, verdict.wait().unwrap_or_default()),
+            Verdict::Again(_) => {
+                watcher.event(&ExchangeEvent::Retrying(setback, verdict.wait().unwrap_or_default()));
+            }
         }
     }
 
@@ -274,7 +276,8 @@ impl Call<'_> {
             none => none.insert(self.request.url().ok_or_else(|| refused("what was asked for is no URL"))?),
         };
         let redirects = &self.client.settings().policy.redirects;
-        redirects.step(response, self.request.method(), from, (trail.redirects, self.parts.redirects_max))
+        let counts = (trail.redirects, self.parts.redirects_max);
+        redirects.step(response, self.request.method(), from, counts, self.watcher())
     }
 
     /// Returns what tells the request apart from others that this call sends.

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use crate::{
-    observe::event::{self, Watcher},
+    observe::{event::ExchangeEvent, observer::Watcher},
     response::Response,
     url::{reference::lacks_host, zone::Zone},
 };
@@ -131,7 +131,8 @@ impl Method {
 }
 
 impl Redirects {
-    /// Returns the target of this response, if it is to be followed. `followed` redirects were, of `max`.
+    /// Returns the target of this response, if it is to be followed, and tells the observer of the decision.
+    /// `followed` redirects were, of `max`.
     ///
     /// # Errors
     /// It is to be followed, and cannot be.
@@ -141,6 +142,7 @@ impl Redirects {
         method: &str,
         from: &Url,
         (followed, max): (u16, u16),
+        watcher: Option<&Watcher>,
     ) -> Result<Option<Step>, Error> {
         let status = response.status();
         let Some(next) = next_method(status.as_u16(), method).filter(|_| max > 0) else { return Ok(None) };
@@ -155,7 +157,11 @@ impl Redirects {
         }
         let redirect = Redirect { status, method: next.after(method), from, to: &to, count: followed + 1 };
         let drops_content = next == Method::Get || status.as_u16() == 303;
-        match self.decide.as_ref().map_or(Follow::Yes, |decide| decide(&redirect)) {
+        let follow = self.decide.as_ref().map_or(Follow::Yes, |decide| decide(&redirect));
+        if let Some(watcher) = watcher {
+            watcher.event(&ExchangeEvent::Redirected(&redirect, follow));
+        }
+        match follow {
             Follow::Yes => Ok(Some(Step { to, drops_content, method: next })),
             Follow::WithMethod => Ok(Some(Step { to, drops_content: true, method: Method::Same })),
             Follow::WithContent => Ok(Some(Step { to, drops_content: false, method: Method::Same })),
@@ -244,7 +250,7 @@ pub(crate) async fn drain(mut response: Response, watcher: Option<&Watcher>) {
         if let Some(watcher) = watcher.filter(|_| body.is_ended())
             && let Ok(Some(trailers)) = body.trailers().await
         {
-            event::ended(watcher, version, trailers);
+            watcher.event(&ExchangeEvent::Trailers(version, trailers));
         }
     };
     // A response that takes longer is dropped.

@@ -1,37 +1,41 @@
 //! Counters, gauges and histograms. Every label is one of a few words, so that their keys are constants.
 
-use std::time::Instant;
+use std::{sync::OnceLock, time::Instant};
 
-use alula_net::Error;
 use metrics::{counter, gauge, histogram};
 
-use super::words::word_of;
-use crate::{pool::opening::Outcome, response::Response};
+use super::{event::ExchangeEvent, observer::Observer, words::word_of};
+use crate::pool::opening::Outcome;
 
 /// A request under way. It was given up when it is dropped without an end.
 pub(crate) struct Request {
     began: Instant,
-    outcome: &'static str,
+    outcome: OnceLock<&'static str>,
 }
 
 impl Request {
     pub(crate) fn begin() -> Self {
         gauge!("http.client.active_requests").increment(1.0);
-        Self { began: Instant::now(), outcome: "given_up" }
+        Self { began: Instant::now(), outcome: OnceLock::new() }
     }
+}
 
-    pub(crate) fn end(&mut self, outcome: Result<&Response, &Error>) {
-        self.outcome = match outcome {
-            Ok(response) => class(response.status().as_u16()),
-            Err(error) => word_of(error.phase()),
+impl Observer for Request {
+    fn event(&self, event: &ExchangeEvent<'_>) {
+        let outcome = match event {
+            ExchangeEvent::Answered(response) => class(response.status().as_u16()),
+            ExchangeEvent::Failed(error) => word_of(error.phase()),
+            _ => return,
         };
+        // A call ends once.
+        let _ = self.outcome.set(outcome);
     }
 }
 
 impl Drop for Request {
     fn drop(&mut self) {
         gauge!("http.client.active_requests").decrement(1.0);
-        count(self.outcome, self.began.elapsed().as_secs_f64());
+        count(self.outcome.get().unwrap_or(&"given_up"), self.began.elapsed().as_secs_f64());
     }
 }
 

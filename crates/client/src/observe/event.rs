@@ -1,21 +1,20 @@
-//! The steps of a client's exchanges, told to an observer: the connection, and each head as it is sent and
-//! received.
-//!
-//! Rule: a call that nobody watches pays a branch where its head is sent and one where the head of the
-//! response is taken. One that is watched goes the longer way of those that have to wait for a connection,
-//! and allocates.
+//! The steps of a client's exchanges, of which an observer is told: the connection, and each head as it is sent
+//! and received.
 
-use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{fmt, io, net::SocketAddr, time::Duration};
 
 use alula_fields::{EscapedDebug, FieldSection, Head, Status};
 use alula_net::{Error, Stream, Version};
 
-use crate::{builder::ClientBuilder, follow::outcome::Setback};
+use crate::{
+    follow::{
+        outcome::Setback,
+        redirects::{Follow, Redirect},
+    },
+    response::Response,
+};
 
-/// Is told of each step.
-pub(crate) type Watcher = Arc<dyn Fn(&ExchangeEvent<'_>) + Send + Sync>;
-
-/// A step of an exchange, of which [`ClientBuilder::on_event`] tells. A redirect that is followed and a
+/// A step of an exchange, of which an [`Observer`](crate::Observer) is told. A redirect that is followed and a
 /// request that is sent again are exchanges of their own.
 #[non_exhaustive]
 pub enum ExchangeEvent<'a> {
@@ -24,7 +23,7 @@ pub enum ExchangeEvent<'a> {
     /// A TCP connection to this address is tried: of the server, or of a proxy.
     Connecting(SocketAddr),
     /// The try to connect to this address has failed, or did not succeed [in
-    /// time](ClientBuilder::connect_timeout). Where the host has several addresses, also that this one broke
+    /// time](crate::ClientBuilder::connect_timeout). Where the host has several addresses, also that this one broke
     /// off in the handshake of TLS, or before a proxy had led anywhere.
     NotConnected(SocketAddr, &'a io::Error),
     /// The proxy at this host and port leads to the server now, or has refused to: by the status with which
@@ -49,10 +48,23 @@ pub enum ExchangeEvent<'a> {
     /// The request is not sent again although this came of it and there are [`Retries`](crate::Retries): the
     /// reason is a clause such as `it was tried as often as is allowed`.
     NotRetried(Setback<'a>, &'static str),
+    /// The response leads elsewhere, and this was decided of it: by
+    /// [`ClientBuilder::on_redirect`](crate::ClientBuilder::on_redirect), or to follow it.
+    Redirected(&'a Redirect<'a>, Follow),
+    /// The caller is handed this response, whose content is still to be read. It comes last, once; a call
+    /// that is dropped has no end.
+    Answered(&'a Response),
     /// The call has failed before the head of its response came, and its caller is told this. It comes last,
     /// once, with
     /// [`Retries`](crate::Retries) and without; a call that is dropped has not failed.
     Failed(&'a Error),
+}
+
+impl<'a> ExchangeEvent<'a> {
+    /// Returns the last event of a call.
+    pub(crate) fn end(outcome: Result<&'a Response, &'a Error>) -> Self {
+        outcome.map_or_else(Self::Failed, Self::Answered)
+    }
 }
 
 impl fmt::Debug for ExchangeEvent<'_> {
@@ -77,38 +89,10 @@ impl fmt::Debug for ExchangeEvent<'_> {
             Self::Trailers(version, fields) => event("Trailers", &[version, fields]),
             Self::Retrying(setback, after) => event("Retrying", &[setback, after]),
             Self::NotRetried(setback, reason) => event("NotRetried", &[setback, reason]),
+            Self::Redirected(redirect, follow) => event("Redirected", &[redirect, follow]),
+            Self::Answered(response) => event("Answered", &[response]),
             Self::Failed(error) => event("Failed", &[error]),
         }
-    }
-}
-
-impl ClientBuilder {
-    /// Tells `observer` of each step of each exchange: where the client connects to, the head of the request
-    /// as it is sent (over HTTP/2 read back from the bytes on the wire), and each head that comes. Calls
-    /// allocate then, and wait for the observer.
-    ///
-    /// Heads hold credentials: [`Debug`](std::fmt::Debug) shows the names of their fields only.
-    ///
-    /// ```
-    /// use alula::{Client, ExchangeEvent};
-    ///
-    /// # fn main() -> Result<(), alula::Error> {
-    /// let client = Client::builder()
-    ///     .on_event(|event| match event {
-    ///         ExchangeEvent::Connected(to) => println!("* {:?}", to.remote_address()),
-    ///         ExchangeEvent::Request(head) => println!("> {} lines", head.lines().count()),
-    ///         ExchangeEvent::Response(head) => println!("< {} {}", head.version(), head.status()),
-    ///         _ => {}
-    ///     })
-    ///     .build()?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn on_event(mut self, observer: impl Fn(&ExchangeEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.settings.policy.watcher = Some(Arc::new(observer));
-        self.settings.protocol.config.keep_sent_head = true;
-        self
     }
 }
 
@@ -116,9 +100,14 @@ impl ClientBuilder {
 pub struct ConnectionFacts<'a> {
     stream: &'a Stream,
     is_reused: bool,
+    is_proxied: bool,
 }
 
-impl ConnectionFacts<'_> {
+impl<'a> ConnectionFacts<'a> {
+    pub(crate) const fn new(stream: &'a Stream, is_reused: bool, is_proxied: bool) -> Self {
+        Self { stream, is_reused, is_proxied }
+    }
+
     /// The origin that is asked on it, such as `https://a.example`.
     pub fn origin(&self) -> &str {
         self.stream.conn().origin().unwrap_or_default()
@@ -142,6 +131,11 @@ impl ConnectionFacts<'_> {
     /// Returns true if it was open before the request was to be sent.
     pub const fn is_reused(&self) -> bool {
         self.is_reused
+    }
+
+    /// Returns true if it leads to a proxy, which is sent the request itself or leads on to the server.
+    pub const fn is_proxied(&self) -> bool {
+        self.is_proxied
     }
 
     /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates;
@@ -169,6 +163,10 @@ pub struct SentHead {
 }
 
 impl SentHead {
+    pub(crate) const fn new(version: Version, bytes: Vec<u8>) -> Self {
+        Self { version, bytes }
+    }
+
     /// The version of HTTP it was sent by.
     pub const fn version(&self) -> Version {
         self.version
@@ -200,7 +198,11 @@ pub struct ReceivedHead<'a> {
     head: &'a Head,
 }
 
-impl ReceivedHead<'_> {
+impl<'a> ReceivedHead<'a> {
+    pub(crate) const fn new(version: Version, head: &'a Head) -> Self {
+        Self { version, head }
+    }
+
     /// The version of HTTP that it came by.
     pub const fn version(&self) -> Version {
         self.version
@@ -241,62 +243,4 @@ impl std::fmt::Debug for ReceivedHead<'_> {
 fn name_of(line: &[u8]) -> &[u8] {
     let end = line.iter().skip(1).position(|byte| *byte == b':');
     &line[..end.map_or(line.len(), |end| end + 1)]
-}
-
-pub(crate) fn resolved(watcher: Option<&Watcher>, host: &str, addresses: &[SocketAddr]) {
-    if let Some(watcher) = watcher {
-        watcher(&ExchangeEvent::Resolved(host, addresses));
-    }
-}
-
-pub(crate) fn tunnelled(watcher: &Watcher, proxy: &str, status: Option<Status>) {
-    watcher(&ExchangeEvent::Tunnelled(proxy, status));
-}
-
-pub(crate) fn not_connected(watcher: Option<&Watcher>, address: SocketAddr, error: &io::Error) {
-    if let Some(watcher) = watcher {
-        watcher(&ExchangeEvent::NotConnected(address, error));
-    }
-}
-
-pub(crate) fn retrying(watcher: &Watcher, setback: Setback<'_>, wait: Duration) {
-    watcher(&ExchangeEvent::Retrying(setback, wait));
-}
-
-pub(crate) fn not_retried(watcher: &Watcher, setback: Setback<'_>, reason: &'static str) {
-    watcher(&ExchangeEvent::NotRetried(setback, reason));
-}
-
-#[cold]
-pub(crate) fn failed(watcher: Option<&Watcher>, error: &Error) {
-    if let Some(watcher) = watcher {
-        watcher(&ExchangeEvent::Failed(error));
-    }
-}
-
-pub(crate) fn connecting(watcher: Option<&Watcher>, address: SocketAddr) {
-    if let Some(watcher) = watcher {
-        watcher(&ExchangeEvent::Connecting(address));
-    }
-}
-
-pub(crate) fn connected(watcher: &Watcher, stream: &Stream, is_reused: bool) {
-    watcher(&ExchangeEvent::Connected(&ConnectionFacts { stream, is_reused }));
-}
-
-pub(crate) fn sent(watcher: &Watcher, version: Version, bytes: Vec<u8>) {
-    watcher(&ExchangeEvent::Request(&SentHead { version, bytes }));
-}
-
-pub(crate) fn hinted(watcher: &Watcher, version: Version, head: &Head) {
-    watcher(&ExchangeEvent::Interim(&ReceivedHead { version, head }));
-}
-
-pub(crate) fn ended(watcher: &Watcher, version: Version, trailers: &FieldSection) {
-    watcher(&ExchangeEvent::Trailers(version, trailers));
-}
-
-#[cold]
-pub(crate) fn answered(watcher: &Watcher, version: Version, head: &Head) {
-    watcher(&ExchangeEvent::Response(&ReceivedHead { version, head }));
 }

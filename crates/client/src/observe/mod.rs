@@ -1,14 +1,13 @@
-//! Reports on calls and connections, to the crates `tracing` and `metrics` by the features of those names.
+//! Reports on calls, to the observers that a client or a call is given, and to the crates `tracing` and `metrics`
+//! by the features of those names, which are observers of every call.
 //!
-//! Without these features a [`RequestObserver`] is empty and does nothing, and a call is the same code as if
-//! it were not there. With them, and nobody listening, nothing is allocated. Names are those of
-//! OpenTelemetry's conventions for HTTP where it has one.
-//!
-//! A call is told of until the head of its response has come; content is not.
-
-use alula_net::Error;
-
-use crate::{request::call::Call, response::Response};
+//! Rule 1: a call that nobody observes pays a branch where its head is sent, one where the head of the response
+//! is taken, and one where it ends. One that is observed goes the longer way of those that have to wait for a
+//! connection, and allocates.
+//! Rule 2: without these features a [`BuiltIn`] is empty and does nothing, and a call is the same code as if it
+//! were not there. With them, and nobody listening, nothing is allocated. Names are those of OpenTelemetry's
+//! conventions for HTTP where it has one.
+//! Rule 3: a call is told of until the head of its response has come; content is not.
 
 pub(crate) mod connections;
 #[cfg(feature = "metrics")]
@@ -16,21 +15,49 @@ mod counted;
 pub(crate) mod event;
 #[cfg(feature = "tracing")]
 mod logged;
+pub(crate) mod observer;
 #[cfg(feature = "tracing")]
 mod spanned;
 #[cfg(any(feature = "metrics", feature = "tracing"))]
 mod words;
 
-/// A call, from its beginning to the head of its response. Dropping it before [`end`](Self::end) tells that
-/// it was given up.
-pub(crate) struct RequestObserver {
+use alula_net::Error;
+
+use self::{
+    event::ExchangeEvent,
+    observer::{Observer, Watcher},
+};
+use crate::{request::call::Call, response::Response};
+
+/// Sends a call, of which the built-in observers are told.
+#[cfg(any(feature = "metrics", feature = "tracing"))]
+pub(crate) async fn send(call: &mut Call<'_>, content: Option<&[u8]>) -> Result<Response, Error> {
+    let built_in = BuiltIn::begin(call);
+    let outcome = built_in.within(call.send_all(content)).await;
+    built_in.event(&ExchangeEvent::end(outcome.as_ref()));
+    outcome
+}
+
+/// Sends a call: there are no built-in observers.
+#[cfg(not(any(feature = "metrics", feature = "tracing")))]
+#[inline]
+pub(crate) fn send<'c>(
+    call: &'c mut Call<'_>,
+    content: Option<&'c [u8]>,
+) -> impl Future<Output = Result<Response, Error>> {
+    call.send_all(content)
+}
+
+/// The observers of one call that the features bring. Dropping it before the call has ended tells that the call
+/// was given up.
+pub(crate) struct BuiltIn {
     #[cfg(feature = "metrics")]
     counted: counted::Request,
     #[cfg(feature = "tracing")]
-    span: tracing::Span,
+    span: spanned::Request,
 }
 
-impl RequestObserver {
+impl BuiltIn {
     /// A call begins.
     #[inline]
     pub(crate) fn begin(_call: &Call<'_>) -> Self {
@@ -38,14 +65,14 @@ impl RequestObserver {
             #[cfg(feature = "metrics")]
             counted: counted::Request::begin(),
             #[cfg(feature = "tracing")]
-            span: spanned::span(_call),
+            span: spanned::Request::begin(_call),
         }
     }
 
     /// Runs work within the span of the call.
     #[cfg(feature = "tracing")]
     pub(crate) fn within<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
-        tracing::Instrument::instrument(work, self.span.clone())
+        self.span.within(work)
     }
 
     /// Runs work within the span of the call.
@@ -55,33 +82,21 @@ impl RequestObserver {
         work
     }
 
-    /// The head of the response has come, or will not.
+    /// Tells these observers and that of the call of its end.
     #[inline]
-    pub(crate) fn end(&mut self, _outcome: Result<&Response, &Error>) {
-        #[cfg(feature = "metrics")]
-        self.counted.end(_outcome);
-        #[cfg(feature = "tracing")]
-        spanned::end(&self.span, _outcome);
+    pub(crate) fn tell_end(&self, watcher: Option<&Watcher>, outcome: Result<&Response, &Error>) {
+        let end = ExchangeEvent::end(outcome);
+        self.event(&end);
+        watcher.into_iter().for_each(|watcher| watcher.event(&end));
     }
 }
 
-impl<'a> Call<'a> {
-    /// Sends the call and tells of it.
-    #[cfg(any(feature = "metrics", feature = "tracing"))]
-    pub(crate) async fn tell(&mut self, content: Option<&[u8]>) -> Result<Response, Error> {
-        let mut observer = RequestObserver::begin(self);
-        let outcome = observer.within(self.send_all(content)).await;
-        observer.end(outcome.as_ref());
-        outcome
-    }
-
-    /// Sends the call: there is nobody to tell.
-    #[cfg(not(any(feature = "metrics", feature = "tracing")))]
+impl Observer for BuiltIn {
     #[inline]
-    pub(crate) fn tell<'c>(
-        &'c mut self,
-        content: Option<&'c [u8]>,
-    ) -> impl Future<Output = Result<Response, Error>> + use<'c, 'a> {
-        self.send_all(content)
+    fn event(&self, _event: &ExchangeEvent<'_>) {
+        #[cfg(feature = "metrics")]
+        self.counted.event(_event);
+        #[cfg(feature = "tracing")]
+        self.span.event(_event);
     }
 }

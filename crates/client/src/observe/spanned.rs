@@ -1,13 +1,47 @@
 //! A span for each call.
 
-use alula_net::Error;
-use tracing::{Span, debug, field::Empty, info_span};
+use tracing::{Instrument as _, Span, debug, field::Empty, info_span};
 
-use super::words::{number_of, word_of};
-use crate::{pool::origin::Origin, request::call::Call, response::Response};
+use super::{
+    event::ExchangeEvent,
+    observer::Observer,
+    words::{number_of, word_of},
+};
+use crate::{pool::origin::Origin, request::call::Call};
 
-/// The span of a call. Its last three fields are known when it ends.
-pub(super) fn span(call: &Call<'_>) -> Span {
+/// The span of a call.
+pub(super) struct Request(Span);
+
+impl Request {
+    pub(super) fn begin(call: &Call<'_>) -> Self {
+        Self(span(call))
+    }
+
+    /// Runs work within the span.
+    pub(super) fn within<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        work.instrument(self.0.clone())
+    }
+}
+
+impl Observer for Request {
+    fn event(&self, event: &ExchangeEvent<'_>) {
+        let Self(span) = self;
+        match event {
+            ExchangeEvent::Answered(response) => {
+                span.record("network.protocol.version", number_of(response.version()));
+                span.record("http.response.status_code", response.status().as_u16());
+            }
+            ExchangeEvent::Failed(error) => {
+                span.record("error.type", word_of(error.phase()));
+                span.in_scope(|| debug!(target: "alula", %error, "request failed"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the span of a call. Its last three fields are known when it ends.
+fn span(call: &Call<'_>) -> Span {
     let method = call.request.method();
     let origin = call.request.origin().ok();
     let (address, port) = origin.map(|origin| server_of(origin)).unzip();
@@ -23,19 +57,6 @@ pub(super) fn span(call: &Call<'_>) -> Span {
         http.response.status_code = Empty,
         "error.type" = Empty,
     )
-}
-
-pub(super) fn end(span: &Span, outcome: Result<&Response, &Error>) {
-    match outcome {
-        Ok(response) => {
-            span.record("network.protocol.version", number_of(response.version()));
-            span.record("http.response.status_code", response.status().as_u16());
-        }
-        Err(error) => {
-            span.record("error.type", word_of(error.phase()));
-            span.in_scope(|| debug!(target: "alula", %error, "request failed"));
-        }
-    }
 }
 
 /// Host and port of an origin; IPv6 without brackets.

@@ -6,6 +6,7 @@ use alula_net::{Conn, Error, Phase};
 
 use super::{machine::Answer, queue::Ticket};
 use crate::{
+    observe::observer::Watcher,
     pool::{
         opening::Opening,
         pools::{RuntimePool, left},
@@ -13,17 +14,19 @@ use crate::{
     send::queue_deadlines::QueueDeadlines,
 };
 
-pub(crate) struct Caller {
+pub(crate) struct Caller<'c> {
     of_runtime: RuntimePool,
     /// The place in the queue; `None` until the call has to wait for others.
     ticket: Option<Ticket>,
     /// The connection that is opened for this call.
     own: Option<Arc<Opening>>,
+    /// The observer of the call.
+    watcher: Option<&'c Watcher>,
 }
 
-impl Caller {
-    pub(crate) fn of(of_runtime: RuntimePool) -> Self {
-        Self { of_runtime, ticket: None, own: None }
+impl<'c> Caller<'c> {
+    pub(crate) fn of(of_runtime: RuntimePool, watcher: Option<&'c Watcher>) -> Self {
+        Self { of_runtime, ticket: None, own: None, watcher }
     }
 
     /// Returns true if the call is on the runtime whose pool it asks.
@@ -38,7 +41,7 @@ impl Caller {
     pub(crate) async fn conn(&mut self, deadlines: &mut QueueDeadlines) -> Result<Arc<Conn>, Error> {
         loop {
             self.of_runtime.check()?;
-            match self.of_runtime.pool.ask(&mut self.ticket, self.own.is_some()) {
+            match self.of_runtime.pool.ask(&mut self.ticket, self.own.is_some(), self.watcher) {
                 Answer::Take(conn) => {
                     self.own = None;
                     return Ok(conn);
@@ -113,7 +116,7 @@ impl Caller {
     }
 }
 
-impl Drop for Caller {
+impl Drop for Caller<'_> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
             self.of_runtime.pool.left(ticket);

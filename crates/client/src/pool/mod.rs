@@ -31,7 +31,10 @@ use self::{
     opener::Opener,
     queue::Ticket,
 };
-use crate::pool::opening::{Opening, Outcome};
+use crate::{
+    observe::observer::Watcher,
+    pool::opening::{Opening, Outcome},
+};
 
 type PoolMachine = Machine<Arc<Conn>, Arc<Opening>, Waker>;
 type PoolEffects = Effects<Arc<Conn>, Waker>;
@@ -60,11 +63,16 @@ impl Pool {
         }
     }
 
-    /// Answers a call, and begins to open the connection that it has to wait for.
-    fn ask(self: &Arc<Self>, ticket: &mut Option<Ticket>, opens: bool) -> Answer<Arc<Conn>, Arc<Opening>> {
+    /// Answers a call of this observer, and begins to open the connection that it has to wait for.
+    fn ask(
+        self: &Arc<Self>,
+        ticket: &mut Option<Ticket>,
+        opens: bool,
+        watcher: Option<&Watcher>,
+    ) -> Answer<Arc<Conn>, Arc<Opening>> {
         let begin = |before: &[Arc<Conn>]| {
             self.opener.learn_of(before);
-            Opening::begin()
+            Opening::begin(watcher.cloned())
         };
         loop {
             let Reply { answer, call, start, gone } = self.lock().ask(ticket, opens, Instant::now, begin);

@@ -41,7 +41,7 @@ impl Opener {
         let progress = opening.progress().clone();
         let teller = Teller { pool: Arc::downgrade(pool), opening: Some(opening) };
         tokio::spawn(async move {
-            let outcome = connections::opened(progress.of(route.open()).await);
+            let outcome = connections::opened(route.open(&progress).await);
             if let Ok(conn) = &outcome {
                 conn.was_opened(progress.opened());
                 conn.keep(keep);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use alula_net::{Conn, Error, Phase};
 use tokio::sync::Notify;
 
-use crate::connecting::progress::Progress;
+use crate::{connecting::progress::Progress, observe::observer::Watcher};
 
 /// The outcome, once it is known. All who wait are told of it, in the order in which they came.
 pub(crate) struct Opening {
@@ -17,10 +17,10 @@ pub(crate) struct Opening {
 pub(crate) type Outcome = Result<Arc<Conn>, Error>;
 
 impl Opening {
-    /// Creates an opening that begins now.
-    pub(crate) fn begin() -> Arc<Self> {
+    /// Creates an opening that begins now, for the call of this observer.
+    pub(crate) fn begin(watcher: Option<Watcher>) -> Arc<Self> {
         let opening =
-            Self { progress: Progress::begin(), outcome: Mutex::default(), is_known: Notify::new() };
+            Self { progress: Progress::begin(watcher), outcome: Mutex::default(), is_known: Notify::new() };
         Arc::new(opening)
     }
 

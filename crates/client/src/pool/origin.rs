@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::{
     connecting::{Route, RouteSettings, Tls},
+    observe::observer::Watcher,
     pool::{caller::Caller, opener::Opener, pools::Pools},
     send::queue_deadlines::QueueDeadlines,
     url::{location::Location, zone::Zone},
@@ -82,6 +83,11 @@ impl Origin {
         is_spoken
     }
 
+    /// Returns true if its connections lead to a proxy.
+    pub(crate) fn is_proxied(&self) -> bool {
+        self.route.is_proxied()
+    }
+
     /// Returns true if requests are sent to a proxy, with the authority in their target (RFC 9112 §3.2.2).
     pub(crate) fn asks_proxy(&self) -> bool {
         self.route.asks_proxy()
@@ -115,6 +121,7 @@ impl Origin {
         &self,
         mut conn: Option<Arc<Conn>>,
         mut deadlines: QueueDeadlines,
+        watcher: Option<&Watcher>,
         noted: Noted<'_>,
         mut send: F,
     ) -> Result<Stream, Error>
@@ -123,7 +130,7 @@ impl Origin {
     {
         let mut left = 0;
         loop {
-            let mut caller = Caller::of(self.pools.enter()?);
+            let mut caller = Caller::of(self.pools.enter()?, watcher);
             match self.open_for(&mut caller, conn.take(), &mut deadlines, noted, &mut send).await {
                 Err(error) if matches!(error.cause(), Cause::Timeout) => return Err(caller.explained(error)),
                 Err(_) if !caller.is_here() && left < GONE_MAX => left += 1,
@@ -134,7 +141,7 @@ impl Origin {
 
     async fn open_for<F>(
         &self,
-        caller: &mut Caller,
+        caller: &mut Caller<'_>,
         mut conn: Option<Arc<Conn>>,
         deadlines: &mut QueueDeadlines,
         noted: Noted<'_>,
@@ -177,11 +184,15 @@ impl Origin {
     ///
     /// # Errors
     /// There is none in time.
-    pub(crate) async fn connection(&self, mut deadlines: QueueDeadlines) -> Result<Arc<Conn>, Error> {
+    pub(crate) async fn connection(
+        &self,
+        mut deadlines: QueueDeadlines,
+        watcher: Option<&Watcher>,
+    ) -> Result<Arc<Conn>, Error> {
         if let Some(conn) = self.pools.at_hand() {
             return Ok(conn);
         }
-        let mut caller = Caller::of(self.pools.enter()?);
+        let mut caller = Caller::of(self.pools.enter()?, watcher);
         caller.conn(&mut deadlines).await.map_err(|error| match error.cause() {
             Cause::Timeout => caller.explained(error),
             _ => error,

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use crate::{
     client::Client,
     follow::retries::Retries,
+    observe::observer::{self, Observer},
     pool::origin::Origin,
     request::{
         Plain, Request,
@@ -295,6 +296,29 @@ impl Call<'_> {
     /// ```
     pub fn on_interim(mut self, hook: impl FnMut(Status, &FieldSection) + Send + 'static) -> Self {
         self.parts.rare_mut().on_interim = Some(interim::hook(hook));
+        self
+    }
+
+    /// Tells `observer` of each step of this call, its redirects and retries included, after the observer of
+    /// the [client](crate::ClientBuilder::observe); see [`Observer`](crate::Observer). Allocates.
+    ///
+    /// ```no_run
+    /// use alula::ExchangeEvent;
+    ///
+    /// # async fn main_() -> Result<(), alula::Error> {
+    /// # let client = alula::Client::new()?;
+    /// let call = client.get("https://example.com/").observe(|event: &ExchangeEvent<'_>| {
+    ///     if let ExchangeEvent::Connected(to) = event {
+    ///         println!("{:?}, {}", to.remote_address(), if to.is_reused() { "again" } else { "anew" });
+    ///     }
+    /// });
+    /// let response = call.send().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn observe(mut self, observer: impl Observer + 'static) -> Self {
+        let watcher = observer::after(self.watcher(), observer);
+        self.parts.watch(watcher);
         self
     }
 }

@@ -2,7 +2,10 @@
 
 use alula_net::Error;
 
-use crate::{builder::Settings, follow::retries::Retries, request::content::Given, send::interim::Hook};
+use crate::{
+    builder::Settings, follow::retries::Retries, observe::observer::Watcher, request::content::Given,
+    send::interim::Hook,
+};
 
 /// The settings of a call. Small, since calls are moved about while they are built.
 pub(crate) struct Parts {
@@ -31,6 +34,8 @@ pub(crate) struct Rare {
     pub(crate) on_interim: Option<Hook>,
     /// The call's own retries in place of the client's.
     pub(crate) retries: Option<Retries>,
+    /// The observer of the call, which tells that of the client first.
+    watcher: Option<Watcher>,
 }
 
 impl Parts {
@@ -69,6 +74,17 @@ impl Parts {
     #[inline]
     pub(crate) fn on_interim(&mut self) -> Option<&mut Hook> {
         self.rare.as_mut()?.on_interim.as_mut()
+    }
+
+    /// Has this observer told of each step, in place of the client's.
+    pub(crate) fn watch(&mut self, watcher: Watcher) {
+        self.rare_mut().watcher = Some(watcher);
+        self.is_watched = true;
+    }
+
+    /// Returns the call's own observer.
+    pub(crate) fn watcher(&self) -> Option<&Watcher> {
+        self.rare()?.watcher.as_ref()
     }
 
     pub(crate) fn take_hook(&mut self) -> Option<Hook> {

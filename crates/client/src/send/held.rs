@@ -23,6 +23,7 @@ use tokio::{
 
 use crate::{
     client::Client,
+    observe::observer::Watcher,
     request::{
         Request,
         call::{Call, CallTimes},
@@ -43,7 +44,7 @@ impl Call<'_> {
         let origin = self.request.origin()?.clone();
         self.request.check(bare, origin.speaks(), false, &settings.protocol.config.limits)?;
         let deadlines = QueueDeadlines::new(times.ends_at, settings.deadlines.queue);
-        let conn = Reserved { conn: origin.connection(deadlines).await?, is_used: false };
+        let conn = Reserved { conn: origin.connection(deadlines, self.watcher()).await?, is_used: false };
         let held = self.held(conn, began, times)?;
         Ok(held.begin())
     }
@@ -58,7 +59,7 @@ impl Call<'_> {
             began,
             times,
             limits: [self.deadline, self.head_timeout, self.read_timeout],
-            is_watched: self.parts.is_watched,
+            watcher: self.watcher().cloned(),
             hears_interim: self.parts.hears_interim(),
         })
     }
@@ -74,7 +75,7 @@ struct HeldRequest {
     times: CallTimes,
     /// The limits on the time of the call, of the response head, and of content.
     limits: [TimeLimit; 3],
-    is_watched: bool,
+    watcher: Option<Watcher>,
     hears_interim: bool,
 }
 
@@ -120,10 +121,10 @@ impl HeldRequest {
 
     /// Sends the head.
     async fn open(self, ends: bool) -> Result<Stream, Error> {
-        let Self { client, request, mut conn, began, times, limits, is_watched, hears_interim } = self;
+        let Self { client, request, mut conn, began, times, limits, watcher, hears_interim } = self;
         let mut call = Call::new(client, request);
         [call.deadline, call.head_timeout, call.read_timeout] = limits;
-        call.parts.is_watched = is_watched;
+        watcher.into_iter().for_each(|watcher| call.parts.watch(watcher));
         let conn = Some(conn.take());
         let opened = match call.watcher() {
             Some(watcher) => call.start_watched(watcher, conn, ends, (began, times.ends_at)).await,

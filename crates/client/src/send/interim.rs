@@ -5,7 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use alula_fields::{FieldSection, Status};
 use alula_net::{Error, Stream};
 
-use crate::observe::event::{self, Watcher};
+use crate::observe::{
+    event::{ExchangeEvent, ReceivedHead},
+    observer::Watcher,
+};
 
 /// Is told of interim responses. Nobody locks it: it makes a call that may be shared of a function that may
 /// not.
@@ -30,7 +33,7 @@ pub(crate) async fn hear(
     while let Some(head) = stream.interim().await? {
         let status = head.status().unwrap_or(Status::CONTINUE);
         if let Some(watcher) = watcher {
-            event::hinted(watcher, stream.version(), &head);
+            watcher.event(&ExchangeEvent::Interim(&ReceivedHead::new(stream.version(), &head)));
         }
         if let Some(hook) = &mut hook {
             hook(status, &head.fields);

@@ -18,7 +18,10 @@ use alula_net::{
 use tokio::time::Instant;
 
 use crate::{
-    observe::{RequestObserver, event},
+    observe::{
+        self, BuiltIn,
+        event::{ExchangeEvent, ReceivedHead},
+    },
     request::call::{Call, CallTimes},
     response::Response,
     send::{
@@ -40,7 +43,7 @@ impl Call<'_> {
     /// before; so has one that is idempotent when a connection that had been used before closed without a
     /// word.
     pub async fn send(mut self) -> Result<Response, Error> {
-        self.tell(None).await
+        observe::send(&mut self, None).await
     }
 
     /// Sends the request with this content, bytes or text, and waits for the head of the response. The
@@ -56,7 +59,7 @@ impl Call<'_> {
     /// As [`Self::send`].
     #[doc(alias = "body")]
     pub async fn send_body(mut self, content: impl AsRef<[u8]>) -> Result<Response, Error> {
-        self.tell(Some(content.as_ref())).await
+        observe::send(&mut self, Some(content.as_ref())).await
     }
 
     /// Sends the head of the request; its content follows through the writer, the response may come before
@@ -80,22 +83,25 @@ impl Call<'_> {
             ));
         }
         let times = self.times();
-        let mut observer = RequestObserver::begin(&self);
+        let built_in = BuiltIn::begin(&self);
         let opened = match self.request.may_end_with_head() {
-            true => observer.within(Box::pin(self.hold(times))).await,
-            false => observer.within(self.start(None, false, times)).await.map(|stream| {
+            true => built_in.within(Box::pin(self.hold(times))).await,
+            false => built_in.within(self.start(None, false, times)).await.map(|stream| {
                 let (receive, send) = stream.split();
                 (send.into_writer(), AwaitedStream::Open(receive))
             }),
         };
-        let opened = opened.map_err(|error| self.told_failed(error));
-        let (writer, stream) = opened.inspect_err(|error| observer.end(Err(error)))?;
+        let (writer, stream) = opened.map_err(|error| {
+            let error = self.named(error);
+            built_in.tell_end(self.watcher(), Err(&error));
+            error
+        })?;
         let pending = PendingResponse {
             stream,
             decoding: self.decoding().cloned(),
             on_interim: self.parts.take_hook(),
             watcher: self.watcher().cloned(),
-            observer,
+            built_in,
             #[cfg(feature = "cookies")]
             cookies: self.awaited_cookies(),
         };
@@ -106,24 +112,25 @@ impl Call<'_> {
         let times = self.times();
         let outcome = self.attempt(content, times).await;
         if outcome.as_ref().is_ok_and(|response| self.is_settled(response)) {
-            return outcome;
+            return self.told(outcome);
         }
         let outcome = Box::pin(self.go_on(outcome, content, times)).await;
-        outcome.map_err(|error| self.told_failed(error))
+        self.told(outcome.map_err(|error| self.named(error)))
+    }
+
+    /// Tells the observer of the end of the call.
+    #[inline]
+    fn told(&self, outcome: Result<Response, Error>) -> Result<Response, Error> {
+        if let Some(watcher) = self.watcher() {
+            watcher.event(&ExchangeEvent::end(outcome.as_ref()));
+        }
+        outcome
     }
 
     /// Returns true if the peer cannot have acted on the request; or is not likely to, since a connection
     /// that had been used before ended without a word, and it would not matter (RFC 9112 §9.3.1).
     pub(crate) fn may_try_again(&self, error: &Error) -> bool {
         may_retry(error) || (error.is_unanswered() && self.request.is_idempotent())
-    }
-
-    /// Returns the failure as the caller is told it, and tells it to whoever watches.
-    #[cold]
-    fn told_failed(&self, error: Error) -> Error {
-        let error = self.named(error);
-        event::failed(self.watcher(), &error);
-        error
     }
 
     /// The same failure, with what was asked of whom, and with the time that all of it was given if no part
@@ -200,14 +207,14 @@ impl Call<'_> {
     /// Tells whoever wants to hear of the responses that come before the head of the one that counts, until
     /// that is there.
     pub(crate) async fn hear_interim(&mut self, stream: &Stream) -> Result<(), Error> {
-        let watcher = self.client.settings().policy.watcher.as_ref();
-        interim::hear(stream, self.parts.on_interim(), watcher).await
+        let watcher = self.watcher().cloned();
+        interim::hear(stream, self.parts.on_interim(), watcher.as_ref()).await
     }
 
     /// Makes the response that the caller is handed once its head has come.
     pub(crate) fn answered(&self, stream: Stream, received: Received) -> Response {
         if let Some(watcher) = self.watcher() {
-            event::answered(watcher, stream.version(), &received.head);
+            watcher.event(&ExchangeEvent::Response(&ReceivedHead::new(stream.version(), &received.head)));
         }
         #[cfg(feature = "cookies")]
         self.keep_cookies(&received.head.fields);
@@ -290,7 +297,7 @@ impl Call<'_> {
             // A request that no connection would take must not open one.
             request.check(bare, origin.speaks(), end, &self.client.settings().protocol.config.limits)?;
         }
-        origin.open(conn, deadlines, request.noted(), send).await
+        origin.open(conn, deadlines, self.watcher(), request.noted(), send).await
     }
 
     /// The fields of a request that has none of its own.

@@ -5,8 +5,9 @@ use alula_net::{Error, Stream};
 use crate::{
     builder::Decoding,
     observe::{
-        RequestObserver,
-        event::{self, Watcher},
+        BuiltIn,
+        event::{ExchangeEvent, ReceivedHead},
+        observer::Watcher,
     },
     response::Response,
     send::{
@@ -25,7 +26,7 @@ pub struct PendingResponse {
     pub(crate) watcher: Option<Watcher>,
     #[cfg(feature = "cookies")]
     pub(crate) cookies: Option<Box<crate::cookies::Awaited>>,
-    pub(crate) observer: RequestObserver,
+    pub(crate) built_in: BuiltIn,
 }
 
 /// The stream that a response comes on.
@@ -81,20 +82,18 @@ impl PendingResponse {
     /// # Errors
     /// The failure of the stream.
     pub async fn response(self) -> Result<Response, Error> {
-        let Self { stream, decoding, mut on_interim, watcher, mut observer, .. } = self;
+        let Self { stream, decoding, mut on_interim, watcher, built_in, .. } = self;
         let head = async {
             let stream = stream.into_stream().await?;
             interim::hear(&stream, on_interim.as_mut(), watcher.as_ref()).await?;
             let received = stream.head().await?;
             Ok((stream, received))
         };
-        let outcome = observer.within(head).await;
-        let (stream, received) = outcome.inspect_err(|error| {
-            event::failed(watcher.as_ref(), error);
-            observer.end(Err(error));
-        })?;
+        let outcome = built_in.within(head).await;
+        let (stream, received) =
+            outcome.inspect_err(|error| built_in.tell_end(watcher.as_ref(), Err(error)))?;
         if let Some(watcher) = &watcher {
-            event::answered(watcher, stream.version(), &received.head);
+            watcher.event(&ExchangeEvent::Response(&ReceivedHead::new(stream.version(), &received.head)));
         }
         #[cfg(feature = "cookies")]
         if let Some(cookies) = &self.cookies {
@@ -104,7 +103,7 @@ impl PendingResponse {
         if let Some(decoding) = &decoding {
             decoding.begin(&mut response);
         }
-        observer.end(Ok(&response));
+        built_in.tell_end(watcher.as_ref(), Ok(&response));
         Ok(response)
     }
 }

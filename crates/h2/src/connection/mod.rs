@@ -236,7 +236,7 @@ impl Connection {
         Self {
             // First, as it may allocate: parts that are there already would be put aside, to be dropped if it
             // fails, and copied.
-            trace: Trace::new(config.trace, config.keep_sent_head),
+            trace: Trace::new(config.trace),
             is_client,
             streams_expected: config.streams_expected,
             field_section_expected: u32::MAX,
@@ -612,11 +612,17 @@ impl Connection {
         self.trace.poll()
     }
 
-    /// Returns the last field section that was sent, if [`Config::keep_sent_head`] is set: its lines `name:
-    /// value`, pseudo-fields first, each ended by CRLF. They are read back from the block that was written
-    /// (RFC 7541 §3). Allocates nothing.
-    pub fn sent_head(&self) -> &[u8] {
-        self.trace.sent_head()
+    /// Begins to read back the field sections that are sent, until [`take_sent_head`](Self::take_sent_head).
+    /// Allocates for a copy of the encoder's table.
+    pub fn keep_sent_head(&mut self) {
+        self.trace.keep_heads_of(&self.encoder);
+    }
+
+    /// Returns the field section that was sent last since [`keep_sent_head`](Self::keep_sent_head), and keeps
+    /// no more of them: its lines `name: value`, pseudo-fields first, each ended by CRLF; nothing if none was
+    /// sent. They are read back from the block that was written (RFC 7541 §3). Allocates nothing.
+    pub fn take_sent_head(&mut self) -> Vec<u8> {
+        self.trace.take_head()
     }
 
     /// Returns the memory of the control frames that wait for [`poll_transmit`](Self::poll_transmit), in

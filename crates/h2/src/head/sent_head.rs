@@ -1,11 +1,12 @@
-//! The last field section that was sent, decoded from its block for observers; nothing is kept without one.
+//! The last field section that was sent, decoded from its block for an observer; nothing is kept without one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use alula_hpack::{Decoded, Decoder, DecoderLimits};
+use alula_hpack::{Decoded, Decoder, Encoder};
 
-/// Decodes the sent blocks, if there is an observer.
+/// Decodes the sent blocks while there is an observer.
+#[derive(Default)]
 pub(crate) struct SentHead(Option<Box<Reader>>);
 
 /// Follows the encoder like the peer's decoder.
@@ -15,8 +16,9 @@ struct Reader {
 }
 
 impl SentHead {
-    pub(crate) fn new(is_kept: bool) -> Self {
-        Self(is_kept.then(|| Box::new(Reader::new())))
+    /// Begins to read the blocks that this encoder writes from here on.
+    pub(crate) fn begin(&mut self, encoder: &Encoder) {
+        self.0 = Some(Box::new(Reader { decoder: encoder.decoder(), lines: Vec::new() }));
     }
 
     /// Decodes a block as it was written. All of them come here, in their order.
@@ -26,21 +28,13 @@ impl SentHead {
         }
     }
 
-    /// Returns the lines of the last block.
-    pub(crate) fn lines(&self) -> &[u8] {
-        self.0.as_ref().map_or(&[], |reader| &reader.lines)
+    /// Ends reading, and returns the lines of the last block.
+    pub(crate) fn end(&mut self) -> Vec<u8> {
+        self.0.take().map_or_else(Vec::new, |reader| reader.lines)
     }
 }
 
 impl Reader {
-    fn new() -> Self {
-        let limits = DecoderLimits { string_bytes: u32::MAX, ..DecoderLimits::default() };
-        let mut decoder = Decoder::new(limits);
-        // The peer said how large the encoder's table may be, and the encoder repeats it in its blocks.
-        decoder.set_table_limit(u32::MAX);
-        Self { decoder, lines: Vec::new() }
-    }
-
     fn read(&mut self, block: &[u8]) {
         let Self { decoder, lines } = self;
         lines.clear();

@@ -83,9 +83,19 @@ pub struct Decoder {
 impl Decoder {
     /// Creates a new decoder. Allocates nothing yet.
     pub const fn new(limits: DecoderLimits) -> Self {
+        Self::with_table(limits, Table::new(limits.table_bytes, SLOTS_MIN))
+    }
+
+    /// Creates a decoder without bounds that goes on from the table of our own encoder.
+    pub(crate) fn of_trusted(table: Table) -> Self {
+        let limits = DecoderLimits { string_bytes: u32::MAX, table_bytes: u32::MAX };
+        Self::with_table(limits, table)
+    }
+
+    const fn with_table(limits: DecoderLimits, table: Table) -> Self {
         Self {
             limits,
-            table: Table::new(limits.table_bytes, SLOTS_MIN),
+            table,
             table_limit: limits.table_bytes,
             owed: None,
             at_start: true,

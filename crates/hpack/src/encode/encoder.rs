@@ -7,6 +7,7 @@
 use alula_fields::KnownName;
 use alula_machine::OutBuf;
 
+use crate::decode::decoder::Decoder;
 use crate::encode::block::Block;
 use crate::encode::class::Class;
 use crate::encode::config::{EncoderConfig, Huffman, Policy, TABLE_BYTES_INITIAL};
@@ -186,6 +187,28 @@ impl Encoder {
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.table.changes()
+    }
+
+    /// Returns a decoder for the blocks that are encoded from here on: it has the table that the peer has now.
+    /// Strings of any length and tables of any size are taken. Allocates for a copy of the table.
+    ///
+    /// ```
+    /// use alula::machine::OutBuf;
+    /// use alula::hpack::{Decoded, Encoder, EncoderConfig, Field, Policy};
+    ///
+    /// let mut encoder = Encoder::new(EncoderConfig { policy: Policy::Always, ..EncoderConfig::default() });
+    /// let mut out = OutBuf::new();
+    /// encoder.encode([Field::new(b"x-tag", b"a")], &mut out);
+    /// let mut decoder = encoder.decoder();
+    /// out.clear();
+    /// encoder.encode([Field::new(b"x-tag", b"a")], &mut out);
+    /// let mut names = Vec::new();
+    /// decoder.decode(out.unsent(), true, &mut |field: Decoded<'_>| names.push(field.name.to_vec()))?;
+    /// assert_eq!(names, [b"x-tag"]);
+    /// # Ok::<(), alula::hpack::DecodeError>(())
+    /// ```
+    pub fn decoder(&self) -> Decoder {
+        Decoder::of_trusted(self.table.clone())
     }
 
     /// Returns the dynamic table, for tests and debugging.

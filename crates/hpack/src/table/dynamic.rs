@@ -24,6 +24,7 @@ use crate::table::static_table;
 pub(crate) const ENTRY_OVERHEAD: usize = 32;
 
 /// The dynamic table of one direction.
+#[derive(Clone)]
 pub(crate) struct Table {
     ring: Vec<u8>,
     /// The slots: a power of two, or none; an entry is at its id modulo their number.

@@ -381,12 +381,19 @@ impl Machine {
         }
     }
 
-    /// Returns the lines of the request head just sent, each ended by CRLF; `written` is its output. Over
-    /// HTTP/2 it is kept only if [`h2::Config::keep_sent_head`] is set. Allocates.
-    pub fn sent_head(&self, written: &[u8]) -> Vec<u8> {
+    /// Has the head of the next request kept until [`take_sent_head`](Self::take_sent_head). Allocates.
+    pub fn keep_sent_head(&mut self) {
+        if let Self::Http2(machine) = self {
+            machine.keep_sent_head();
+        }
+    }
+
+    /// Returns the head of the request just sent, which was to be [kept](Self::keep_sent_head), `written`
+    /// being all that was put out for it: its lines, each ended by CRLF. Allocates.
+    pub fn take_sent_head(&mut self, written: &[u8]) -> Vec<u8> {
         match self {
             Self::Http1(_) => written.to_vec(),
-            Self::Http2(machine) => machine.sent_head().to_vec(),
+            Self::Http2(machine) => machine.take_sent_head(),
         }
     }
 }

@@ -122,7 +122,7 @@ async fn the_zone_is_that_of_the_connection() {
             seen.lock().unwrap().push(address.scope_id());
         }
     };
-    let client = Client::builder().on_event(watch).build().unwrap();
+    let client = Client::builder().observe(watch).build().unwrap();
     for zone in [LOOPBACK, "1", "7"] {
         // Nobody listens there.
         assert!(client.get(format!("http://[::1%25{zone}]:1/")).send().await.is_err());

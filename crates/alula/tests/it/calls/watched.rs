@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use alula::{
-    Client, ClientBuilder, Error, Exchange, ExchangeEvent, FieldSection, Retries, Sent, Setback, Status,
-    Version,
+    Call, Client, ClientBuilder, Error, Exchange, ExchangeEvent, FieldSection, Follow, Observer, Retries,
+    Sent, Setback, Status, Version,
 };
 
 use crate::support::serve;
@@ -16,17 +16,26 @@ struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Lines {
     fn watching(&self, builder: ClientBuilder) -> ClientBuilder {
-        let lines = self.clone();
-        builder.on_event(move |event| match event {
-            // The host is an address in all cases but one.
-            ExchangeEvent::Resolved("127.0.0.1", [_]) => {}
-            event => lines.0.lock().unwrap().push(told(event)),
-        })
+        builder.observe(self.clone())
+    }
+
+    fn watching_call<'c>(&self, call: Call<'c>) -> Call<'c> {
+        call.observe(self.clone())
     }
 
     /// Those since the last time.
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Observer for Lines {
+    fn event(&self, event: &ExchangeEvent<'_>) {
+        match event {
+            // The host is an address in all cases but one.
+            ExchangeEvent::Resolved("127.0.0.1", [_]) => {}
+            event => self.0.lock().unwrap().push(told(event)),
+        }
     }
 }
 
@@ -67,6 +76,11 @@ fn told(event: &ExchangeEvent<'_>) -> String {
         ExchangeEvent::Trailers(version, fields) => {
             format!("{version} trailers {}", fields.contains("x-sum"))
         }
+        ExchangeEvent::Redirected(redirect, follow) => {
+            assert_eq!(redirect.count(), 1);
+            format!("redirected: {follow:?}")
+        }
+        ExchangeEvent::Answered(response) => format!("answered {}", response.status().as_u16()),
         ExchangeEvent::Failed(error) => {
             assert!(error.to_string().starts_with("GET http"), "{error}");
             format!("failed: {:?}", error.phase())
@@ -76,7 +90,7 @@ fn told(event: &ExchangeEvent<'_>) -> String {
 }
 
 async fn answer(exchange: Exchange) -> Result<Sent, Error> {
-    match exchange.request().path() {
+    match exchange.request().path().split('?').next().unwrap_or_default() {
         "/hint" => {
             exchange.interim(Status::EARLY_HINTS)?;
             exchange.respond(Status::OK).send(b"").await
@@ -113,7 +127,8 @@ async fn each_step_is_told_in_its_order() {
         let fine = format!("{version} 200 true");
         let mut response = client.get(&format!("{url}/hint")).send().await.unwrap();
         let _ = response.bytes_max(0).await.unwrap();
-        let expected = ["connecting", "connected anew", &asked("GET", "/hint"), "interim 103", &fine];
+        let expected =
+            ["connecting", "connected anew", &asked("GET", "/hint"), "interim 103", &fine, "answered 200"];
         assert_eq!(lines.take(), expected);
 
         // Redirects are exchanges of their own, and so is what is sent again.
@@ -121,19 +136,21 @@ async fn each_step_is_told_in_its_order() {
         let _ = response.bytes_max(0).await.unwrap();
         let found = format!("{version} 302 true");
         let (first, second) = (asked("POST", "/away"), asked("GET", "/"));
-        assert_eq!(lines.take(), ["connected again", &first, &found, "connected again", &second, &fine]);
+        let led = ["connected again", &first, &found, "redirected: Yes"];
+        let followed = ["connected again", &second, &fine, "answered 200"];
+        assert_eq!(lines.take(), [led, followed].concat());
 
         // The same of a call that is opened, and of a request that is prepared.
         let (writer, pending) = client.post(&format!("{url}/open")).open().await.unwrap();
         writer.finish().await.unwrap();
         let mut response = pending.response().await.unwrap();
         let _ = response.bytes_max(0).await.unwrap();
-        assert_eq!(lines.take(), ["connected again", &asked("POST", "/open"), &fine]);
+        assert_eq!(lines.take(), ["connected again", &asked("POST", "/open"), &fine, "answered 200"]);
         let prepared =
             client.prepare(alula::Method::Get, &format!("{url}/prepared")).unwrap().build().unwrap();
         let mut response = client.call(&prepared).send().await.unwrap();
         let _ = response.bytes_max(0).await.unwrap();
-        assert_eq!(lines.take(), ["connected again", &asked("GET", "/prepared"), &fine]);
+        assert_eq!(lines.take(), ["connected again", &asked("GET", "/prepared"), &fine, "answered 200"]);
     }
 }
 
@@ -187,9 +204,9 @@ async fn a_failure_is_told_once_whoever_is_told_of_it() {
     client.get(&url).header("a b", "").send().await.unwrap_err();
     assert_eq!(lines.take(), ["failed: Build"]);
     let away = format!("{}/away", serve(answer).await);
-    let client = lines.watching(Client::builder()).on_redirect(|_| alula::Follow::Error).build().unwrap();
+    let client = lines.watching(Client::builder()).on_redirect(|_| Follow::Error).build().unwrap();
     client.get(&away).send().await.unwrap_err();
-    assert_eq!(lines.take().last().unwrap(), "failed: Head");
+    assert!(lines.take().ends_with(&["redirected: Error".to_owned(), "failed: Head".to_owned()]));
 }
 
 /// An address that did not answer in time was no `NotConnected`: whoever watched saw it being tried, and no
@@ -219,7 +236,7 @@ async fn requests_that_are_sent_again_are_told_of_and_those_that_are_not() {
     let client = lines.watching(Client::builder().retries(retries)).build().unwrap();
     let url = serve(answer).await;
     let setbacks = |lines: Vec<String>| -> Vec<String> {
-        lines.into_iter().filter(|line| line.contains("503 ") || line.ends_with("answered 503")).collect()
+        lines.into_iter().filter(|line| line.contains("503 ") || line.ends_with("server answered 503")).collect()
     };
     client.get(&format!("{url}/busy")).send().await.unwrap();
     let spent = "it was tried as often as is allowed: the server answered 503";
@@ -261,7 +278,7 @@ fn what_is_told_shows_no_values() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let shown = Arc::new(Mutex::new(String::new()));
     let shows = shown.clone();
-    let client = Client::builder().on_event(move |event| {
+    let client = Client::builder().observe(move |event: &ExchangeEvent<'_>| {
         if let ExchangeEvent::Request(_) = event {
             *shows.lock().unwrap() = format!("{event:?}");
         }
@@ -283,6 +300,119 @@ fn calls_that_wait_are_told_of_too() {
     let lines = Lines::default();
     let client = lines.watching(Client::builder()).build_blocking().unwrap();
     client.get(&format!("{url}/hint")).send().unwrap();
-    let fine = "HTTP/1.1 200 true";
-    assert_eq!(lines.take(), ["connecting", "connected anew", "GET /hint HTTP/1.1", "interim 103", fine]);
+    let ways = |steps: &[&'static str]| {
+        [steps, &["GET /hint HTTP/1.1", "interim 103", "HTTP/1.1 200 true", "answered 200"]].concat()
+    };
+    assert_eq!(lines.take(), ways(&["connecting", "connected anew"]));
+    // The observer of one call, of a client that has none.
+    let client = Client::builder().build_blocking().unwrap();
+    client.get(&format!("{url}/hint")).observe(lines.clone()).send().unwrap();
+    assert_eq!(lines.take(), ways(&["connecting", "connected anew"]));
+    client.get(&format!("{url}/hint")).send().unwrap();
+    assert!(lines.take().is_empty());
+}
+
+/// An observer of a call is told of that call alone, whatever others do on the same connection, and also where
+/// nothing was kept of the heads before.
+#[tokio::test]
+async fn an_observer_is_told_of_its_call_alone() {
+    let url = serve(answer).await;
+    for is_http2 in [false, true] {
+        let client = Client::builder().http2_prior_knowledge(is_http2).build().unwrap();
+        let asked = |method: &str, path: &str| match is_http2 {
+            false => format!("{method} {path} HTTP/1.1"),
+            true => format!(":method: {method}, :path: {path}"),
+        };
+        let version = if is_http2 { Version::Http2 } else { Version::Http1 };
+        let fine = format!("{version} 200 true");
+        let read = async |call: Call<'_>| {
+            let mut response = call.send().await.unwrap();
+            let _ = response.bytes_max(0).await.unwrap();
+        };
+        // It opens the connection, and the encoder learns the head.
+        read(client.get(format!("{url}/first"))).await;
+        let lines = Lines::default();
+        for path in ["/hint", "/hint"] {
+            read(lines.watching_call(client.get(format!("{url}{path}")))).await;
+            let expected = ["connected again", &asked("GET", path), "interim 103", &fine, "answered 200"];
+            assert_eq!(lines.take(), expected);
+            read(client.get(format!("{url}{path}"))).await;
+        }
+        assert!(lines.take().is_empty());
+        // Many at once: each has the lines of its own.
+        let calls = (0..20).map(|number| {
+            let (lines, path) = (Lines::default(), format!("/away?{number}"));
+            let call = lines.watching_call(client.post(format!("{url}{path}")));
+            tokio::spawn(async move {
+                let sent = call.send_body("content").await.map(drop);
+                (path, sent, lines)
+            })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            let (path, sent, lines) = call.await.unwrap();
+            sent.unwrap();
+            let lines = lines.take();
+            let is_told = |line: &str| lines.iter().filter(|told| *told == line).count();
+            let found = format!("{version} 302 true");
+            for line in [&*asked("POST", &path), &*asked("GET", "/"), &*found, &*fine, "redirected: Yes"] {
+                assert_eq!(is_told(line), 1, "{line} in {lines:?}");
+            }
+            assert_eq!(lines.last().unwrap(), "answered 200");
+        }
+        // Opened, held back, and prepared.
+        for method in ["POST", "GET"] {
+            let call = lines.watching_call(client.request(method, format!("{url}/open")));
+            let (writer, pending) = call.open().await.unwrap();
+            writer.finish().await.unwrap();
+            let _ = pending.response().await.unwrap().bytes_max(0).await.unwrap();
+            assert!(lines.take().ends_with(&[asked(method, "/open"), fine.clone(), "answered 200".into()]));
+        }
+        let prepared = client.prepare("GET", format!("{url}/prepared")).unwrap().build().unwrap();
+        read(lines.watching_call(client.call(&prepared))).await;
+        assert!(lines.take().contains(&asked("GET", "/prepared")));
+    }
+}
+
+#[tokio::test]
+async fn the_observer_of_the_client_is_told_before_that_of_the_call() {
+    let told = Lines::default();
+    let named = |name: &'static str| {
+        let told = told.clone();
+        move |event: &ExchangeEvent<'_>| {
+            if let ExchangeEvent::Request(_) | ExchangeEvent::Answered(_) | ExchangeEvent::Failed(_) = event {
+                told.0.lock().unwrap().push(name.to_owned());
+            }
+        }
+    };
+    let builder = Client::builder().observe(named("client")).observe(named("second of client"));
+    let client = builder.build().unwrap();
+    let url = serve(answer).await;
+    client.get(&url).observe(named("call")).observe(named("second of call")).send().await.unwrap();
+    let order = ["client", "second of client", "call", "second of call"];
+    assert_eq!(told.take(), [order, order].concat());
+    client.get(&url).send().await.unwrap();
+    assert_eq!(told.take(), [&order[..2], &order[..2]].concat());
+    client.get("http://127.0.0.1:1/").observe(named("call")).send().await.unwrap_err();
+    assert_eq!(told.take(), order[..3]);
+}
+
+#[tokio::test]
+async fn an_observer_of_a_call_is_told_of_its_setbacks() {
+    let lines = Lines::default();
+    let client = Client::new().unwrap();
+    let retries = || Retries::new(2).backoff(Duration::ZERO, Duration::ZERO);
+    let url = serve(answer).await;
+    let call = client.get(format!("{url}/busy")).retries(retries());
+    lines.watching_call(call).send().await.unwrap();
+    let lines_of_call = lines.take();
+    assert!(lines_of_call.contains(&"again, since the server answered 503".to_owned()), "{lines_of_call:?}");
+    let call = client.get("http://127.0.0.1:1/").retries(retries());
+    lines.watching_call(call).send().await.unwrap_err();
+    let tried = ["connecting", "not connected: ConnectionRefused"];
+    let spent = "it was tried as often as is allowed: Connect";
+    let expected = [&tried[..], &["again, since Connect"], &tried, &[spent, "failed: Connect"]].concat();
+    assert_eq!(lines.take(), expected);
+    // Without an observer nobody is told.
+    client.get("http://127.0.0.1:1/").send().await.unwrap_err();
+    assert!(lines.take().is_empty());
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use alula::{Client, ClientBuilder, Jar, Limits, Proxy, Retries, h2};
 
 use super::{
+    following::Following,
     lookup::Lookup,
     near_end,
     tries::{TRANSIENT, Tries},
@@ -27,7 +28,7 @@ pub(in crate::fetch) fn client(
     options: &Options,
     plan: &Plan,
     jar: Option<&Jar>,
-    watch: Option<Watch>,
+    watch: Option<&Watch>,
 ) -> Result<Client, Failure> {
     Ok(builder(options, plan, jar, watch)?.build()?)
 }
@@ -37,7 +38,7 @@ pub(in crate::fetch) fn builder(
     options: &Options,
     plan: &Plan,
     jar: Option<&Jar>,
-    watch: Option<Watch>,
+    watch: Option<&Watch>,
 ) -> Result<ClientBuilder, Failure> {
     let args = &options.connection;
     let limits = limits(options);
@@ -61,6 +62,8 @@ pub(in crate::fetch) fn builder(
     }
     builder = builder.timing(options.output.timing || options.output.write_out.is_some());
     if let Some(watch) = watch {
+        let following = Following::of(options, plan);
+        builder = builder.on_redirect(move |redirect| following.follow(redirect));
         builder = watched(builder, watch, options.output.verbose > 1);
     }
     if let Some(jar) = jar {
@@ -99,11 +102,9 @@ const FIELDS_MIN: u32 = 5000;
 /// The CONTINUATION frames that a head may have at least.
 const CONTINUATIONS_MIN: u32 = 8;
 
-/// Reports each step of the client to `watch`.
-fn watched(builder: ClientBuilder, watch: Watch, prints_frames: bool) -> ClientBuilder {
-    let (follower, trace) = (watch.clone(), watch.trace());
-    let builder = builder.on_event(move |event| watch.see(event));
-    let builder = builder.on_redirect(move |redirect| follower.follow(redirect));
+/// Shows frames of HTTP/2, if they are to be seen.
+fn watched(builder: ClientBuilder, watch: &Watch, prints_frames: bool) -> ClientBuilder {
+    let trace = watch.trace();
     if trace.is_none() && !prints_frames {
         return builder;
     }

@@ -13,12 +13,16 @@ use std::{
     time::Duration,
 };
 
-use alula::{Call, Client, Content, FieldSection, Jar, KnownName, Response, Retry, Status, masked_url};
+use alula::{
+    Call, Client, Content, ExchangeEvent, FieldSection, Jar, KnownName, Observer as _, Response, Retry,
+    Status, masked_url,
+};
 use anstyle::Style;
 
 use super::{
     client::client,
     cookies,
+    following::Following,
     login::{Asked, Login, Logins},
     lookup,
     pace::Pace,
@@ -42,10 +46,11 @@ use crate::fetch::{
         all_progress::AllProgress,
         progress::Progress,
         report::Report,
+        seen::Facts,
         timing,
         trace::Trace,
         verbose::{Direction, Verbose},
-        watch::{self, Following, Watch},
+        watch::Watch,
     },
     tls::roots::Roots,
     write_out::WriteOut,
@@ -75,6 +80,7 @@ pub(in crate::fetch) struct Session<'a> {
 /// The state of one exchange.
 struct Exchange<'a> {
     session: &'a Session<'a>,
+    facts: &'a Facts,
     target: &'a Target,
     fields: Vec<(String, String)>,
     to: Destination,
@@ -122,25 +128,14 @@ impl<'a> Session<'a> {
             || options.connection.retry > 0
             || SpeedLimit::of(&options.transfer).is_some()
             || options.output.timing;
-        let following = Following::of(options, plan);
         // With -v there is a line for it anyway.
         let tells_retries = options.connection.retry > 0 && !options.output.silent && verbose.is_none();
-        let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), following, tells_retries));
-        let client = client(options, plan, jar.as_ref(), watch.clone())?;
+        let watch = is_watched.then(|| Watch::new(verbose, trace.clone(), tells_retries));
+        let client = client(options, plan, jar.as_ref(), watch.as_ref())?;
         let logins = Logins::default();
         let progress = AllProgress::of(&options.output, &destinations);
         let dump = RefCell::default();
         Ok(Self { client, jar, plan, options, write_out, trace, watch, destinations, logins, progress, dump })
-    }
-
-    /// Returns the fields behind content that has ended, and shows them with -v.
-    async fn trailers<'r>(&self, response: &'r mut Response) -> Result<Option<&'r FieldSection>, Failure> {
-        let version = response.version();
-        let trailers = response.trailers().await?;
-        if let (Some(trailers), Some(watch)) = (trailers, &self.watch) {
-            watch.see_trailers(version, trailers);
-        }
-        Ok(trailers)
     }
 
     /// Writes what is kept to the files for it: cookies, and the session.
@@ -173,25 +168,25 @@ impl<'a> Session<'a> {
         let target = &self.plan.targets[place];
         let _transfer = self.progress.begin();
         let asked = format!("{} {}", self.plan.method_for(target), masked_url(target.url.as_str()));
-        watch::seeing(asked, self.tell(place)).await
+        self.tell(place, &Facts::new(asked)).await
     }
 
-    async fn tell(&self, place: usize) -> Outcome {
+    async fn tell(&self, place: usize, facts: &Facts) -> Outcome {
         let target = &self.plan.targets[place];
         let mut report = Report::new(self.plan.method_for(target), target.url.as_str(), place);
         let sent = Arc::<AtomicU64>::default();
-        let outcome = self.try_often(place, &sent, &mut report).await;
+        let outcome = self.try_often(place, facts, &sent, &mut report).await;
         self.leave_file(&outcome, &report);
         if let Err(failure) = &outcome {
-            watch::fail(failure.is_of_proxy());
+            facts.fail(failure.is_of_proxy());
         }
-        let outcome = outcome.map_err(|failure| match watch::seen().forbidden {
-            Some(url) => target::forbidden(&url),
-            None => failure,
-        });
+        let seen = facts.seen();
+        let following = Following::of(self.options, self.plan);
+        let forbidden = seen.refused.as_deref().filter(|url| following.forbids(url));
+        let outcome = outcome.map_err(|failure| forbidden.map_or(failure, target::forbidden));
         let outcome = outcome.map_err(|failure| failure.with(self.options.output.exit_codes));
         report.ends(&outcome, sent.load(Relaxed));
-        report.seen = watch::seen();
+        report.seen = seen;
         if self.options.output.timing {
             terminal::tell(Style::new(), timing::table(&report).as_bytes());
         }
@@ -201,30 +196,22 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reads and drops a response with a challenge, if that is little.
-    async fn drain(&self, mut response: Response) {
-        let mut bytes = 0;
-        while bytes < DRAINED_BYTES_MAX
-            && let Ok(Some(chunk)) = response.body().chunk().await
-        {
-            bytes += chunk.len();
-        }
-        if response.body().is_ended() {
-            // It breaks off as content does, of which nobody is told either.
-            let _ = self.trailers(&mut response).await;
-        }
-    }
-
     /// Makes one try after the other, where the library does not.
-    async fn try_often(&self, place: usize, sent: &Arc<AtomicU64>, report: &mut Report) -> Outcome {
+    async fn try_often(
+        &self,
+        place: usize,
+        facts: &Facts,
+        sent: &Arc<AtomicU64>,
+        report: &mut Report,
+    ) -> Outcome {
         let method = self.plan.method_for(&self.plan.targets[place]);
         let deadline = self.plan.deadline(place, self.options.connection.max_time);
         let Some(mut tries) = Tries::of(self.options, method, deadline) else {
-            return self.begin(place, sent.clone(), deadline, None, None)?.run_in_time(report).await;
+            return self.begin(place, facts, sent.clone(), deadline, None, None)?.run_in_time(report).await;
         };
         let mut cut = None;
         loop {
-            let exchange = self.begin(place, sent.clone(), deadline, Some(&tries), cut.clone())?;
+            let exchange = self.begin(place, facts, sent.clone(), deadline, Some(&tries), cut.clone())?;
             let outcome = exchange.run_in_time(report).await;
             let asked_wait = exchange.asked_wait.take();
             let broke_off = exchange.broke_off.take();
@@ -240,7 +227,7 @@ impl<'a> Session<'a> {
             }
             tokio::time::sleep(wait).await;
             tries.count();
-            watch::begin_again();
+            facts.begin_again();
         }
     }
 
@@ -259,6 +246,7 @@ impl<'a> Session<'a> {
     fn begin<'s>(
         &'s self,
         place: usize,
+        facts: &'s Facts,
         sent: Arc<AtomicU64>,
         deadline: Deadline,
         tries: Option<&'s Tries>,
@@ -279,6 +267,7 @@ impl<'a> Session<'a> {
         let broke_off = Cell::default();
         Ok(Exchange {
             session: self,
+            facts,
             target,
             fields,
             to,
@@ -305,7 +294,7 @@ impl Exchange<'_> {
         tokio::select! {
             biased;
             outcome = self.run(report) => outcome,
-            failure = limit.missed(moved) => Err(failure),
+            failure = limit.missed(moved, || self.facts.is_request_sent()) => Err(failure),
         }
     }
 
@@ -340,7 +329,7 @@ impl Exchange<'_> {
         let mut response = self.send(known.as_deref(), content.filter(|_| !is_probe)).await?;
         // The server asked for nothing: the request is sent once more, now with its content.
         if is_probe && response.status().is_success() {
-            watch::answer_challenge();
+            self.facts.answer_challenge();
             return self.send(None, self.content()?).await;
         }
         let mut has_answered = false;
@@ -350,11 +339,35 @@ impl Exchange<'_> {
                 break;
             }
             has_answered = true;
-            self.session.drain(response).await;
-            watch::answer_challenge();
+            self.drain(response).await;
+            self.facts.answer_challenge();
             response = self.send(Some(&answer.authorization), self.content()?).await?;
         }
         Ok(response)
+    }
+
+    /// Reads and drops a response with a challenge, if that is little.
+    async fn drain(&self, mut response: Response) {
+        let mut bytes = 0;
+        while bytes < DRAINED_BYTES_MAX
+            && let Ok(Some(chunk)) = response.body().chunk().await
+        {
+            bytes += chunk.len();
+        }
+        if response.body().is_ended() {
+            // It breaks off as content does, of which nobody is told either.
+            let _ = self.trailers(&mut response).await;
+        }
+    }
+
+    /// Returns the fields behind content that has ended, and shows them with -v.
+    async fn trailers<'r>(&self, response: &'r mut Response) -> Result<Option<&'r FieldSection>, Failure> {
+        let version = response.version();
+        let trailers = response.trailers().await?;
+        if let (Some(trailers), Some(watch)) = (trailers, &self.session.watch) {
+            watch.of(self.facts).event(&ExchangeEvent::Trailers(version, trailers));
+        }
+        Ok(trailers)
     }
 
     /// Sends the request once, as far as the library does, with these credentials.
@@ -408,6 +421,9 @@ impl Exchange<'_> {
         let mut call = client.request(self.method(), self.target.called());
         if let Some(path) = &self.target.path_as_is {
             call = call.path(path);
+        }
+        if let Some(watch) = &self.session.watch {
+            call = call.observe(watch.of(self.facts));
         }
         for (name, value) in &self.fields {
             call = call.header(name.as_str(), value);

@@ -5,6 +5,7 @@ pub(in crate::fetch) mod client;
 pub(in crate::fetch) mod cookies;
 pub(in crate::fetch) mod digest;
 pub(in crate::fetch) mod exchange;
+pub(in crate::fetch) mod following;
 pub(in crate::fetch) mod login;
 pub(in crate::fetch) mod lookup;
 pub(in crate::fetch) mod near_end;

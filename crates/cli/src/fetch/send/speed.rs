@@ -4,7 +4,6 @@ use std::{collections::VecDeque, time::Duration};
 
 use tokio::time::{Instant, sleep};
 
-use crate::fetch::tell::watch;
 use crate::{
     args::TransferArgs,
     failure::exit::{Exit, Failure},
@@ -32,12 +31,16 @@ impl SpeedLimit {
     }
 
     /// Returns when the transfer was too slow for too long. `moved` says how many bytes were transferred in
-    /// all; the time does not count before a request was sent.
-    pub(in crate::fetch) async fn missed(self, moved: impl Fn() -> u64) -> Failure {
+    /// all; the time does not count before a request was sent, as `is_sent` says.
+    pub(in crate::fetch) async fn missed(
+        self,
+        moved: impl Fn() -> u64,
+        is_sent: impl Fn() -> bool,
+    ) -> Failure {
         let mut pace = Pace::new(self);
         loop {
             sleep(SECOND).await;
-            let is_sent = watch::is_request_sent();
+            let is_sent = is_sent();
             if is_sent && pace.is_too_slow(moved()) {
                 let seconds = self.time.as_secs();
                 let why =

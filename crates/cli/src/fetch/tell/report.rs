@@ -1,14 +1,11 @@
 //! The facts of an exchange that `-w` prints.
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use alula::{Response, Timing, Version};
 use url::Url;
 
-use super::watch::Seen;
+use super::seen::Seen;
 use crate::failure::exit::Outcome;
 use crate::fetch::plan::zone;
 
@@ -18,11 +15,7 @@ pub(in crate::fetch) struct Report {
     pub(in crate::fetch) url: String,
     /// The URL that answered after redirects; `None` without any.
     pub(in crate::fetch) final_url: Option<String>,
-    redirects: u16,
-    remote: Option<SocketAddr>,
     pub(in crate::fetch) seen: Seen,
-    /// OpenSSL's number for the result of checking the server's certificate; 0 when it is trusted.
-    pub(in crate::fetch) verify_result: u16,
     pub(in crate::fetch) place: usize,
     pub(in crate::fetch) head: Option<Head>,
     pub(in crate::fetch) file: Option<String>,
@@ -32,8 +25,16 @@ pub(in crate::fetch) struct Report {
     pub(in crate::fetch) timing: Option<Timing>,
     pub(in crate::fetch) until_head: Duration,
     pub(in crate::fetch) until_end: Duration,
+    pub(in crate::fetch) end: End,
+}
+
+/// The end of an exchange that has failed, or zeros.
+#[derive(Default)]
+pub(in crate::fetch) struct End {
     pub(in crate::fetch) exit: u8,
     pub(in crate::fetch) error: String,
+    /// OpenSSL's number for the result of checking the server's certificate; 0 when it is trusted.
+    pub(in crate::fetch) verify_result: u16,
 }
 
 /// The head of the response.
@@ -49,10 +50,7 @@ impl Report {
             method: method.to_owned(),
             url: url.to_owned(),
             final_url: None,
-            redirects: 0,
-            remote: None,
             seen: Seen::default(),
-            verify_result: 0,
             place,
             head: None,
             file: None,
@@ -62,16 +60,13 @@ impl Report {
             timing: None,
             until_head: Duration::ZERO,
             until_end: Duration::ZERO,
-            exit: 0,
-            error: String::new(),
+            end: End::default(),
         }
     }
 
     pub(in crate::fetch) fn begins(&mut self, response: &Response) {
         self.until_head = self.since.elapsed();
         self.final_url = response.final_url().map(|url| zone::taken_out(url).0.into_owned());
-        self.redirects = response.redirects();
-        self.remote = response.remote_address();
         self.timing = response.timing();
         let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let fields = response.received_headers().iter();
@@ -94,9 +89,11 @@ impl Report {
         self.until_end = self.since.elapsed();
         self.bytes_sent = bytes_sent;
         if let Err(failure) = outcome {
-            self.exit = failure.code();
-            self.error = failure.sentence().to_owned();
-            self.verify_result = failure.verify_result();
+            self.end = End {
+                exit: failure.code(),
+                error: failure.sentence().to_owned(),
+                verify_result: failure.verify_result(),
+            };
         }
     }
 
@@ -106,18 +103,7 @@ impl Report {
 
     /// The number of redirects that were followed, also by an exchange that failed then.
     pub(in crate::fetch) fn redirects(&self) -> u64 {
-        // An exchange that fails has no response that could tell: the hops that were seen count.
-        u64::from(self.redirects).max(self.seen.hops.len() as u64)
-    }
-
-    /// The address of the other end of the last connection.
-    pub(in crate::fetch) fn remote(&self) -> Option<SocketAddr> {
-        self.remote.or(self.seen.remote)
-    }
-
-    /// Requests that were sent again, which is no redirect.
-    pub(in crate::fetch) fn retries(&self) -> u64 {
-        self.seen.retries()
+        self.seen.hops.len() as u64
     }
 
     /// The time until the last redirect was followed; 0 when none was.

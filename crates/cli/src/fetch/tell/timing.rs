@@ -45,7 +45,8 @@ fn before_the_last(report: &Report) -> Vec<(String, Option<Duration>)> {
     };
     let redirects =
         report.seen.redirected.map(|at| (count(report.redirects(), "redirect", "redirects"), since(at)));
-    let retries = report.seen.sent_again.map(|at| (count(report.retries(), "retry", "retries"), since(at)));
+    let retries =
+        report.seen.sent_again.map(|at| (count(report.seen.retries(), "retry", "retries"), since(at)));
     let mut before: Vec<_> = redirects.into_iter().chain(retries).collect();
     before.sort_by_key(|(_, at)| *at);
     before
@@ -87,7 +88,7 @@ mod tests {
         let mut report = Report::new("GET", "http://a/", 0);
         let at = |ms| report.since + Duration::from_millis(ms);
         (report.seen.redirected, report.seen.sent_again) = (Some(at(5)), Some(at(3)));
-        report.seen.requests = 3;
+        report.seen.sent.requests = 3;
         report.until_end = Duration::from_millis(6);
         let table = table(&report);
         let steps: Vec<&str> = table.lines().skip(1).collect();

@@ -9,9 +9,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use alula::{ExchangeEvent, FieldSection, Redirect, Version, h2::FrameSummary};
+use alula::{ExchangeEvent, FieldSection, Version, h2::FrameSummary};
 
-use super::verbose::{Direction, Verbose, steps};
+use super::verbose::{Direction, Verbose};
 use crate::{args::OutputArgs, failure::exit::Failure};
 
 /// Bytes in a line of digits.
@@ -46,7 +46,7 @@ impl Trace {
         if let ExchangeEvent::Trailers(version, trailers) = event {
             return self.trailers(*version, trailers);
         }
-        steps(event, &self.verbose.roots).iter().for_each(|line| self.info(line));
+        self.verbose.steps(event).iter().for_each(|line| self.info(line));
         if let Some((direction, lines)) = self.verbose.head(event) {
             let head: Vec<u8> = lines.iter().flat_map(|line| [&line[..], b"\r\n"].concat()).collect();
             self.bytes(direction, "header", &[&head[..], b"\r\n"].concat());
@@ -57,11 +57,6 @@ impl Trace {
     pub(in crate::fetch) fn trailers(&self, version: Version, trailers: &FieldSection) {
         let lines = self.verbose.fields(version, trailers).map(|line| [&line[..], b"\r\n"].concat());
         self.bytes(Direction::Received, "header", &lines.flatten().collect::<Vec<u8>>());
-    }
-
-    /// Writes where a redirect leads.
-    pub(in crate::fetch) fn follow(&self, redirect: &Redirect<'_>) {
-        self.verbose.redirect(redirect).iter().for_each(|line| self.info(line));
     }
 
     /// Writes a frame of HTTP/2.

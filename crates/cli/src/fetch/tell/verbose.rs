@@ -7,8 +7,8 @@
 use std::{borrow::Cow, net::SocketAddr, time::Duration};
 
 use alula::{
-    ConnectionFacts, ExchangeEvent, FieldSection, Redirect, SentHead, Setback, Status, TlsFacts, Version,
-    masked_field, masked_url,
+    ConnectionFacts, ExchangeEvent, FieldSection, Follow, Redirect, SentHead, Setback, Status, TlsFacts,
+    Version, masked_field, masked_url,
 };
 use anstyle::Style;
 
@@ -36,7 +36,7 @@ impl Verbose {
         if let ExchangeEvent::Trailers(version, trailers) = event {
             return self.print_trailers(*version, trailers);
         }
-        steps(event, &self.roots).iter().for_each(|line| done(line));
+        self.steps(event).iter().for_each(|line| done(line));
         let Some((direction, lines)) = self.head(event) else { return };
         let mark = direction.mark();
         lines.iter().for_each(|line| tell(&[mark, b" "].concat(), line));
@@ -49,13 +49,17 @@ impl Verbose {
         self.fields(version, trailers).for_each(|line| tell(&[mark, b" "].concat(), &line));
     }
 
-    /// Prints where a redirect leads.
-    pub(in crate::fetch) fn print_redirect(&self, redirect: &Redirect<'_>) {
-        self.redirect(redirect).iter().for_each(|line| done(line));
+    /// Returns the lines about a step that is no head.
+    pub(in crate::fetch) fn steps(&self, event: &ExchangeEvent<'_>) -> Vec<String> {
+        match event {
+            ExchangeEvent::Redirected(_, Follow::Error | Follow::Stop) => Vec::new(),
+            ExchangeEvent::Redirected(redirect, _) => self.redirect(redirect),
+            event => steps(event, &self.roots),
+        }
     }
 
     /// The place that a redirect leads to, and what is not taken along.
-    pub(in crate::fetch) fn redirect(&self, redirect: &Redirect<'_>) -> Vec<String> {
+    fn redirect(&self, redirect: &Redirect<'_>) -> Vec<String> {
         let to = if self.shows_secrets { redirect.to().to_owned() } else { masked_url(redirect.to()) };
         let mut lines = vec![format!("Issue another request to this URL: '{to}'")];
         if redirect.leaves_origin() && !self.keeps_credentials {
@@ -125,7 +129,7 @@ impl Direction {
 }
 
 /// The lines about a step that is no head.
-pub(in crate::fetch) fn steps(event: &ExchangeEvent<'_>, roots: &Roots) -> Vec<String> {
+fn steps(event: &ExchangeEvent<'_>, roots: &Roots) -> Vec<String> {
     match event {
         ExchangeEvent::Resolved(host, addresses) => resolved(host, addresses).into_iter().collect(),
         ExchangeEvent::Connecting(address) => vec![format!("  Trying {address}...")],

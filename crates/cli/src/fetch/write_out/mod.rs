@@ -73,7 +73,7 @@ impl WriteOut {
                 Piece::Fields => printer.text(fields(report).as_bytes()),
                 Piece::All => printer.text(variables::json(report).as_bytes()),
                 Piece::To(place) => printer.turn_to(place)?,
-                Piece::OnError if report.exit == 0 => break,
+                Piece::OnError if report.end.exit == 0 => break,
                 Piece::OnError => {}
             }
         }

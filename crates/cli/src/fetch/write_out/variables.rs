@@ -27,31 +27,31 @@ pub(super) type Variable = fn(&Report) -> Known;
 /// The variables in the order of their names, with their descriptions.
 const VARIABLES: [(&str, &str, Variable); 47] = [
     ("certs", "the certificates of the server, in PEM", |report| text(certificates(report))),
-    ("conn_id", "the number of the connection, from 0, or -1", |report| Known::Id(report.seen.connection)),
+    ("conn_id", "the number of the connection, from 0, or -1", |report| Known::Id(report.seen.way.number)),
     ("content_type", "the media type of the content", |report| bytes(report.header("content-type"))),
-    ("errormsg", "the sentence of the failure", |report| some(&report.error)),
-    ("exitcode", "the exit code", |report| Known::Number(report.exit.into())),
+    ("errormsg", "the sentence of the failure", |report| some(&report.end.error)),
+    ("exitcode", "the exit code", |report| Known::Number(report.end.exit.into())),
     ("filename_effective", "the file that the content was written to", |report| {
         Known::Text(report.file.clone().map(String::into_bytes))
     }),
     ("ftp_entry_path", "nothing: this program speaks no FTP", |_| Known::Text(None)),
     ("http_code", "the status of the response, 000 when none came", status),
     ("http_connect", "the status of the proxy's answer to CONNECT", |report| {
-        Known::Status(report.seen.tunnel_status.unwrap_or_default())
+        Known::Status(report.seen.way.tunnel_status.unwrap_or_default())
     }),
     ("http_version", "the version of HTTP of the response", version),
     ("local_ip", "the address of this end", |report| {
-        text(report.seen.local.map(|local| local.ip().to_string()).unwrap_or_default())
+        text(report.seen.way.local.map(|local| local.ip().to_string()).unwrap_or_default())
     }),
     ("local_port", "the port of this end", |report| {
-        Known::Number(report.seen.local.map_or(0, |local| local.port().into()))
+        Known::Number(report.seen.way.local.map_or(0, |local| local.port().into()))
     }),
     ("method", "the method of the request", |report| text(report.method.clone())),
     ("num_certs", "the number of certificates that the server showed", |report| {
-        Known::Number(report.seen.certificates.len() as u64)
+        Known::Number(report.seen.way.certificates.len() as u64)
     }),
     ("num_connects", "the number of connections that were opened", |report| {
-        Known::Number(report.seen.connects.into())
+        Known::Number(report.seen.way.connects.into())
     }),
     ("num_headers", "the number of fields of the response", |report| {
         Known::Number(report.head.as_ref().map_or(0, |head| head.fields.len() as u64))
@@ -60,18 +60,20 @@ const VARIABLES: [(&str, &str, Variable); 47] = [
         Known::Number(report.redirects())
     }),
     ("num_retries", "the number of times that the request was sent again", |report| {
-        Known::Number(report.retries())
+        Known::Number(report.seen.retries())
     }),
     // A proxy whose certificate is not trusted ends the exchange.
     ("proxy_ssl_verify_result", "0: a proxy that is not trusted is not used", |_| Known::Number(0)),
-    ("proxy_used", "1 if a proxy was used, else 0", |report| Known::Number(report.seen.is_proxied.into())),
+    ("proxy_used", "1 if a proxy was used, else 0", |report| {
+        Known::Number(report.seen.way.is_proxied.into())
+    }),
     ("redirect_url", "the URL of a redirect that was not followed", |report| some(&report.redirect_url())),
-    ("referer", "the value of the field referer", |report| bytes(&report.seen.referer)),
+    ("referer", "the value of the field referer", |report| bytes(&report.seen.sent.referer)),
     ("remote_ip", "the address of the other end", |report| {
-        text(report.remote().map(|remote| remote.ip().to_string()).unwrap_or_default())
+        text(report.seen.way.remote.map(|remote| remote.ip().to_string()).unwrap_or_default())
     }),
     ("remote_port", "the port of the other end", |report| {
-        Known::Number(report.remote().map_or(0, |remote| remote.port().into()))
+        Known::Number(report.seen.way.remote.map_or(0, |remote| remote.port().into()))
     }),
     ("response_code", "the same as http_code", status),
     ("scheme", "the scheme of the URL that answered", |report| {
@@ -79,7 +81,7 @@ const VARIABLES: [(&str, &str, Variable); 47] = [
     }),
     ("size_download", "bytes of content that came", |report| Known::Number(report.bytes_received)),
     ("size_header", "bytes of heads and trailers that came", |report| Known::Number(report.seen.head_bytes)),
-    ("size_request", "bytes of the heads that were sent", |report| Known::Number(report.seen.request_bytes)),
+    ("size_request", "bytes of the heads that were sent", |report| Known::Number(report.seen.sent.bytes)),
     ("size_upload", "bytes of content that were sent", |report| Known::Number(report.bytes_sent)),
     ("speed_download", "bytes of content that came, per second", |report| {
         per_second(report.bytes_received, report.until_end)
@@ -88,7 +90,7 @@ const VARIABLES: [(&str, &str, Variable); 47] = [
         per_second(report.bytes_sent, report.until_end)
     }),
     ("ssl_verify_result", "the result of checking the certificate, 0 if fine", |report| {
-        Known::Number(report.verify_result.into())
+        Known::Number(report.end.verify_result.into())
     }),
     ("time_appconnect", "seconds until TLS was agreed on", |report| step(report, |timing| timing.secured)),
     ("time_connect", "seconds until the connection was open", |report| {
@@ -248,7 +250,7 @@ fn per_second(bytes: u64, time: Duration) -> Known {
 /// Returns the certificates in PEM (RFC 7468 §5), the server's own first.
 fn certificates(report: &Report) -> String {
     let mut all = String::new();
-    for certificate in &report.seen.certificates {
+    for certificate in &report.seen.way.certificates {
         all.push_str("-----BEGIN CERTIFICATE-----\n");
         for line in STANDARD.encode(certificate).as_bytes().chunks(64) {
             all.extend(line.iter().map(|byte| char::from(*byte)));

@@ -206,7 +206,7 @@ async fn observers_are_told_of_each_address() {
         };
         noted.lock().unwrap().push(line);
     };
-    let builder = trusting(&authority).resolve("a.example", 443, [bad, good]).on_event(note);
+    let builder = trusting(&authority).resolve("a.example", 443, [bad, good]).observe(note);
     let mut response = builder
         .build()
         .unwrap()

@@ -164,11 +164,13 @@ async fn a_proxy_that_refuses_a_tunnel_is_told_from_the_origin() {
     ] {
         let told = Arc::new(Mutex::new(Vec::new()));
         let notes = told.clone();
-        let builder = through("http://between.example", says(answer).await).on_event(move |event| {
-            if let ExchangeEvent::Tunnelled(proxy, status) = event {
-                notes.lock().unwrap().push((proxy.to_string(), status.map(|status| status.as_u16())));
-            }
-        });
+        let builder = through("http://between.example", says(answer).await).observe(
+            move |event: &ExchangeEvent<'_>| {
+                if let ExchangeEvent::Tunnelled(proxy, status) = event {
+                    notes.lock().unwrap().push((proxy.to_string(), status.map(|status| status.as_u16())));
+                }
+            },
+        );
         let client = builder.trust_anything().build().unwrap();
         let error = get(&client, "https://a.example/").await.unwrap_err();
         assert_eq!(told.lock().unwrap().first(), Some(&("between.example:80".to_owned(), Some(status))));
@@ -182,9 +184,11 @@ async fn what_is_no_proxy_is_found_out() {
     for answer in [&b"SSH-2.0-OpenSSH\r\n\r\n"[..], b"", b"HTTP/1.1 200 O", b"\x16\x03\x01\0\0"] {
         let is_told = Arc::new(AtomicBool::new(false));
         let note = is_told.clone();
-        let builder = through("http://between.example", says(answer).await).on_event(move |event| {
-            note.fetch_or(matches!(event, ExchangeEvent::Tunnelled(..)), Relaxed);
-        });
+        let builder = through("http://between.example", says(answer).await).observe(
+            move |event: &ExchangeEvent<'_>| {
+                note.fetch_or(matches!(event, ExchangeEvent::Tunnelled(..)), Relaxed);
+            },
+        );
         let client = builder.trust_anything().build().unwrap();
         let error = get(&client, "https://a.example/").await.unwrap_err();
         assert_eq!((error.phase(), error.is_retryable()), (Phase::Proxy, true), "{error}");

@@ -9,7 +9,6 @@ use crate::{
         content::{Input, Source},
         output::{Output, There, destination::Destination},
         show::{self, Show},
-        tell::watch,
     },
     terminal::Painted,
 };
@@ -38,7 +37,7 @@ impl Exchange<'_> {
     pub(super) fn shown_head(&self, response: &Response, show: &Show) -> Painted {
         let mut head = show.painted();
         if self.session.shows_hops() {
-            watch::seen().hops.iter().for_each(|hop| hop.paint(show, &mut head));
+            self.facts.seen().hops.iter().for_each(|hop| hop.paint(show, &mut head));
         }
         show::response_head(response, show, &mut head);
         head
@@ -51,7 +50,7 @@ impl Exchange<'_> {
         show: &Show,
     ) -> Result<Option<Painted>, Failure> {
         let version = response.version();
-        let Some(fields) = self.session.trailers(response).await? else { return Ok(None) };
+        let Some(fields) = self.trailers(response).await? else { return Ok(None) };
         self.dump(|plain| show::trailers(version, fields, plain))?;
         Ok(show.head.then(|| show::trailers(version, fields, show)))
     }
@@ -60,7 +59,7 @@ impl Exchange<'_> {
     pub(super) fn dump_head(&self, response: &Response) -> Outcome {
         self.dump(|plain| {
             let mut head = plain.painted();
-            watch::seen().hops.iter().for_each(|hop| hop.paint(plain, &mut head));
+            self.facts.seen().hops.iter().for_each(|hop| hop.paint(plain, &mut head));
             show::response_head(response, plain, &mut head);
             head
         })
