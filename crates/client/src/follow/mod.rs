@@ -3,7 +3,6 @@
 //! Rule: a call whose first outcome is final never comes here, so all of this may allocate.
 
 pub(crate) mod outcome;
-pub(crate) mod redirected;
 pub(crate) mod redirects;
 pub(crate) mod retries;
 mod verdict;
@@ -23,14 +22,13 @@ use url::Url;
 use crate::{
     follow::{
         outcome::Setback,
-        redirected::Redirected,
         redirects::{Step, drain, may_redirect, refer, refused, rewrite},
         retries::{Retries, Wait},
     },
     observe::event::ExchangeEvent,
     pool::origin::Origin,
     request::call::{Call, CallTimes},
-    response::Response,
+    response::{Response, redirected::Redirected},
 };
 use verdict::{Verdict, reasons};
 

@@ -7,11 +7,11 @@ use alula_net::{Conn, Error, Phase};
 use super::{machine::Answer, queue::Ticket};
 use crate::{
     observe::observer::Watcher,
+    pool::queue_deadlines::QueueDeadlines,
     pool::{
         opening::Opening,
         pools::{RuntimePool, left},
     },
-    send::queue_deadlines::QueueDeadlines,
 };
 
 pub(crate) struct Caller<'c> {

@@ -13,6 +13,7 @@ pub(crate) mod origin;
 pub(crate) mod origins;
 pub(crate) mod pools;
 mod queue;
+pub(crate) mod queue_deadlines;
 pub(crate) mod runtimes;
 mod shared;
 mod single;

@@ -10,8 +10,8 @@ use url::Url;
 use crate::{
     connecting::{Route, RouteSettings, Tls},
     observe::observer::Watcher,
+    pool::queue_deadlines::QueueDeadlines,
     pool::{caller::Caller, opener::Opener, pools::Pools},
-    send::queue_deadlines::QueueDeadlines,
     url::{location::Location, zone::Zone},
 };
 

@@ -3,6 +3,7 @@
 #[cfg_attr(not(feature = "decoding"), path = "undecoded.rs")]
 pub(crate) mod decoding;
 pub(crate) mod reading;
+pub(crate) mod redirected;
 pub(crate) mod timing;
 
 use std::{fmt, net::SocketAddr};
@@ -10,7 +11,7 @@ use std::{fmt, net::SocketAddr};
 use alula_fields::{FieldSection, Head, KnownName, Status};
 use alula_net::{Body, Cause, Error, Marks, Opened, Phase, Received, Retry, Stream, Version, h2::Priority};
 
-use crate::follow::redirected::Redirected;
+use crate::response::redirected::Redirected;
 
 static NO_FIELDS: FieldSection = FieldSection::new();
 

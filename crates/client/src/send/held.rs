@@ -24,11 +24,12 @@ use tokio::{
 use crate::{
     client::Client,
     observe::observer::Watcher,
+    pool::queue_deadlines::QueueDeadlines,
     request::{
         Request,
         call::{Call, CallTimes},
     },
-    send::{pending::AwaitedStream, queue_deadlines::QueueDeadlines, time_limit::TimeLimit},
+    send::{pending::AwaitedStream, time_limit::TimeLimit},
 };
 
 /// The time that a head is held back at the most. A program that asks for content before it writes any is not

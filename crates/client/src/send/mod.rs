@@ -4,7 +4,6 @@ pub(crate) mod expect_continue;
 pub(crate) mod held;
 pub(crate) mod interim;
 pub(crate) mod pending;
-pub(crate) mod queue_deadlines;
 pub(crate) mod time_limit;
 mod watched;
 
@@ -22,12 +21,12 @@ use crate::{
         self, BuiltIn,
         event::{ExchangeEvent, ReceivedHead},
     },
+    pool::queue_deadlines::QueueDeadlines,
     request::call::{Call, CallTimes},
     response::Response,
     send::{
         expect_continue::goes_ahead,
         pending::{AwaitedStream, PendingResponse},
-        queue_deadlines::QueueDeadlines,
     },
 };
 

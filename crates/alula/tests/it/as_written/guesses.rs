@@ -68,7 +68,7 @@ const ALIASES: [(&str, &str, &str); 7] = [
     ("redirect", "redirects", "builder/policy.rs"),
     ("danger_accept_invalid_certs", "trust_anything", "builder/tls.rs"),
     ("gzip", "decompress", "builder/decoding.rs"),
-    ("url", "final_url", "follow/redirected.rs"),
+    ("url", "final_url", "response/redirected.rs"),
     ("remote_addr", "remote_address", "response/mod.rs"),
 ];
 
