@@ -5,12 +5,22 @@
 //! step by step, sent with [`Call::send`], [`Call::send_body`] or [`Call::open`]. A request that is sent
 //! often is worth a [`Prepared`]: checked and planned once, then sent with nothing but what changes.
 //!
-//! Files import downwards: the methods that send a call; the call and its parts; requests, prepared or built
-//! step by step; the client; origins and their pools; the routes on which connections are opened; settings.
-//! Methods stand in the file of the highest of these that they need, whatever the type is that they belong
-//! to.
+//! Files import downwards: the call and the client; the functions that send a call, and those that follow
+//! where its response leads; requests, prepared or built step by step; origins and their pools; the routes on
+//! which connections are opened; settings. A method stands in the folder of its type.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+
+/// Has the `Debug` of types that may hold credentials show their names alone.
+macro_rules! opaque {
+    ($($name:ty: $shown:literal;)*) => {$(
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct($shown).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
 
 #[cfg(feature = "http")]
 pub mod adapters;

@@ -1,7 +1,9 @@
-//! Shows the steps of one call, and how long each took: `cargo run -p alula --example observer -- https://example.com/`.
+//! Shows the steps of one call, and how long each took.
 //!
-//! Beside reqwest: an observer sees the addresses that are tried, the connection, the head as it is on the wire, redirects and
-//! retries, for one call; other calls of the client cost nothing more for it.
+//! `cargo run -p alula --example observer -- https://example.com/`
+//!
+//! Beside reqwest: an observer sees the addresses that are tried, the connection, the head as it is on the
+//! wire, redirects and retries, for one call; other calls of the client cost nothing more for it.
 
 use std::{error::Error, time::Instant};
 

@@ -76,3 +76,7 @@ impl Body for ResponseContent {
         }
     }
 }
+
+opaque! {
+    ResponseContent: "ResponseContent";
+}

@@ -52,7 +52,7 @@ impl Client {
         let (parts, body) = request.into_parts();
         let url = url_of(&parts.uri)?;
         let mut call = self.request(parts.method.as_str(), &url);
-        call.take_headers(&parts.headers)?;
+        take_headers(&mut call, &parts.headers)?;
         let (response, upload) = send(call, body).await?;
         Ok(into_http(response, upload)?)
     }
@@ -71,7 +71,7 @@ where
     // Content of unknown or large size is streamed: it cannot be sent again, and needs no room.
     if length.is_none_or(|bytes| bytes > SHORT_MAX) {
         if let Some(bytes) = length {
-            call.take_length(bytes)?;
+            take_length(&mut call, bytes)?;
         }
         let expects = call.request.expects_continue();
         let (writer, pending) = call.open().await?;
@@ -130,32 +130,30 @@ fn into_http(response: Response, upload: Option<Upload>) -> Result<http::Respons
     Ok(made)
 }
 
-impl Call<'_> {
-    /// Adds fields, the sensitive ones as such.
-    fn take_headers(&mut self, map: &HeaderMap) -> Result<(), Error> {
-        for (name, value) in map {
-            let Some(fields) = self.headers_mut() else { return Ok(()) };
-            match value.is_sensitive() {
-                true => fields.append_sensitive(name.as_str(), value)?,
-                false => fields.append(name.as_str(), value)?,
-            }
+/// Adds fields to a call, the sensitive ones as such.
+fn take_headers(call: &mut Call<'_>, map: &HeaderMap) -> Result<(), Error> {
+    let Some(fields) = headers_mut(call) else { return Ok(()) };
+    for (name, value) in map {
+        match value.is_sensitive() {
+            true => fields.append_sensitive(name.as_str(), value)?,
+            false => fields.append(name.as_str(), value)?,
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// States the length of the content, unless a field has.
-    fn take_length(&mut self, bytes: u64) -> Result<(), Error> {
-        let fields = self.headers_mut().filter(|fields| !fields.contains(KnownName::CONTENT_LENGTH));
-        if let Some(fields) = fields {
-            fields.append(KnownName::CONTENT_LENGTH, Decimal::of(bytes).as_bytes())?;
-        }
-        Ok(())
+/// States the length of the content, unless a field has.
+fn take_length(call: &mut Call<'_>, bytes: u64) -> Result<(), Error> {
+    let fields = headers_mut(call).filter(|fields| !fields.contains(KnownName::CONTENT_LENGTH));
+    if let Some(fields) = fields {
+        fields.append(KnownName::CONTENT_LENGTH, Decimal::of(bytes).as_bytes())?;
     }
+    Ok(())
+}
 
-    /// Returns the fields of the request, or `None` if the call has already failed; sending it returns that
-    /// error.
-    fn headers_mut(&mut self) -> Option<&mut FieldSection> {
-        let Request::Plain(plain) = &mut self.request else { return None };
-        Some(&mut plain.head_mut(&self.client).fields)
-    }
+/// Returns the fields of the request, or `None` if the call has already failed; sending it returns that
+/// error.
+fn headers_mut<'c>(call: &'c mut Call<'_>) -> Option<&'c mut FieldSection> {
+    let Request::Plain(plain) = &mut call.request else { return None };
+    Some(&mut plain.head_mut(&call.client).fields)
 }

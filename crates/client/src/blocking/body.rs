@@ -72,3 +72,7 @@ impl Read for Body<'_> {
         self.driver.wait(self.body.read(out)).map_err(to_io)
     }
 }
+
+opaque! {
+    Body<'_>: "Body";
+}

@@ -1,6 +1,6 @@
 //! The request builder of the blocking client.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use alula_fields::{FieldSection, IntoName};
 use alula_net::Error;
@@ -32,10 +32,6 @@ pub struct Call<'a> {
 impl<'a> Call<'a> {
     pub(super) fn new(driver: &Arc<Driver>, call: crate::request::call::Call<'a>) -> Self {
         Self { call, driver: driver.clone() }
-    }
-
-    pub(crate) fn inner(&self) -> &crate::request::call::Call<'a> {
-        &self.call
     }
 
     /// Makes it the call that `change` makes of it: for every setting of the [async call](crate::Call) that
@@ -202,5 +198,12 @@ impl<'a> Call<'a> {
     pub fn open(self) -> Result<(BodyWriter, PendingResponse), Error> {
         let (writer, pending) = self.driver.wait_for_call(self.call.open())?;
         Ok((BodyWriter::new(&self.driver, writer), PendingResponse::new(&self.driver, pending)))
+    }
+}
+
+impl fmt::Debug for Call<'_> {
+    /// Shows what the [`Debug`](fmt::Debug) of [the async call](crate::Call) shows.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.call.fmt(f)
     }
 }

@@ -117,3 +117,7 @@ const _: () = {
     const fn is_shared<T: Clone + Send + Sync>() {}
     is_shared::<Client>();
 };
+
+opaque! {
+    Client: "Client";
+}

@@ -264,3 +264,7 @@ impl Drop for PendingResponse {
         }
     }
 }
+
+opaque! {
+    PendingResponse: "PendingResponse";
+}

@@ -83,3 +83,7 @@ impl Drop for BodyWriter {
         }
     }
 }
+
+opaque! {
+    BodyWriter: "BodyWriter";
+}

@@ -17,6 +17,8 @@ pub(crate) use policy::Policy;
 pub(crate) use pool::Pooling;
 pub(crate) use protocol::Protocol;
 
+use std::fmt;
+
 use alula_net::Error;
 
 /// Settings of a [`Client`](crate::Client); every one has a default that is safe to use.
@@ -57,5 +59,24 @@ impl ClientBuilder {
         if self.mistake.is_none() {
             self.mistake = Some(mistake.into());
         }
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    /// Shows the fields that are sent with every call, the proxies, the deadline and the limits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.settings.show(f.debug_struct("ClientBuilder"))
+    }
+}
+
+impl Settings {
+    /// Shows what is no secret.
+    pub(crate) fn show(&self, mut shown: fmt::DebugStruct<'_, '_>) -> fmt::Result {
+        shown
+            .field("fields", &self.policy.fields)
+            .field("proxies", &self.connect.proxies)
+            .field("timeout", &self.deadlines.total)
+            .field("limits", &self.protocol.config.limits)
+            .finish_non_exhaustive()
     }
 }

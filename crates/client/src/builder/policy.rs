@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use alula_fields::{FieldSection, IntoName, KnownName};
+use alula_net::Error;
 
 use super::{ClientBuilder, credentials::Bound};
 use crate::{
@@ -36,6 +37,28 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
+    /// Adds the fields of all calls whose names are not there.
+    pub(crate) fn add_fields(&self, fields: &mut FieldSection) -> Result<(), Error> {
+        let given = fields.len();
+        for field in &self.fields {
+            let mut own = fields.iter().take(given);
+            if own.any(|own| own.name() == field.name()) {
+                continue;
+            }
+            match field.is_sensitive() {
+                true => fields.append_sensitive(field.name(), field.value())?,
+                false => fields.append(field.name(), field.value())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the credentials that are bound to this origin.
+    pub(crate) fn add_credentials(&self, origin: &str, fields: &mut FieldSection) -> Result<(), Error> {
+        let bound = self.credentials.iter().rev().find_map(|bound| bound.credentials_for(origin));
+        bound.map_or(Ok(()), |credentials| credentials.add(fields))
+    }
+
     /// Records that there are fields for all calls; a `user-agent` among them replaces the default.
     fn adds_fields(&mut self) {
         self.has_additions = true;
@@ -172,9 +195,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Tells `observer` of each step of each call: where the client connects to, the head of the request as it
-    /// is sent (over HTTP/2 read back from the bytes on the wire), and each head that comes. Calls allocate
-    /// then, and wait for the observer. One that was given before is told first; see [`Observer`](crate::Observer).
+    /// Tells `observer` of each step of each call: where the client connects to, the head of the request as
+    /// it is sent (over HTTP/2 read back from the bytes on the wire), and each head that comes. Calls
+    /// allocate then, and wait for the observer. One that was given before is told first; see
+    /// [`Observer`](crate::Observer).
     ///
     /// ```
     /// use alula::{Client, ExchangeEvent};
@@ -195,6 +219,55 @@ impl ClientBuilder {
     pub fn observe(mut self, observer: impl Observer + 'static) -> Self {
         let watcher = &mut self.settings.policy.watcher;
         *watcher = Some(observer::after(watcher.as_ref(), observer));
+        self
+    }
+}
+
+/// The program that asks.
+impl ClientBuilder {
+    /// Sends this as `user-agent` (RFC 9110 §10.1.5) with every request that has none of its own, in place of
+    /// `alula/` and the version of Alula. Allocates; a request then costs a look at its fields and the copy,
+    /// and no allocation. A value that cannot stand in a field is told by [`build`](Self::build).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alula::Error> {
+    /// let client = alula::Client::builder().user_agent("example/1.0").build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn user_agent(mut self, value: impl AsRef<[u8]>) -> Self {
+        let mut fields = FieldSection::new();
+        if let Err(mistake) = fields.append(KnownName::USER_AGENT, value) {
+            self.note(mistake);
+            return self;
+        }
+        self.settings.policy.fields.remove(KnownName::USER_AGENT);
+        self.settings.policy.user_agent = UserAgent::of(fields);
+        self
+    }
+
+    /// Sends no `user-agent` with requests that have none of their own.
+    #[must_use]
+    pub fn no_user_agent(mut self) -> Self {
+        self.settings.policy.fields.remove(KnownName::USER_AGENT);
+        self.settings.policy.user_agent.clear();
+        self
+    }
+}
+
+#[cfg(feature = "cookies")]
+impl ClientBuilder {
+    /// Keeps the cookies of responses in this jar, those of redirects too, and sends them where they belong;
+    /// off unless set.
+    ///
+    /// A field `cookie` that the call has itself comes first, and what it names is not sent from the jar. A
+    /// call makes five allocations for this, as long as its cookies are at most 32, and looks at each cookie
+    /// of the jar; a prepared one that has cookies is sent as if it were not prepared.
+    #[must_use]
+    pub fn cookies(mut self, jar: crate::cookies::Jar) -> Self {
+        self.settings.policy.jar = Some(jar);
+        self.settings.policy.has_additions = true;
         self
     }
 }

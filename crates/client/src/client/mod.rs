@@ -1,12 +1,12 @@
 //! The client: its origins and its spare heads.
 
-pub(crate) mod debug;
 mod requests;
 
 #[cfg(feature = "tls")]
 use std::sync::OnceLock;
 use std::{
     borrow::Cow,
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -249,6 +249,13 @@ impl ClientBuilder {
     /// environment names cannot be used. That there is no root to trust is told by the first call over TLS.
     pub fn build(self) -> Result<Client, Error> {
         self.settled().map(Client::with)
+    }
+}
+
+impl fmt::Debug for Client {
+    /// Shows the fields that are sent with every call, the proxies, the deadline and the limits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.settings().show(f.debug_struct("Client"))
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Awaited {
 }
 
 impl Awaited {
-    pub(super) fn new(jar: Jar, url: Url) -> Self {
+    pub(crate) fn new(jar: Jar, url: Url) -> Self {
         Self { jar, url }
     }
 

@@ -1,7 +1,6 @@
 //! Cookies (RFC 6265): a jar that clients keep them in between calls.
 
 mod awaited;
-mod calls;
 mod expires;
 mod netscape;
 mod rules;

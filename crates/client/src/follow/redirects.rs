@@ -4,9 +4,9 @@
 
 mod fields;
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
-use alula_fields::{KnownName, Status};
+use alula_fields::{KnownName, Status, masked_url};
 use alula_net::{Cause, Error, Phase, Retry};
 use percent_encoding::{CONTROLS, percent_encode};
 use tokio::time::timeout;
@@ -264,6 +264,18 @@ fn stated_length(response: &Response) -> usize {
 
 pub(crate) fn refused(why: &'static str) -> Error {
     Error::new(Phase::Head, Cause::Redirect(why), Retry::Pointless)
+}
+
+impl fmt::Debug for Redirect<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redirect")
+            .field("status", &self.status())
+            .field("method", &self.method())
+            .field("from", &masked_url(self.from()))
+            .field("to", &masked_url(self.to()))
+            .field("count", &self.count())
+            .finish()
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The steps of a client's exchanges, of which an observer is told: the connection, and each head as it is sent
-//! and received.
+//! The steps of a client's exchanges, of which an observer is told: the connection, and each head as it is
+//! sent and received.
 
 use std::{fmt, io, net::SocketAddr, time::Duration};
 
@@ -14,8 +14,8 @@ use crate::{
     response::Response,
 };
 
-/// A step of an exchange, of which an [`Observer`](crate::Observer) is told. A redirect that is followed and a
-/// request that is sent again are exchanges of their own.
+/// A step of an exchange, of which an [`Observer`](crate::Observer) is told. A redirect that is followed and
+/// a request that is sent again are exchanges of their own.
 #[non_exhaustive]
 pub enum ExchangeEvent<'a> {
     /// The host of a server or a proxy has these addresses, in the order in which the resolver named them.
@@ -23,8 +23,8 @@ pub enum ExchangeEvent<'a> {
     /// A TCP connection to this address is tried: of the server, or of a proxy.
     Connecting(SocketAddr),
     /// The try to connect to this address has failed, or did not succeed [in
-    /// time](crate::ClientBuilder::connect_timeout). Where the host has several addresses, also that this one broke
-    /// off in the handshake of TLS, or before a proxy had led anywhere.
+    /// time](crate::ClientBuilder::connect_timeout). Where the host has several addresses, also that this one
+    /// broke off in the handshake of TLS, or before a proxy had led anywhere.
     NotConnected(SocketAddr, &'a io::Error),
     /// The proxy at this host and port leads to the server now, or has refused to: by the status with which
     /// it answered CONNECT, or by SOCKS, which has none. A SOCKS proxy that refuses, or any that breaks

@@ -1,12 +1,12 @@
-//! Reports on calls, to the observers that a client or a call is given, and to the crates `tracing` and `metrics`
-//! by the features of those names, which are observers of every call.
+//! Reports on calls, to the observers that a client or a call is given, and to the crates `tracing` and
+//! `metrics` by the features of those names, which are observers of every call.
 //!
-//! Rule 1: a call that nobody observes pays a branch where its head is sent, one where the head of the response
-//! is taken, and one where it ends. One that is observed goes the longer way of those that have to wait for a
-//! connection, and allocates.
-//! Rule 2: without these features a [`BuiltIn`] is empty and does nothing, and a call is the same code as if it
-//! were not there. With them, and nobody listening, nothing is allocated. Names are those of OpenTelemetry's
-//! conventions for HTTP where it has one.
+//! Rule 1: a call that nobody observes pays a branch where its head is sent, one where the head of the
+//! response is taken, and one where it ends. One that is observed goes the longer way of those that have to
+//! wait for a connection, and allocates.
+//! Rule 2: without these features a [`BuiltIn`] is empty and does nothing, and a call is the same code as if
+//! it were not there. With them, and nobody listening, nothing is allocated. Names are those of
+//! OpenTelemetry's conventions for HTTP where it has one.
 //! Rule 3: a call is told of until the head of its response has come; content is not.
 
 pub(crate) mod connections;
@@ -29,27 +29,8 @@ use self::{
 };
 use crate::{request::call::Call, response::Response};
 
-/// Sends a call, of which the built-in observers are told.
-#[cfg(any(feature = "metrics", feature = "tracing"))]
-pub(crate) async fn send(call: &mut Call<'_>, content: Option<&[u8]>) -> Result<Response, Error> {
-    let built_in = BuiltIn::begin(call);
-    let outcome = built_in.within(call.send_all(content)).await;
-    built_in.event(&ExchangeEvent::end(outcome.as_ref()));
-    outcome
-}
-
-/// Sends a call: there are no built-in observers.
-#[cfg(not(any(feature = "metrics", feature = "tracing")))]
-#[inline]
-pub(crate) fn send<'c>(
-    call: &'c mut Call<'_>,
-    content: Option<&'c [u8]>,
-) -> impl Future<Output = Result<Response, Error>> {
-    call.send_all(content)
-}
-
-/// The observers of one call that the features bring. Dropping it before the call has ended tells that the call
-/// was given up.
+/// The observers of one call that the features bring. Dropping it before the call has ended tells that the
+/// call was given up.
 pub(crate) struct BuiltIn {
     #[cfg(feature = "metrics")]
     counted: counted::Request,

@@ -7,10 +7,10 @@ use crate::observe::event::ExchangeEvent;
 /// Is told of each step of calls: of one ([`Call::observe`](crate::Call::observe)), or of all of a client
 /// ([`ClientBuilder::observe`](crate::ClientBuilder::observe)).
 ///
-/// Functions of the event are observers. Where a client and its call both have one, the client's is told of each
-/// step first, then the call's; observers that a call is given one after the other are told in that order.
-/// They run where the step is done, which waits for them. A call that is observed allocates; one that is not
-/// costs nothing.
+/// Functions of the event are observers. Where a client and its call both have one, the client's is told of
+/// each step first, then the call's; observers that a call is given one after the other are told in that
+/// order. They run where the step is done, which waits for them. A call that is observed allocates; one that
+/// is not costs nothing.
 ///
 /// The opening of a connection is told to the call that began it, which may be served by another in the end.
 /// Others that wait for the same connection are told that they have it.

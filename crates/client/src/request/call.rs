@@ -1,17 +1,24 @@
 //! The request builder. The module `send` sends the request.
 
+#[cfg(feature = "cookies")]
+mod cookies;
 mod credentials;
+#[cfg_attr(not(feature = "decoding"), path = "call/undecoded.rs")]
+mod decoding;
+mod defaults;
+mod facts;
+mod send;
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
-use alula_fields::{FieldError, FieldSection, IntoName, Status};
+use alula_fields::{FieldError, FieldSection, IntoName, Status, masked_url};
 use alula_net::Error;
 use tokio::time::Instant;
 
 use crate::{
     client::Client,
     follow::retries::Retries,
-    observe::observer::{self, Observer},
+    observe::observer::{self, Observer, Watcher},
     pool::origin::Origin,
     request::{
         Plain, Request,
@@ -25,9 +32,9 @@ use crate::{
 
 /// A request being built. The first mistake made on the way is kept and reported when it is sent.
 ///
-/// It owns what it needs, the client included: a `Call<'static>` and the future that sends it may go to another
-/// task. The lifetime is that of a URL, path, method or value that it was given by reference; text that is
-/// handed over ([`IntoText`]), and what is in a prepared request, bounds no lifetime.
+/// It owns what it needs, the client included: a `Call<'static>` and the future that sends it may go to
+/// another task. The lifetime is that of a URL, path, method or value that it was given by reference; text
+/// that is handed over ([`IntoText`]), and what is in a prepared request, bounds no lifetime.
 ///
 /// ```no_run
 /// # async fn main_() -> Result<(), Box<dyn std::error::Error>> {
@@ -205,6 +212,13 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Returns the observer of each step, if there is one: that of the call tells that of the client.
+    #[inline]
+    pub(crate) fn watcher(&self) -> Option<&Watcher> {
+        let of_client = || self.client.settings().policy.watcher.as_ref();
+        if self.parts.is_watched { self.parts.watcher().or_else(of_client) } else { None }
+    }
+
     #[cold]
     pub(crate) fn note(&mut self, mistake: Error) {
         self.parts.rare_mut().mistake.get_or_insert(mistake);
@@ -330,6 +344,22 @@ impl Drop for Call<'_> {
             Request::Prepared(_, given) => given.give_back(&self.client),
             Request::None => {}
         }
+    }
+}
+
+impl fmt::Debug for Call<'_> {
+    /// Shows the method, the URL without secrets, and the fields.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut call = f.debug_struct("Call");
+        call.field("method", &self.request.method());
+        if let Ok(origin) = self.request.origin() {
+            let url = format!("{}{}", origin.prefix, self.request.noted().path);
+            call.field("url", &masked_url(&url));
+        }
+        if let Request::Plain(plain) = &self.request {
+            call.field("fields", &plain.head.as_ref().map(|head| &head.fields));
+        }
+        call.field("timeout", &self.deadline.get()).finish_non_exhaustive()
     }
 }
 

@@ -3,7 +3,6 @@
 pub(crate) mod auth;
 pub(crate) mod call;
 pub(crate) mod content;
-pub(crate) mod defaults;
 pub(crate) mod hole_values;
 pub(crate) mod host;
 pub(crate) mod method_text;

@@ -124,3 +124,17 @@ impl<'a> Plain<'a> {
         then(&head)
     }
 }
+
+#[cfg(feature = "cookies")]
+impl Plain<'_> {
+    /// Takes what the jar added out again: the caller's own stay.
+    pub(crate) fn take_cookies_out(&mut self) -> Result<(), alula_net::Error> {
+        if let (Some(own), Some(head)) = (self.own_cookies.take(), &mut self.head) {
+            head.fields.remove(KnownName::COOKIE);
+            if !own.is_empty() {
+                head.fields.append(KnownName::COOKIE, own)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,9 +1,10 @@
 //! Requests that are checked and planned once, then sent often.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use alula_fields::{
     Decimal, FieldError, FieldSection, Head, Hole as Gap, IntoName, KnownName, Method, RequestHead,
+    masked_url,
 };
 use alula_machine::{Limits, OutBuf, StreamKey};
 use alula_net::{self as net, Error, Machine, Refusal, Version, h1};
@@ -66,11 +67,11 @@ struct Parts {
 }
 
 /// The parts of a prepared request, as far as they are shown.
-pub(crate) struct MadeOf<'p> {
-    pub(crate) method: &'p str,
-    pub(crate) origin: &'p str,
-    pub(crate) path: &'p str,
-    pub(crate) fields: &'p FieldSection,
+struct MadeOf<'p> {
+    method: &'p str,
+    origin: &'p str,
+    path: &'p str,
+    fields: &'p FieldSection,
 }
 
 /// The values that are given with one call. Small, since calls are moved about while they are built.
@@ -91,7 +92,7 @@ const FIRST_HOLES: usize = 2;
 const UNSTATED: u64 = u64::MAX;
 
 impl Prepare {
-    pub(crate) fn made_of(&self) -> MadeOf<'_> {
+    fn made_of(&self) -> MadeOf<'_> {
         self.parts.shown(&self.origin)
     }
 
@@ -190,7 +191,7 @@ impl Prepare {
             user.add(&mut all)?;
         }
         policy.add_fields(&mut all)?;
-        policy.add_credentials(&self.origin, &mut all)?;
+        policy.add_credentials(&self.origin.prefix, &mut all)?;
         if !all.contains(KnownName::USER_AGENT) {
             policy.user_agent.add_to(&mut all);
         }
@@ -232,7 +233,7 @@ impl Parts {
 }
 
 impl Prepared {
-    pub(crate) fn made_of(&self) -> MadeOf<'_> {
+    fn made_of(&self) -> MadeOf<'_> {
         self.plan.made_of.shown(&self.plan.origin)
     }
 
@@ -368,6 +369,28 @@ impl<'a> Given<'a> {
 
     pub(crate) fn length(&mut self, length: u64) {
         self.length = length;
+    }
+}
+
+impl fmt::Debug for Prepare {
+    /// Shows the method, the URL without secrets, and the fields.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.made_of().show(f.debug_struct("Prepare"))
+    }
+}
+
+impl fmt::Debug for Prepared {
+    /// Shows the method, the URL without secrets, and the fields.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.made_of().show(f.debug_struct("Prepared"))
+    }
+}
+
+impl MadeOf<'_> {
+    fn show(&self, mut request: fmt::DebugStruct<'_, '_>) -> fmt::Result {
+        let url = masked_url(&[self.origin, self.path].concat());
+        request.field("method", &self.method).field("url", &url).field("fields", self.fields);
+        request.finish_non_exhaustive()
     }
 }
 

@@ -1,23 +1,5 @@
 //! The stand-in for `decoding.rs` when no coding is compiled in: content is left as it came.
 
-use alula_net::Error;
+use crate::{builder::Decoding, response::Response};
 
-use crate::{builder::Decoding, request::call::Call, response::Response};
-
-impl Call<'_> {
-    pub(crate) fn decoding(&self) -> Option<&Decoding> {
-        None
-    }
-
-    pub(crate) fn decoded(&self, response: Response) -> Response {
-        response
-    }
-
-    pub(crate) fn accept_codings(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
-impl Decoding {
-    pub(crate) fn begin(&self, _: &mut Response) {}
-}
+pub(crate) fn begin(_: &Decoding, _: &mut Response) {}

@@ -9,10 +9,10 @@ use crate::{
         event::{ExchangeEvent, ReceivedHead},
         observer::Watcher,
     },
-    response::Response,
+    response::{Response, decoding},
     send::{
         expect_continue::goes_ahead,
-        held::HeldStream,
+        held_stream::HeldStream,
         interim::{self, Hook},
     },
 };
@@ -100,12 +100,16 @@ impl PendingResponse {
             cookies.keep(&received.head.fields);
         }
         let mut response = Response::new(stream, received);
-        if let Some(decoding) = &decoding {
-            decoding.begin(&mut response);
+        if let Some(of_client) = &decoding {
+            decoding::begin(of_client, &mut response);
         }
         built_in.tell_end(watcher.as_ref(), Ok(&response));
         Ok(response)
     }
+}
+
+opaque! {
+    PendingResponse: "PendingResponse";
 }
 
 #[cfg(test)]

@@ -189,8 +189,8 @@ impl Encoder {
         self.table.changes()
     }
 
-    /// Returns a decoder for the blocks that are encoded from here on: it has the table that the peer has now.
-    /// Strings of any length and tables of any size are taken. Allocates for a copy of the table.
+    /// Returns a decoder for the blocks that are encoded from here on: it has the table that the peer has
+    /// now. Strings of any length and tables of any size are taken. Allocates for a copy of the table.
     ///
     /// ```
     /// use alula::machine::OutBuf;

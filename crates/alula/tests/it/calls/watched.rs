@@ -312,8 +312,8 @@ fn calls_that_wait_are_told_of_too() {
     assert!(lines.take().is_empty());
 }
 
-/// An observer of a call is told of that call alone, whatever others do on the same connection, and also where
-/// nothing was kept of the heads before.
+/// An observer of a call is told of that call alone, whatever others do on the same connection, and also
+/// where nothing was kept of the heads before.
 #[tokio::test]
 async fn an_observer_is_told_of_its_call_alone() {
     let url = serve(answer).await;

@@ -57,7 +57,8 @@ impl Following {
         }
     }
 
-    /// Returns true if redirects are followed, but not to this URL, which is of a protocol that is not allowed.
+    /// Returns true if redirects are followed, but not to this URL, which is of a protocol that is not
+    /// allowed.
     pub(super) fn forbids(self, to: &str) -> bool {
         let scheme = to.split(':').next().unwrap_or_default();
         !self.are_refused && self.protocols.into_iter().flatten().any(|protocols| !protocols.have(scheme))

@@ -1,5 +1,5 @@
-//! The steps of an exchange while it goes on: `-v` and `--trace` show them at once, and `-w` asks for them in the
-//! end.
+//! The steps of an exchange while it goes on: `-v` and `--trace` show them at once, and `-w` asks for them in
+//! the end.
 
 use std::{sync::Arc, time::Duration};
 

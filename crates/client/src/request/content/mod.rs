@@ -149,3 +149,7 @@ impl Content {
         self.pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.length()?))
     }
 }
+
+opaque! {
+    Content: "Content";
+}

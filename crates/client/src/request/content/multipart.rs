@@ -190,3 +190,8 @@ fn escape(name: &str) -> String {
     // The backslash escapes of RFC 2183 are not used: servers that expect browsers do not undo them.
     name.replace('\r', "%0D").replace('\n', "%0A").replace('"', "%22")
 }
+
+opaque! {
+    Multipart: "Multipart";
+    Part: "Part";
+}

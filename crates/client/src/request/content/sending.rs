@@ -19,7 +19,7 @@ use crate::{
         call::{Call, CallTimes},
     },
     response::Response,
-    send::expect_continue::goes_ahead,
+    send::{self, expect_continue::goes_ahead},
 };
 
 type Sending = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
@@ -29,17 +29,17 @@ impl Call<'_> {
     pub(crate) async fn attempt_content(&mut self, times: CallTimes) -> Result<Response, Error> {
         let length = self.open_content().await?;
         let stated = length.and_then(|length| usize::try_from(length).ok());
-        let stream = self.start(stated, length == Some(0), times).await?;
+        let stream = send::start(self, stated, length == Some(0), times).await?;
         let goes = length != Some(0) && (!self.request.expects_continue() || goes_ahead(&stream).await?);
         let content = if goes { self.parts.rare_mut().content.take() } else { None };
         let Some(content) = content else {
             let received = self.head(&stream).await?;
-            return Ok(self.answered(stream, received));
+            return Ok(send::answered(self, stream, received));
         };
         let (receive, send) = stream.split();
         let sending = Box::pin(content.send(send.into_writer()));
         let (received, rest) = exchange(self.head(&receive), sending).await?;
-        let response = self.answered(receive, received);
+        let response = send::answered(self, receive, received);
         match rest {
             // A redirect or an error needs no more content; the sender is stopped rather than left behind.
             Some(rest) if response.declines_content() => {
@@ -54,7 +54,7 @@ impl Call<'_> {
     }
 
     async fn head(&mut self, stream: &Stream) -> Result<Received, Error> {
-        self.hear_interim(stream).await?;
+        send::hear_interim(self, stream).await?;
         stream.head().await
     }
 

@@ -1,4 +1,5 @@
-//! The check of certificates: whether they lead to a root, who is trusted without, and the keys that were pinned.
+//! The check of certificates: whether they lead to a root, who is trusted without, and the keys that were
+//! pinned.
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use rustls::{
 
 use super::pinned::Pins;
 
-/// Checks the certificates of servers: whom they are to be trusted by, and then for the keys that were pinned.
+/// Checks the certificates of servers: whom they are to be trusted by, and then for the keys that were
+/// pinned.
 #[derive(Debug)]
 pub(super) struct Verifier {
     pub(super) trusted: Trusted,

@@ -3,26 +3,8 @@
 use alula_fields::{FieldSection, KnownName};
 use alula_net::Error;
 
-use super::{Awaited, Jar};
-use crate::{
-    builder::ClientBuilder,
-    request::{Plain, call::Call},
-};
-
-impl ClientBuilder {
-    /// Keeps the cookies of responses in this jar, those of redirects too, and sends them where they belong;
-    /// off unless set.
-    ///
-    /// A field `cookie` that the call has itself comes first, and what it names is not sent from the jar. A
-    /// call makes five allocations for this, as long as its cookies are at most 32, and looks at each cookie
-    /// of the jar; a prepared one that has cookies is sent as if it were not prepared.
-    #[must_use]
-    pub fn cookies(mut self, jar: Jar) -> Self {
-        self.settings.policy.jar = Some(jar);
-        self.settings.policy.has_additions = true;
-        self
-    }
-}
+use super::Call;
+use crate::cookies::Awaited;
 
 impl Call<'_> {
     /// Adds the cookies for the present URL.
@@ -49,18 +31,5 @@ impl Call<'_> {
     pub(crate) fn awaited_cookies(&self) -> Option<Box<Awaited>> {
         let jar = self.client.settings().policy.jar.clone()?;
         Some(Box::new(Awaited::new(jar, self.request.url()?)))
-    }
-}
-
-impl Plain<'_> {
-    /// Takes what the jar added out again: the caller's own stay.
-    pub(crate) fn take_cookies_out(&mut self) -> Result<(), Error> {
-        if let (Some(own), Some(head)) = (self.own_cookies.take(), &mut self.head) {
-            head.fields.remove(KnownName::COOKIE);
-            if !own.is_empty() {
-                head.fields.append(KnownName::COOKIE, own)?;
-            }
-        }
-        Ok(())
     }
 }

@@ -2,14 +2,11 @@
 //!
 //! Rule: the caller's own come first; nothing is added that the call says already.
 
-use alula_fields::{FieldSection, KnownName};
+use alula_fields::KnownName;
 use alula_net::Error;
 
-use crate::{
-    builder::Policy,
-    pool::origin::Origin,
-    request::{Request, call::Call},
-};
+use super::Call;
+use crate::request::Request;
 
 impl Call<'_> {
     /// Adds what is to be added, once.
@@ -50,34 +47,10 @@ impl Call<'_> {
                 user.add(fields)?;
             }
             policy.add_fields(fields)?;
-            policy.add_credentials(&origin, fields)?;
+            policy.add_credentials(&origin.prefix, fields)?;
         }
         #[cfg(feature = "cookies")]
         self.add_cookies()?;
         Ok(())
-    }
-}
-
-impl Policy {
-    /// Adds the fields of all calls whose names are not there.
-    pub(crate) fn add_fields(&self, fields: &mut FieldSection) -> Result<(), Error> {
-        let given = fields.len();
-        for field in &self.fields {
-            let mut own = fields.iter().take(given);
-            if own.any(|own| own.name() == field.name()) {
-                continue;
-            }
-            match field.is_sensitive() {
-                true => fields.append_sensitive(field.name(), field.value())?,
-                false => fields.append(field.name(), field.value())?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the credentials that are bound to this origin.
-    pub(crate) fn add_credentials(&self, origin: &Origin, fields: &mut FieldSection) -> Result<(), Error> {
-        let bound = self.credentials.iter().rev().find_map(|bound| bound.credentials_for(&origin.prefix));
-        bound.map_or(Ok(()), |credentials| credentials.add(fields))
     }
 }
