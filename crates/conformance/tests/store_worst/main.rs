@@ -5,6 +5,8 @@
 //! nothing of the others. Each is sent to a program of its own; its peak of resident memory is held against
 //! the bytes of the requests, the answers and the stored records, and its time against that of a plain PUT.
 //! The worst multiple of each resource is printed.
+//!
+//! Nothing runs beside it. How much of the program's memory is resident at most depends on when it is let.
 
 mod attack;
 mod bodies;

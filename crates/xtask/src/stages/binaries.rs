@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::Tally;
 use crate::command::{announce, cargo, describe};
 
-/// The call that is the `main` of a binary whose cases need the machine to themselves.
-const ONE_BY_ONE: &str = "run_one_by_one(";
+/// Texts of a `main.rs` whose cases need the machine to themselves: the call that is its `main`, or a line.
+const ALONE: [&str; 2] = ["run_one_by_one(", "//! Nothing runs beside it."];
 
 /// A built test binary.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -56,8 +56,8 @@ impl Binary {
         let (true, Some(program)) = (is_test, message["executable"].as_str()) else { return Ok(None) };
         let text = |value: &Value| value.as_str().map(PathBuf::from).context("cargo says no path");
         let source = text(&message["target"]["src_path"])?;
-        let is_alone =
-            fs::read_to_string(&source).with_context(|| source.display().to_string())?.contains(ONE_BY_ONE);
+        let text_of = fs::read_to_string(&source).with_context(|| source.display().to_string())?;
+        let is_alone = ALONE.iter().any(|alone| text_of.contains(alone));
         let mut folder = text(&message["manifest_path"])?;
         folder.pop();
         let package = folder.file_name().unwrap_or_default().to_string_lossy();
@@ -185,6 +185,7 @@ mod tests {
         };
         let built = |source| Binary::built(&message(source)).unwrap().unwrap();
         assert!(built("crates/cli/tests/process/main.rs").is_alone);
+        assert!(built("crates/conformance/tests/store_worst/main.rs").is_alone);
         let it = built("crates/cli/tests/it/main.rs");
         assert!(!it.is_alone && it.is_of("cli") && !it.is_of("store"));
         assert_eq!(it.name, "cli it");
