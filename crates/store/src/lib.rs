@@ -23,6 +23,7 @@ mod long_steps;
 pub mod model;
 mod properties;
 mod reaper;
+mod routes;
 mod searches;
 mod statistics;
 mod store;

@@ -108,7 +108,7 @@ impl Args {
         let mut args = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
         if let (Some(options), Some((_, matches))) = (args.command.options_mut(), matches.subcommand()) {
             options.order(matches);
-            let adopted = options.adopt();
+            let adopted = parse::httpie::adopt(options);
             adopted.map_err(|why| Error::raw(ErrorKind::ValueValidation, why + "\n").format(&mut program))?;
         }
         Ok(args)

@@ -32,9 +32,7 @@ type Place = usize;
 /// The room of all requests.
 #[derive(Debug)]
 pub(super) struct Room {
-    bytes_max: u64,
-    /// The room that is left to peers that hold nothing.
-    fair_bytes: u64,
+    bounds: Bounds,
     used: u64,
     /// The bytes of requests that passed waiting ones.
     passed: u64,
@@ -58,6 +56,13 @@ pub(super) struct Room {
     lacking: BTreeMap<u64, usize>,
     /// The request that owns the reserve, which is kept for the first in wait.
     owner: Option<Ticket>,
+}
+
+#[derive(Debug)]
+struct Bounds {
+    bytes_max: u64,
+    /// The room that is left to peers that hold nothing.
+    fair_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -101,8 +106,7 @@ impl Room {
     pub(super) fn new(bytes_max: u64, object_bytes_max: u64) -> Self {
         let fair_bytes = object_bytes_max.min(bytes_max / 4);
         Self {
-            bytes_max,
-            fair_bytes,
+            bounds: Bounds { bytes_max, fair_bytes },
             used: 0,
             passed: 0,
             returning: 0,
@@ -203,7 +207,7 @@ impl Room {
     /// Gives a request so many bytes at once, past those that wait, if enough room is left for others. It
     /// passes those that wait.
     pub(super) fn take(&mut self, ticket: Ticket, bytes: u64) -> bool {
-        let bytes = bytes.min(self.bytes_max);
+        let bytes = bytes.min(self.bounds.bytes_max);
         let fits = bytes <= self.bytes_of(ticket) || self.fits(ticket, bytes);
         if fits {
             self.set_bytes(ticket, bytes.max(self.bytes_of(ticket)));
@@ -214,7 +218,7 @@ impl Room {
     /// Lets a request wait until it holds so many bytes; its content may come to `claim`. It is refused if
     /// too many wait, and no peer has more of them than its own.
     pub(super) fn wait(&mut self, ticket: Ticket, bytes: u64, claim: u64) {
-        let (bytes, claim) = (bytes.min(self.bytes_max), claim.min(self.bytes_max));
+        let (bytes, claim) = (bytes.min(self.bounds.bytes_max), claim.min(self.bounds.bytes_max));
         self.set_claim(ticket, claim);
         let Some(holder) = self.holders.get_mut(&ticket) else { return };
         if bytes <= holder.bytes || matches!(holder.state, State::Refused) {
@@ -323,11 +327,11 @@ impl Room {
     /// Returns the first small request in wait for which there is room, when there is none for the first of
     /// all. None passes one for which that would leave too little.
     fn passing(&mut self, first: Ticket) -> Option<Ticket> {
-        let passed_max = self.bytes_max / PASSED_PART;
-        if self.claim_of(first) + passed_max > self.bytes_max {
+        let passed_max = self.bounds.bytes_max / PASSED_PART;
+        if self.claim_of(first) + passed_max > self.bounds.bytes_max {
             return None;
         }
-        let most = (self.bytes_max / SMALL_PART).min(passed_max.saturating_sub(self.passed));
+        let most = (self.bounds.bytes_max / SMALL_PART).min(passed_max.saturating_sub(self.passed));
         let small = self.first_of(|holder| holder.bytes == 0 && holder.claim() <= most)?;
         let claim = self.claim_of(small);
         self.fits(small, claim).then_some(small)
@@ -387,12 +391,12 @@ impl Room {
 
     /// Returns the room that the peer of a request has to leave to others.
     fn fair_part(&self, ticket: Ticket) -> u64 {
-        if self.beside(ticket) > 0 { self.fair_bytes } else { 0 }
+        if self.beside(ticket) > 0 { self.bounds.fair_bytes } else { 0 }
     }
 
     /// Returns true if `one` has to be refused so that `other` can have room.
     fn gives_way(&self, one: Ticket, other: Ticket) -> bool {
-        if self.used - self.returning + self.wanted(other) - self.bytes_of(other) <= self.bytes_max
+        if self.used - self.returning + self.wanted(other) - self.bytes_of(other) <= self.bounds.bytes_max
             && self.returning > 0
         {
             // Enough is on its way.
@@ -455,7 +459,7 @@ impl Room {
     }
 
     const fn free(&self) -> u64 {
-        self.bytes_max - self.used
+        self.bounds.bytes_max - self.used
     }
 
     /// Returns the bytes that a request still lacks to hold its claim, if it grows and does not own the

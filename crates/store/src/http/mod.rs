@@ -19,9 +19,7 @@ mod service;
 mod target;
 mod walk;
 
-use alula::{
-    DotSegments, EmptySegments, EncodedSlash, PlusSign, RouteError, Router, Routes, Segments, TrailingSlash,
-};
+use alula::{DotSegments, EmptySegments, EncodedSlash, PlusSign, Router, Segments, TrailingSlash};
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use datatype::{parse as parse_operation, put_value};
@@ -39,24 +37,9 @@ const SEGMENTS: Segments = Segments::OBJECT_KEYS
     .plus_sign(PlusSign::Space)
     .dot_segments(DotSegments::Literal);
 
-impl<E: Engine> Store<E> {
-    /// Returns the routes of the store, to which hooks, layers and other routes can be added.
-    pub fn router(&self) -> Router<Self> {
-        router(self.clone())
-    }
-
-    /// Returns the routes of the store, for a server.
-    ///
-    /// # Errors
-    /// Two routes are in conflict, which a test rules out.
-    pub fn routes(&self) -> Result<Routes, RouteError> {
-        self.router().build()
-    }
-}
-
 /// Builds the router of all resources. If there are users, each route first checks that its request is
 /// allowed.
-fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
+pub(crate) fn router<E: Engine>(store: Store<E>) -> Router<Store<E>> {
     let config = &store.shared().config;
     let (access, object_max) = (config.access.clone(), config.object_bytes_max as usize);
     let page_check = checks::page_check::PageCheck::new(&config.referers);

@@ -147,64 +147,62 @@ impl HttpieArgs {
     }
 }
 
-impl Options {
-    /// Sets the flags that HTTPie's flags stand for.
-    ///
-    /// # Errors
-    /// The credentials have no password, and nobody can be asked for it.
-    pub(in crate::args) fn adopt(&mut self) -> Result<(), String> {
-        self.adopt_credentials()?;
-        self.adopt_connection();
-        self.adopt_output();
-        Ok(())
-    }
+/// Sets the flags that HTTPie's flags stand for.
+///
+/// # Errors
+/// The credentials have no password, and nobody can be asked for it.
+pub(in crate::args) fn adopt(options: &mut Options) -> Result<(), String> {
+    adopt_credentials(options)?;
+    adopt_connection(options);
+    adopt_output(options);
+    Ok(())
+}
 
-    fn adopt_credentials(&mut self) -> Result<(), String> {
-        let Some(auth) = self.httpie.auth.take() else { return Ok(()) };
-        match self.httpie.auth_type {
-            Some(AuthType::Bearer) => self.request.bearer = Some(auth),
-            Some(AuthType::Basic | AuthType::Digest) | None => {
-                self.request.digest |= self.httpie.auth_type == Some(AuthType::Digest);
-                self.request.user = Some(credentials(&auth).map_err(|why| format!("--auth: {why}"))?);
-            }
-        }
-        Ok(())
-    }
-
-    fn adopt_connection(&mut self) {
-        let Self { httpie, connection, .. } = self;
-        connection.location |= httpie.download;
-        connection.tls13 |= httpie.ssl == Some(TlsVersion::Tls13);
-        if httpie.ssl == Some(TlsVersion::Tls12) {
-            connection.tls_max = Some("1.2".to_owned());
-        }
-        match httpie.verify.as_deref().map(str::to_ascii_lowercase).as_deref() {
-            None | Some("yes" | "true") => {}
-            Some("no" | "false") => connection.insecure = true,
-            Some(_) => connection.cacert = httpie.verify.as_ref().map(PathBuf::from),
+fn adopt_credentials(options: &mut Options) -> Result<(), String> {
+    let Some(auth) = options.httpie.auth.take() else { return Ok(()) };
+    match options.httpie.auth_type {
+        Some(AuthType::Bearer) => options.request.bearer = Some(auth),
+        Some(AuthType::Basic | AuthType::Digest) | None => {
+            options.request.digest |= options.httpie.auth_type == Some(AuthType::Digest);
+            options.request.user = Some(credentials(&auth).map_err(|why| format!("--auth: {why}"))?);
         }
     }
+    Ok(())
+}
 
-    fn adopt_output(&mut self) {
-        let Self { httpie, output, .. } = self;
-        let parts = match (httpie.body, httpie.headers, httpie.meta) {
-            (true, ..) => Some("b"),
-            (_, true, _) => Some("h"),
-            (.., true) => Some("m"),
-            _ if httpie.quiet > 0 && output.print.is_none() => {
-                Some(if output.output.is_empty() { "" } else { "b" })
-            }
-            _ => None,
-        };
-        if let Some(parts) = parts {
-            output.print = Some(parts.to_owned());
+fn adopt_connection(options: &mut Options) {
+    let Options { httpie, connection, .. } = options;
+    connection.location |= httpie.download;
+    connection.tls13 |= httpie.ssl == Some(TlsVersion::Tls13);
+    if httpie.ssl == Some(TlsVersion::Tls12) {
+        connection.tls_max = Some("1.2".to_owned());
+    }
+    match httpie.verify.as_deref().map(str::to_ascii_lowercase).as_deref() {
+        None | Some("yes" | "true") => {}
+        Some("no" | "false") => connection.insecure = true,
+        Some(_) => connection.cacert = httpie.verify.as_ref().map(PathBuf::from),
+    }
+}
+
+fn adopt_output(options: &mut Options) {
+    let Options { httpie, output, .. } = options;
+    let parts = match (httpie.body, httpie.headers, httpie.meta) {
+        (true, ..) => Some("b"),
+        (_, true, _) => Some("h"),
+        (.., true) => Some("m"),
+        _ if httpie.quiet > 0 && output.print.is_none() => {
+            Some(if output.output.is_empty() { "" } else { "b" })
         }
-        output.is_download = httpie.download;
-        output.no_progress_meter |= httpie.quiet > 0;
-        output.silent |= httpie.quiet > 1;
-        if httpie.continues {
-            output.continue_at = Some(From::EndOfFile);
-        }
+        _ => None,
+    };
+    if let Some(parts) = parts {
+        output.print = Some(parts.to_owned());
+    }
+    output.is_download = httpie.download;
+    output.no_progress_meter |= httpie.quiet > 0;
+    output.silent |= httpie.quiet > 1;
+    if httpie.continues {
+        output.continue_at = Some(From::EndOfFile);
     }
 }
 

@@ -7,6 +7,7 @@ use std::{
     fs, io,
     net::{IpAddr, SocketAddr},
     num::NonZeroU64,
+    time::Duration,
 };
 
 /// A field to send, or the name of one to leave out.
@@ -184,6 +185,19 @@ pub(crate) struct ConnectTo {
     pub(crate) port: Option<u16>,
 }
 
+impl ConnectTo {
+    /// Returns true if the rule is for this host and port.
+    pub(crate) fn is_for(&self, host: &str, port: u16) -> bool {
+        self.asked_host.as_ref().is_none_or(|asked| asked.eq_ignore_ascii_case(host))
+            && self.asked_port.is_none_or(|asked| asked == port)
+    }
+
+    /// Returns the host and port to connect to in place of these.
+    pub(crate) fn instead_of<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
+        (self.host.as_deref().unwrap_or(host), self.port.unwrap_or(port))
+    }
+}
+
 /// Parses `HOST:PORT:HOST:PORT`, IPv6 in brackets; each of the four may be empty.
 pub(super) fn connect_to(text: &str) -> Result<ConnectTo, String> {
     let complain = || "written as HOST:PORT:HOST:PORT; each may be empty".to_owned();
@@ -214,6 +228,13 @@ fn host_and_rest(text: &str) -> Option<(&str, &str)> {
 /// A rate in bytes per second.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Rate(pub(crate) NonZeroU64);
+
+impl Rate {
+    /// Returns the time in which so many bytes come at this rate.
+    pub(crate) fn time_for(self, bytes: u64) -> Duration {
+        Duration::from_secs_f64(bytes as f64 / self.0.get() as f64)
+    }
+}
 
 pub(super) fn rate(text: &str) -> Result<Rate, String> {
     bytes(text).map(Rate)

@@ -14,7 +14,7 @@ use super::{
     content::{multipart::Part, stdin::Deadline},
     plan::{
         glob::{self, Globbed},
-        items::{Item, Value, check_json, plain},
+        items::{Item, plain},
         nested::Document,
     },
 };
@@ -306,25 +306,6 @@ fn form(items: &[Item]) -> Result<Content, Failure> {
     }
     let input = Input::Text(pairs.join("&").into());
     Ok(Content::new(input, Some(FORM)))
-}
-
-impl Value {
-    pub(super) fn text(&self) -> Result<String, Failure> {
-        match self {
-            Self::Given(text) => Ok(text.clone()),
-            Self::InFile(path) => {
-                fs::read_to_string(path).map_err(|error| Failure::local(path.display(), &error))
-            }
-        }
-    }
-
-    fn json(&self) -> Result<String, Failure> {
-        let text = self.text()?;
-        if let Self::InFile(path) = self {
-            check_json(&text).map_err(|error| usage(format_args!("{}: {error}", path.display())))?;
-        }
-        Ok(text.trim().to_owned())
-    }
 }
 
 fn usage(sentence: impl std::fmt::Display) -> Failure {

@@ -1,6 +1,7 @@
 //! The items after the URL on the command line: short forms of parts of a request, as in HTTPie.
 
 use std::{
+    fs,
     net::{Ipv4Addr, Ipv6Addr},
     path::PathBuf,
 };
@@ -37,6 +38,25 @@ pub(in crate::fetch) enum Item {
 pub(in crate::fetch) enum Value {
     Given(String),
     InFile(PathBuf),
+}
+
+impl Value {
+    pub(in crate::fetch) fn text(&self) -> Result<String, Failure> {
+        match self {
+            Self::Given(text) => Ok(text.clone()),
+            Self::InFile(path) => {
+                fs::read_to_string(path).map_err(|error| Failure::local(path.display(), &error))
+            }
+        }
+    }
+
+    pub(in crate::fetch) fn json(&self) -> Result<String, Failure> {
+        let text = self.text()?;
+        if let Self::InFile(path) = self {
+            check_json(&text).map_err(|error| usage(format!("{}: {error}", path.display())))?;
+        }
+        Ok(text.trim().to_owned())
+    }
 }
 
 /// The separator between a name and a value. Where several fit at one place, the first does.
@@ -203,7 +223,7 @@ fn of_value(name: &str, why: String) -> String {
 }
 
 /// Checks that JSON is complete and valid.
-pub(in crate::fetch) fn check_json(text: &str) -> Result<(), String> {
+fn check_json(text: &str) -> Result<(), String> {
     let checked = serde_json::from_str::<serde::de::IgnoredAny>(text);
     checked.map(drop).map_err(|error| format!("no JSON: {error}"))
 }

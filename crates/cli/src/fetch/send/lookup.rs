@@ -95,17 +95,6 @@ pub(in crate::fetch) fn check_family(args: &ConnectionArgs, target: &Target) -> 
     ))
 }
 
-impl ConnectTo {
-    fn is_for(&self, host: &str, port: u16) -> bool {
-        self.asked_host.as_ref().is_none_or(|asked| asked.eq_ignore_ascii_case(host))
-            && self.asked_port.is_none_or(|asked| asked == port)
-    }
-
-    fn instead_of<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
-        (self.host.as_deref().unwrap_or(host), self.port.unwrap_or(port))
-    }
-}
-
 impl Resolve for Lookup {
     fn resolve<'a>(&'a self, host: &'a str, port: u16) -> Resolving<'a> {
         Box::pin(self.addresses(host, port))

@@ -1,7 +1,5 @@
 //! `--limit-rate`: content is read no faster than that, and the peer slows down.
 
-use std::time::Duration;
-
 use tokio::time::{Instant, sleep_until};
 
 use crate::args::Rate;
@@ -23,15 +21,9 @@ impl Pace {
     }
 }
 
-impl Rate {
-    fn time_for(self, bytes: u64) -> Duration {
-        Duration::from_secs_f64(bytes as f64 / self.0.get() as f64)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroU64;
+    use std::{num::NonZeroU64, time::Duration};
 
     use super::*;
 
