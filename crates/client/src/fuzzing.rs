@@ -1,4 +1,4 @@
-//! The parsers of what peers send, laid open for the fuzz targets in `crates/trials`. This is no API: it may
+//! The parsers of data from peers, exposed to the fuzz targets in `crates/trials`. This is no API: it may
 //! change with any version.
 
 use std::{
@@ -19,7 +19,7 @@ use crate::{
     url::location::Location,
 };
 
-/// The parts of a URL as they are used.
+/// The parts of a parsed URL.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Located {
     /// The URL as text.
@@ -34,7 +34,7 @@ pub struct Located {
     pub path: String,
 }
 
-/// Asks a SOCKS proxy that answers these bytes, so many of them with each read; returns the bytes after its
+/// Asks a SOCKS proxy that answers with these bytes, so many in each read; returns the bytes after its
 /// answer.
 ///
 /// # Errors
@@ -47,7 +47,7 @@ pub fn ask_socks(answer: &[u8], piece: usize, with_credentials: bool) -> Result<
     Ok(proxy.rest.to_vec())
 }
 
-/// Asks an HTTP proxy that answers these bytes for a tunnel; returns the bytes after its answer.
+/// Asks an HTTP proxy that answers with these bytes for a tunnel; returns the bytes after its answer.
 ///
 /// # Errors
 /// The proxy refused, broke a rule, or broke off.
@@ -64,12 +64,12 @@ pub fn ask_for_tunnel(answer: &[u8], piece: usize) -> Result<Vec<u8>, Error> {
     Ok(rest)
 }
 
-/// Returns how long a field `retry-after` asks to wait.
+/// Returns the wait that a field `retry-after` asks for.
 pub fn retry_after(value: &[u8], now: SystemTime) -> Option<Duration> {
     retries::retry_after(value, now)
 }
 
-/// Returns where a field `location` leads to from a URL.
+/// Returns the URL that a field `location` stands for, relative to a URL.
 ///
 /// # Errors
 /// It leads nowhere.
@@ -80,7 +80,7 @@ pub fn location(from: &str, location: &[u8]) -> Result<Located, Error> {
     Ok(Located::new(to.into(), at))
 }
 
-/// Returns what a URL names.
+/// Returns the parts of a URL.
 ///
 /// # Errors
 /// It cannot be called.
@@ -95,7 +95,7 @@ impl Located {
     }
 }
 
-/// A transport that takes everything, and says what it was given.
+/// A transport that accepts all output and returns given input.
 struct Scripted<'s> {
     rest: &'s [u8],
     piece: usize,
@@ -129,7 +129,7 @@ impl AsyncWrite for Scripted<'_> {
     }
 }
 
-/// The result of a future that has nothing to wait for.
+/// Returns the result of a future that never waits.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,

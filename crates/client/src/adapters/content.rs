@@ -11,7 +11,7 @@ use http_body::{Body, Frame, SizeHint};
 use super::{error::ExecuteError, upload::Upload};
 use crate::response::Response;
 
-/// The content of a response, as it arrives; the trailers come with it.
+/// The content of a response as it arrives, followed by the trailers.
 ///
 /// The rest of the request's content is sent while this is read. Dropping it before its end cancels the
 /// request. Its pieces are those of [`Body`](crate::Body), which says what they cost.
@@ -27,7 +27,7 @@ impl ResponseContent {
         Self { response, upload, has_failed: false }
     }
 
-    /// Sends on. That the server does not take the content is for its response to tell.
+    /// Continues the upload. That the server does not take the content is for its response to tell.
     fn poll_upload(&mut self, cx: &mut Context<'_>) -> Result<(), ExecuteError> {
         let Some(upload) = &mut self.upload else { return Ok(()) };
         let Poll::Ready(outcome) = upload.as_mut().poll(cx) else { return Ok(()) };
@@ -62,13 +62,12 @@ impl Body for ResponseContent {
         Poll::Ready(next.transpose())
     }
 
-    /// Returns true once all has come, unless content of the request is still to be sent.
+    /// Returns true once everything has come, unless content of the request is still being sent.
     fn is_end_stream(&self) -> bool {
         self.has_failed || (self.upload.is_none() && self.response.content().is_end_stream())
     }
 
-    /// The bytes that are left, where the server has stated them and unless the content is decoded on its
-    /// way.
+    /// Returns the bytes that are left, if the server has stated a length and the content is not decoded.
     fn size_hint(&self) -> SizeHint {
         match self.has_failed {
             true => SizeHint::with_exact(0),

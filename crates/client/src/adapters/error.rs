@@ -6,12 +6,12 @@ use alula_fields::{EscapedDebug, FieldError};
 
 use alula_net::Error;
 
-/// The failure of a request that came as an [`http::Request`], or of the reading of its response.
+/// The failure of a request given as an [`http::Request`], or of reading its response.
 #[non_exhaustive]
 pub enum ExecuteError {
-    /// The request, the connection or the response.
+    /// The request, the connection or the response failed.
     Http(Error),
-    /// The content of the request failed, as its [`http_body::Body`] says.
+    /// The content of the request failed, with the error of its [`http_body::Body`].
     Content(Box<dyn error::Error + Send + Sync>),
 }
 

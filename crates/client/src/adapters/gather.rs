@@ -1,4 +1,4 @@
-//! Content of a request that is short: gathered, so that it goes out with the head, and again where that is
+//! Short content of a request, gathered so that it is sent with the head, and can be sent again where that is
 //! safe.
 
 use std::{
@@ -12,10 +12,10 @@ use http_body::{Body, Frame};
 
 use super::error::ExecuteError;
 
-/// The bytes that are gathered at the most.
+/// The most bytes that are gathered.
 pub(super) const SHORT_MAX: u64 = 64 * 1024;
 
-/// The whole of a content.
+/// The complete content.
 pub(super) struct Gathered<D> {
     data: Data<D>,
     pub(super) trailers: Option<HeaderMap>,
@@ -23,7 +23,7 @@ pub(super) struct Gathered<D> {
 
 enum Data<D> {
     None,
-    /// The whole content, which arrived as one piece.
+    /// The complete content, which came as one piece.
     One(D),
     Copied(Vec<u8>),
 }
@@ -70,7 +70,7 @@ impl<D: Buf> Data<D> {
     }
 }
 
-/// The next frame of a body.
+/// Returns the next frame of a body.
 pub(super) async fn next<B>(mut body: Pin<&mut B>) -> Result<Option<Frame<B::Data>>, ExecuteError>
 where
     B: Body,

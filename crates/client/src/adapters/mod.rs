@@ -1,4 +1,4 @@
-//! The client for code that speaks the types of the `http` and `http-body` crates, and of `tower`.
+//! The client with the types of the crates `http`, `http-body` and `tower`.
 //!
 //! [`Client::execute`](crate::Client::execute) takes an [`http::Request`] and gives an [`http::Response`]; with the feature `tower`
 //! a [`Client`](crate::Client) is a `tower_service::Service` that does the same.

@@ -1,4 +1,4 @@
-//! Content of a request that is sent as it comes, beside the response.
+//! Content of a request that is sent while the response arrives.
 
 use std::{
     future::poll_fn,
@@ -14,10 +14,10 @@ use http_body::Body;
 use super::{error::ExecuteError, gather::next};
 use crate::{response::Response, send::pending::PendingResponse};
 
-/// The sending of a content, whatever it comes from.
+/// The sending of content from any source.
 pub(super) type Upload = Pin<Box<dyn Future<Output = Result<(), ExecuteError>> + Send>>;
 
-/// Sends what comes from `body`, and its trailers.
+/// Sends the content of `body`, and its trailers.
 pub(super) async fn upload<B>(body: B, mut writer: BodyWriter) -> Result<(), ExecuteError>
 where
     B: Body,
@@ -48,7 +48,7 @@ async fn write(writer: &mut BodyWriter, mut data: impl Buf) -> Result<(), Execut
     Ok(())
 }
 
-/// Sends until the head of the response has come; what is left to be sent then comes along.
+/// Sends until the head of the response has come; the rest of the content then belongs to the response.
 pub(super) async fn until_response(
     pending: PendingResponse,
     upload: Upload,

@@ -1,4 +1,4 @@
-//! The content of a response, for callers that wait.
+//! The content of a response, for the blocking client.
 
 use std::io::{self, Read, Write};
 
@@ -21,8 +21,8 @@ impl<'a> Body<'a> {
         Self { driver, body }
     }
 
-    /// The next bytes, or nothing once the content is whole. The previous chunk is given back. Allocates
-    /// nothing once warm.
+    /// Returns the next bytes, or nothing at the end of the content. The previous chunk is given back.
+    /// Allocates nothing once warm.
     ///
     /// # Errors
     /// As [`Body::chunk`](crate::Body::chunk); and [`Cause::Usage`](crate::Cause::Usage) inside of a tokio
@@ -31,7 +31,7 @@ impl<'a> Body<'a> {
         self.driver.wait(self.body.chunk())
     }
 
-    /// Writes the rest of the content to `sink`, without a copy of its own; returns the bytes written.
+    /// Writes the rest of the content to `sink` without copying it; returns the number of bytes.
     ///
     /// Other callers of this client go on while `sink` is busy.
     ///
@@ -49,7 +49,7 @@ impl<'a> Body<'a> {
         Ok(bytes)
     }
 
-    /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
+    /// Returns the trailers (RFC 9110 §6.5), after reading and dropping the rest of the content.
     ///
     /// # Errors
     /// As [`Self::chunk`].

@@ -1,4 +1,4 @@
-//! The client, for callers that wait.
+//! The blocking client.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     url::url_text::IntoUrl,
 };
 
-/// An HTTP client whose calls wait. Cloning it is cheap; clones share connections and runtime, on as many
+/// An HTTP client whose calls block. Cloning it is cheap; clones share connections and runtime, on as many
 /// threads as you like.
 ///
 /// Dropping the last clone, with the responses that came by it, closes the connections. See [the
@@ -25,7 +25,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with the default settings.
+    /// Creates a client with the default settings.
     ///
     /// # Errors
     /// The system has no descriptors left for a runtime.
@@ -33,7 +33,7 @@ impl Client {
         Self::builder().build_blocking()
     }
 
-    /// A client to be given settings: those of the async one, made with [`ClientBuilder::build_blocking`].
+    /// Returns a builder, which is that of the async client, with [`ClientBuilder::build_blocking`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -89,7 +89,7 @@ impl Client {
         Call::new(&self.driver, self.driver.client().request(method, url))
     }
 
-    /// A request to be checked and planned once, then sent often.
+    /// Begins a request that is checked and planned once, then sent often.
     ///
     /// # Errors
     /// The URL cannot be used. A method that is no token is reported by [`build`](Prepare::build).
@@ -104,7 +104,7 @@ impl Client {
 }
 
 impl ClientBuilder {
-    /// The client whose calls wait, with these settings.
+    /// Builds a blocking client with these settings.
     ///
     /// # Errors
     /// As [`build`](Self::build), and when the system has no descriptors left for a runtime.

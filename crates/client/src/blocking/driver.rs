@@ -1,5 +1,5 @@
-//! The runtime of a blocking client, and who drives it: tokio hands a runtime for one thread on from caller
-//! to caller.
+//! The runtime of a blocking client and its driver: a tokio runtime for one thread is passed from caller to
+//! caller.
 //!
 //! Rule 1: nobody waits here inside of a runtime: tokio would panic.
 //! Rule 2: who comes after a time in which nobody drove looks at the connections before it sends.
@@ -22,22 +22,21 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use super::resolver::OnCallersThread;
 use crate::{builder::ClientBuilder, client::Client};
 
-/// The longest time without a driver after which connections count as undisturbed. If a peer closes a
-/// connection within this time of the last call, the next call finds that out while it runs, as on any
-/// connection.
+/// The time without a driver after which connections count as neglected. If a peer closes a connection within
+/// this time of the last call, the next call finds that out while it runs, as on any connection.
 const REST: Duration = Duration::from_millis(1);
 
 const INSIDE: &str = "a blocking client cannot wait inside of a tokio runtime, which would stand still: use the async client there";
 
-/// A client and the runtime its connections live on.
+/// A client and the runtime of its connections.
 pub(super) struct Driver {
-    /// Present until the driver is dropped, as is `runtime`.
+    /// The client, present until the driver is dropped, as is `runtime`.
     client: Option<Client>,
     runtime: Option<Runtime>,
     started: Instant,
-    /// The number of threads that wait here now; one of them drives the runtime.
+    /// The number of threads that are waiting; one of them drives the runtime.
     callers: AtomicUsize,
-    /// The time at which the last thread left, in nanoseconds from `started`.
+    /// The time at which the last caller left, in nanoseconds from `started`.
     left_at: AtomicU64,
 }
 
@@ -63,7 +62,7 @@ impl Driver {
         self.client.as_ref().expect("there until it is dropped")
     }
 
-    /// Waits for `work`, driving the runtime unless another caller does.
+    /// Waits for `work`, and drives the runtime unless another caller does.
     pub(super) fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let runtime = self.runtime.as_ref().filter(|_| may_wait()).ok_or_else(|| Error::usage(INSIDE))?;
         let _caller = Caller::arrive(self);
@@ -84,8 +83,8 @@ impl Driver {
         })
     }
 
-    /// Waits for `work`, which ends a message. One that may be cut, since its response is whole or became
-    /// so while this waited, is told to the peer before the caller goes on.
+    /// Waits for `work`, which ends a message. One that may be cut, since its response is whole or became so
+    /// while this waited, is told to the peer before the caller goes on.
     pub(super) fn wait_to_end<T>(
         &self,
         mut may_be_cut: bool,
@@ -106,8 +105,7 @@ impl Driver {
         })
     }
 
-    /// Tells peers at once what was given up, where it is allowed to wait; else it is told with the next
-    /// call.
+    /// Tells peers at once what was given up, if blocking is allowed here; otherwise the next call does.
     pub(super) fn settle(&self) {
         let _ = self.wait(async {
             all_tasks_ran().await;
@@ -122,7 +120,7 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// Says goodbye to the servers where it is allowed to wait for that; else they see the connections end.
+    /// Closes the connections properly if blocking is allowed here; otherwise they just end.
     fn drop(&mut self) {
         // The client goes first: its connections say goodbye in tasks that the runtime still has to run.
         self.client = None;
@@ -158,9 +156,9 @@ fn may_wait() -> bool {
     Handle::try_current().is_err_and(|error| error.is_missing_context())
 }
 
-/// Waits until the connections' tasks have run, then those that the sockets wake, whoever drives: the one
-/// that does may leave before a task that was woken has its turn. Tasks run in their order, those that are
-/// made here behind them. Allocates.
+/// Waits until the connections' tasks have run, then those that the sockets wake, even if another caller
+/// drives: it may leave before a woken task has its turn. Tasks run in their order, those that are made here
+/// behind them. Allocates.
 async fn all_tasks_ran() {
     for _ in 0..2 {
         // It fails with the runtime alone, which then has no tasks.

@@ -53,7 +53,7 @@ use std::io;
 
 use alula_net::{Cause, Error};
 
-/// The same failure in the terms of [`std::io`], which has the whole of it inside.
+/// Converts the failure into an error of [`std::io`], which contains it.
 fn to_io(error: Error) -> io::Error {
     let kind = match error.cause() {
         Cause::Io(kind, _) | Cause::Sink(kind, _) => *kind,

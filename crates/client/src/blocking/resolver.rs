@@ -1,10 +1,10 @@
-//! The lookup of hosts on the caller's own thread.
+//! The lookup of hosts on the caller's thread.
 
 use std::net::ToSocketAddrs as _;
 
 use crate::connecting::{Resolve, Resolving, without_kind};
 
-/// The operating system's resolver, asked on the thread of the caller that drives.
+/// The operating system's resolver, called on the thread that drives the runtime.
 pub(super) struct OnCallersThread;
 
 impl Resolve for OnCallersThread {

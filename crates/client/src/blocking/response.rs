@@ -1,4 +1,4 @@
-//! The answer to a call, for callers that wait.
+//! The response, for the blocking client.
 
 use std::{fmt, net::SocketAddr, sync::Arc};
 
@@ -8,12 +8,12 @@ use alula_net::{Bytes, Error, Version, h2::Priority};
 use super::{body::Body, driver::Driver};
 use crate::response::{reading::StatusError, timing::Timing};
 
-/// A response: its head is here, its content arrives as it is read.
+/// A response, whose head has come, and whose content arrives as it is read.
 ///
 /// Dropping it before its content was read tells the server that nobody reads on.
 pub struct Response {
     driver: Arc<Driver>,
-    /// Present until the response is dropped.
+    /// The response, present until this is dropped.
     response: Option<crate::response::Response>,
 }
 
@@ -22,17 +22,17 @@ impl Response {
         Self { driver, response: Some(response) }
     }
 
-    /// The status (RFC 9110 §15).
+    /// Returns the status (RFC 9110 §15).
     pub fn status(&self) -> Status {
         self.response().status()
     }
 
-    /// The failure that the status is another than 2xx; see [`Response`](crate::Response::status_error).
+    /// Returns the error of a status other than 2xx; see [`Response`](crate::Response::status_error).
     pub fn status_error(&self) -> Option<Error> {
         self.response().status_error()
     }
 
-    /// The version of HTTP it came by.
+    /// Returns the version of HTTP of the response.
     pub fn version(&self) -> Version {
         self.response().version()
     }
@@ -44,59 +44,59 @@ impl Response {
         self.response().headers()
     }
 
-    /// Returns the fields as they came, also those that a decoder has made untrue; see
+    /// Returns the fields as they came, including those that decoding invalidates; see
     /// [`Response::received_headers`](crate::Response::received_headers).
     pub fn received_headers(&self) -> &FieldSection {
         self.response().received_headers()
     }
 
-    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of
-    /// content that is decoded.
+    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none if it is missing, or the content
+    /// is decoded.
     pub fn content_length(&self) -> Option<u64> {
         self.response().content_length()
     }
 
-    /// Returns the value of `content-type` (RFC 9110 §8.3); none if it is not said or is no text.
+    /// Returns the value of `content-type` (RFC 9110 §8.3); none if it is missing or not text.
     pub fn content_type(&self) -> Option<&str> {
         self.response().content_type()
     }
 
-    /// Returns true if the content is decoded while it is read, so that it is not what
+    /// Returns true if the content is decoded while it is read, and so differs from what
     /// [came](Self::received_headers).
     pub fn is_decoded(&self) -> bool {
         self.response().is_decoded()
     }
 
-    /// The address it came from.
+    /// Returns the address that it came from.
     #[doc(alias = "remote_addr")]
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.response().remote_address()
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates;
-    /// none in clear text. Allocates.
+    /// Returns the TLS version, cipher and names of the connection, and the server's certificates; none in
+    /// clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<alula_net::TlsFacts> {
         self.response().tls()
     }
 
-    /// Returns the number of redirects that led here.
+    /// Returns the number of redirects before this response.
     pub fn redirects(&self) -> u16 {
         self.response().redirects()
     }
 
-    /// Returns the URL that the last redirect led to; none if there was none.
+    /// Returns the URL of the last redirect; none without one.
     pub fn final_url(&self) -> Option<&str> {
         self.response().final_url()
     }
 
-    /// Returns the times of the steps, if they [were asked for](super::Call::timed), as far as the content
-    /// was read. Allocates nothing.
+    /// Returns the times of the steps, if they [were recorded](super::Call::timed), as far as the content was
+    /// read. Allocates nothing.
     pub fn timing(&self) -> Option<Timing> {
         self.response().timing()
     }
 
-    /// The response, if its status is 2xx (RFC 9110 §15.3).
+    /// Returns the response if its status is 2xx (RFC 9110 §15.3), and an error otherwise.
     ///
     /// ```no_run
     /// # let client = alula::blocking::Client::new()?;
@@ -178,7 +178,7 @@ impl Response {
         driver.wait(response.json_max(bytes_max))
     }
 
-    /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6).
+    /// Tells the server another priority for the rest of the response (RFC 9218 §6).
     ///
     /// # Errors
     /// The urgency is above 7, or the stream is gone; and [`Cause::Usage`](crate::Cause::Usage) inside of a
@@ -187,7 +187,7 @@ impl Response {
         self.driver.wait(async { self.response().reprioritise(priority) })
     }
 
-    /// The content.
+    /// Returns the content.
     pub fn body(&mut self) -> Body<'_> {
         let (driver, response) = self.parts();
         Body::new(driver, response.body())
@@ -221,12 +221,12 @@ impl Drop for Response {
     }
 }
 
-/// A response that has not come yet, to a request whose content may still be on its way.
+/// A response that has not come yet, to a request whose content may still be being sent.
 ///
 /// Dropping it gives the request up.
 pub struct PendingResponse {
     driver: Arc<Driver>,
-    /// Present until the response is asked for.
+    /// The pending response, present until it is taken.
     pending: Option<crate::send::pending::PendingResponse>,
 }
 

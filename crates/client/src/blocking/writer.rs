@@ -1,4 +1,4 @@
-//! The content of a request being sent, for callers that wait.
+//! The content of a request that is being sent, for the blocking client.
 
 use std::{
     io::{self, Write},
@@ -16,7 +16,7 @@ use super::{driver::Driver, to_io};
 /// message for a whole one.
 pub struct BodyWriter {
     driver: Arc<Driver>,
-    /// Present until the message is ended.
+    /// The writer, present until the message has ended.
     writer: Option<alula_net::BodyWriter>,
 }
 
@@ -69,7 +69,7 @@ impl Write for BodyWriter {
         Ok(data.len())
     }
 
-    /// Does nothing: what is written leaves as soon as the socket takes it.
+    /// Does nothing: written bytes leave as soon as the socket takes them.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Settings for opening connections: the ways to servers, addresses and times.
+//! Settings for opening connections: addresses, proxies and time limits.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -11,19 +11,19 @@ use crate::connecting::{
 #[cfg(feature = "tls")]
 use crate::tls::trust::Trust;
 
-/// The time of silence after which the system probes for the peer of a connection; as Go has it.
+/// The time of silence after which the system probes for the peer of a connection, as in Go.
 const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The settings for opening connections.
 #[derive(Clone)]
 pub(crate) struct Connecting {
-    /// The time that opening a connection may take in all.
+    /// The time limit for opening a connection as a whole.
     pub(crate) deadline: Duration,
     pub(crate) resolve_timeout: Option<Duration>,
     pub(crate) handshake_timeout: Option<Duration>,
-    /// The time between the beginnings of two attempts.
+    /// The delay between two connection attempts.
     pub(crate) attempt_delay: Duration,
-    /// The silence after which the system probes whether the peer is there.
+    /// The time of silence after which the system probes for the peer.
     pub(crate) tcp_keep_alive: Option<Duration>,
     pub(crate) resolver: Resolver,
     pub(crate) target: DialTarget,
@@ -31,7 +31,7 @@ pub(crate) struct Connecting {
     pub(crate) proxies: Proxies,
     #[cfg(feature = "tls")]
     pub(crate) trust: Trust,
-    /// The name for TLS in place of the URL's host.
+    /// The server name in TLS, in place of the URL's host.
     #[cfg(feature = "tls")]
     pub(crate) server_name: Option<rustls::pki_types::ServerName<'static>>,
 }
@@ -57,7 +57,7 @@ impl Default for Connecting {
 }
 
 impl Connecting {
-    /// Reads the settings that are read once, when the client is made.
+    /// Resolves settings that are read once, when the client is built.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         match self.target {
             DialTarget::Url => self.proxies.settle(),
@@ -73,8 +73,8 @@ impl Connecting {
 }
 
 impl ClientBuilder {
-    /// The time that opening a connection may take, from looking up the host to the end of TLS; 10 seconds
-    /// unless set.
+    /// Sets the time that opening a connection may take, from looking up the host to the end of TLS; 10
+    /// seconds unless set.
     ///
     /// An address that takes the connection, and then closes it, says something else or fails by itself in
     /// the handshake of TLS, is followed by the host's next one within that time. One that is silent there
@@ -87,23 +87,23 @@ impl ClientBuilder {
         self
     }
 
-    /// The time that looking up a host may take; as long as [all of it](Self::connect_timeout) unless set.
+    /// Sets the time that looking up a host may take; the [whole limit](Self::connect_timeout) unless set.
     #[must_use]
     pub fn resolve_timeout(mut self, after: Duration) -> Self {
         self.settings.connect.resolve_timeout = Some(after);
         self
     }
 
-    /// The time that the TLS handshake may take with each address; as long as [all of
-    /// it](Self::connect_timeout) unless set.
+    /// Sets the time that the TLS handshake may take with each address; the [whole
+    /// limit](Self::connect_timeout) unless set.
     #[must_use]
     pub fn handshake_timeout(mut self, after: Duration) -> Self {
         self.settings.connect.handshake_timeout = Some(after);
         self
     }
 
-    /// The time that a host's next address waits for an answer from the one before it (RFC 8305 §5); 250
-    /// milliseconds unless set, and 10 at least. An address that fails is followed at once.
+    /// Sets the delay before a host's next address is tried beside the one before (RFC 8305 §5); 250
+    /// milliseconds unless set, and at least 10. An address that fails is followed at once.
     #[must_use]
     pub fn attempt_delay(mut self, delay: Duration) -> Self {
         self.settings.connect.attempt_delay = delay.max(DELAY_MIN);
@@ -120,7 +120,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Looks up hosts with this; with [`SystemResolver`](crate::SystemResolver) unless set.
+    /// Sets the resolver of hosts; [`SystemResolver`](crate::SystemResolver) unless set.
     #[doc(alias = "dns_resolver")]
     #[must_use]
     pub fn resolver(mut self, resolver: impl Resolve + 'static) -> Self {
@@ -128,9 +128,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects to these addresses, with the ports they have, wherever this host and port are asked for; no
-    /// resolver is asked. TLS and `host` still name the host. A later call for the same host and port
-    /// replaces an earlier one.
+    /// Connects to these addresses, with their ports, whenever this host and port are requested; no resolver
+    /// is asked. TLS and `host` still name the host. A later call for the same host and port replaces an
+    /// earlier one.
     ///
     /// ```
     /// use std::net::{Ipv4Addr, SocketAddr};
@@ -147,9 +147,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Opens connections over TCP, to proxies as well, from the first of these addresses that is free and of
-    /// the other end's family; an unspecified address or the port 0 leaves that to the system. If none can be
-    /// used, the attempt fails.
+    /// Opens TCP connections, to proxies as well, from the first of these addresses that is free and of the
+    /// right family; an unspecified address or port 0 leaves the choice to the system. If none can be used,
+    /// the attempt fails.
     ///
     /// ```
     /// use std::net::{Ipv4Addr, SocketAddr};
@@ -177,8 +177,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Opens all connections to this Unix socket, whatever the URL names: no host is looked up and no proxy
-    /// is asked. Takes the place of a [connector](Self::connector).
+    /// Opens all connections to this Unix socket, whatever the URL: no host is looked up and no proxy is
+    /// used. Takes the place of a [connector](Self::connector).
     ///
     /// ```no_run
     /// # async fn version() -> Result<(), alula::Error> {
@@ -194,8 +194,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Opens all connections with this: no host is looked up and no proxy is asked. Takes the place of a
-    /// [Unix socket](Self::unix_socket).
+    /// Opens all connections with this connector: no host is looked up and no proxy is used. Takes the place
+    /// of a [Unix socket](Self::unix_socket).
     #[must_use]
     pub fn connector(mut self, connector: impl Connector + 'static) -> Self {
         self.settings.connect.target = DialTarget::Given(Arc::new(connector));
@@ -205,8 +205,8 @@ impl ClientBuilder {
 
 /// Proxies.
 impl ClientBuilder {
-    /// Sends requests through this proxy, in place of those of the environment. The first one that is for
-    /// the URL's scheme and does not except its host counts.
+    /// Sends requests through this proxy, in place of the proxies of the environment. The first one that is
+    /// for the URL's scheme and does not except its host counts.
     ///
     /// Unless this or [`Self::no_proxy`] is called, the environment says which proxies there are when the
     /// client is built: `http_proxy` and `https_proxy` for URLs of these schemes, `all_proxy` for those that
@@ -221,9 +221,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects to these hosts without the proxies of the environment, in place of those that its `no_proxy`
-    /// names: hosts, domains and networks, between commas or spaces, as [`Proxy::except`] takes them; `*` is
-    /// all of them.
+    /// Bypasses the proxies of the environment for these hosts, in place of its `no_proxy`: hosts, domains
+    /// and networks, between commas or spaces, as in [`Proxy::except`]; `*` is all of them.
     ///
     /// Changes nothing about a proxy that was given by [`Self::proxy`], which has exceptions of its own.
     ///
@@ -239,7 +238,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends requests through no proxy, whatever the environment says; forgets those that were given.
+    /// Uses no proxy, whatever the environment says; removes those that were given.
     #[must_use]
     pub fn no_proxy(mut self) -> Self {
         self.settings.connect.proxies = Proxies::These(Vec::new());

@@ -1,4 +1,4 @@
-//! The credentials that are sent to one origin each (RFC 9110 §11.6.2).
+//! The credentials that are sent to one origin (RFC 9110 §11.6.2).
 
 use alula_fields::FieldSection;
 use alula_net::Error;
@@ -6,7 +6,7 @@ use alula_net::Error;
 use super::ClientBuilder;
 use crate::{request::auth::Credentials, url::location::Location};
 
-/// Credentials and the origin that they are for.
+/// Credentials and their origin.
 #[derive(Clone)]
 pub(crate) struct Bound {
     /// The origin: scheme and authority, with the zone of an address.
@@ -19,17 +19,17 @@ impl Bound {
         Ok(Self { prefix: Location::parse(url)?.prefix(), credentials })
     }
 
-    /// Returns the credentials if they are for the origin whose URLs begin so.
+    /// Returns the credentials, if their origin has this prefix.
     pub(crate) fn credentials_for(&self, prefix: &str) -> Option<&Credentials> {
         (self.prefix == prefix).then_some(&self.credentials)
     }
 }
 
-/// The credentials of requests, by origin.
+/// Credentials of requests, by origin.
 impl ClientBuilder {
-    /// Says by name and password who asks (RFC 7617 §2) in every request to the origin of this URL that has
-    /// no `authorization` of its own, also when a redirect leads there. [`build`](Self::build) fails when the
-    /// URL cannot be used, the user holds a colon, or either a control character.
+    /// Sends a name and a password (RFC 7617 §2) with every request to the origin of this URL that has no
+    /// `authorization` of its own, even after a redirect. [`build`](Self::build) fails when the URL cannot be
+    /// used, the user holds a colon, or either a control character.
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
@@ -45,8 +45,8 @@ impl ClientBuilder {
         self.bind(origin, Credentials::basic(user.as_bytes(), password.as_bytes()))
     }
 
-    /// Says by a token who asks (RFC 6750 §2.1); else as [`Self::basic_auth`]. [`build`](Self::build) fails
-    /// when the URL cannot be used or the token cannot stand in a field.
+    /// Sends a token (RFC 6750 §2.1); otherwise like [`Self::basic_auth`]. [`build`](Self::build) fails when
+    /// the URL cannot be used or the token cannot stand in a field.
     #[must_use]
     pub fn bearer_auth(self, origin: &str, token: &str) -> Self {
         let credentials = Credentials::bearer(token);

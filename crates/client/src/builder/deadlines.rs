@@ -1,4 +1,4 @@
-//! The settings for the time limits of calls.
+//! The time limits of calls.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use super::ClientBuilder;
 /// nobody reads are never free again.
 const QUEUE: Duration = Duration::from_secs(30);
 
-/// The deadlines of every call, unless it has its own.
+/// The time limits of every call, unless it has its own.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadlines {
-    /// The time of the whole call.
+    /// The limit of the whole call.
     pub(crate) total: Option<Duration>,
-    /// The wait for a free connection; opening one for this call has its own limit.
+    /// The limit of the wait for a free connection; opening one for this call has its own limit.
     pub(crate) queue: Option<Duration>,
-    /// The wait for the response head once the request head is sent.
+    /// The limit of the wait for the response head after the request head was sent.
     pub(crate) head: Option<Duration>,
     /// The longest time without progress on content, in either direction.
     pub(crate) idle: Option<Duration>,
@@ -29,12 +29,11 @@ impl Default for Deadlines {
     }
 }
 
-/// The time that calls may take.
+/// The settings of time limits.
 impl ClientBuilder {
-    /// The time that a call may wait until one of the connections to its origin is free, when there may be no
-    /// more, or until the server allows another stream; 30 seconds unless set, and without bound with
-    /// [`Duration::MAX`]. Opening a connection has
-    /// [a deadline of its own](Self::connect_timeout).
+    /// Sets the time that a call may wait until a connection to its origin is free, if there may be no more,
+    /// or until the server allows another stream; 30 seconds unless set, and unlimited with
+    /// [`Duration::MAX`]. Opening a connection has [a deadline of its own](Self::connect_timeout).
     ///
     /// The call then fails in [`Phase::Queue`](crate::Phase::Queue); nothing was sent. The error
     /// [says](crate::Error::occupied) what holds the connections: a response holds one, or a stream of one, until its content
@@ -57,22 +56,22 @@ impl ClientBuilder {
         self
     }
 
-    /// The time that a call may wait for the head of its response; without bound unless set.
+    /// Sets the time that a call may wait for the head of its response; unlimited unless set.
     #[must_use]
     pub fn head_timeout(mut self, after: Duration) -> Self {
         self.settings.deadlines.head = Some(after);
         self
     }
 
-    /// The time that a call may take from its start to the end of its content; without bound unless set.
+    /// Sets the time that a call may take from its start to the end of the content; unlimited unless set.
     #[must_use]
     pub fn timeout(mut self, after: Duration) -> Self {
         self.settings.deadlines.total = Some(after);
         self
     }
 
-    /// Sets the longest time without progress on content, of the request or of the response; without bound
-    /// unless set. Content that nobody asks for may take its time.
+    /// Sets the longest time without progress on content, of the request or of the response; unlimited unless
+    /// set. Content that nobody asks for may take its time.
     ///
     /// It is looked at four times within that time, so it may be a quarter more. The call then fails in
     /// [`Phase::Send`](crate::Phase::Send) or [`Phase::Content`](crate::Phase::Content).
@@ -82,9 +81,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets whether it is noted for every call how long what takes, for
-    /// [`Response::timing`](crate::Response::timing); off unless switched on. It reads the clock a few times
-    /// per call, and allocates nothing.
+    /// Sets whether the times of every call's steps are recorded, for
+    /// [`Response::timing`](crate::Response::timing); false unless set. It reads the clock a few times per
+    /// call, and allocates nothing.
     #[must_use]
     pub fn timing(mut self, on: bool) -> Self {
         self.settings.deadlines.timing = on;

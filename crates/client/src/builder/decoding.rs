@@ -1,4 +1,4 @@
-//! The settings for decoding content codings of responses.
+//! The settings for content codings of responses.
 
 #[cfg(feature = "decoding")]
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use alula_coding::DecoderPool;
 #[cfg(feature = "decoding")]
 use super::ClientBuilder;
 
-/// The settings for decoding the content of responses.
+/// The settings for decoding responses.
 #[derive(Clone, Default)]
 pub(crate) struct Decoding {
     #[cfg(feature = "decoding")]
     pub(crate) on: bool,
-    /// The most bytes that content may have once it is decoded.
+    /// The most bytes of decoded content.
     #[cfg(feature = "decoding")]
     pub(crate) bytes_max: Option<u64>,
     #[cfg(feature = "decoding")]
@@ -23,8 +23,8 @@ pub(crate) struct Decoding {
 
 #[cfg(feature = "decoding")]
 impl ClientBuilder {
-    /// Asks for content in the codings this client was built with, and decodes it while it comes (RFC 9110
-    /// §8.4); off unless switched on, and [to be overruled by each call](crate::Call::decompress).
+    /// Requests content in the codings of this build, and decodes it while it comes (RFC 9110 §8.4); off
+    /// unless switched on, and [overridden by each call](crate::Call::decompress).
     ///
     /// Which codings they are is up to the cargo features: `gzip` (gzip, x-gzip and deflate), `brotli` (br)
     /// and `zstd`. `accept-encoding` is sent unless the call has one, or asks for a `range`: what is a range
@@ -59,9 +59,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Bounds the bytes that content may have once it is decoded; without bound unless set. More is an error
-    /// when it is read,
-    /// [`Cause::TooLong`](crate::Cause::TooLong), and so is content that comes as more than twice as many bytes and 64 KiB.
+    /// Sets the most bytes of decoded content; unlimited unless set. More is an error when it is read,
+    /// [`Cause::TooLong`](crate::Cause::TooLong), and so is content that comes as more than twice as many
+    /// bytes and 64 KiB.
     #[must_use]
     pub fn decoded_max(mut self, bytes: u64) -> Self {
         self.settings.decoding.bytes_max = Some(bytes);

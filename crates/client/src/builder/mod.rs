@@ -21,11 +21,11 @@ use std::fmt;
 
 use alula_net::Error;
 
-/// Settings of a [`Client`](crate::Client); every one has a default that is safe to use.
+/// Settings of a [`Client`](crate::Client), each with a safe default.
 #[derive(Clone, Default)]
 pub struct ClientBuilder {
     pub(crate) settings: Settings,
-    /// The first one made on the way.
+    /// The first mistake among the settings.
     mistake: Option<Error>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Settings {
 }
 
 impl ClientBuilder {
-    /// Returns the settings, with those of the environment.
+    /// Returns the settings, completed from the environment.
     ///
     /// # Errors
     /// A setting was a mistake, or a proxy that the environment names cannot be used.

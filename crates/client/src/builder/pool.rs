@@ -1,4 +1,4 @@
-//! The settings of the connection pool: how many connections there are and how long they live.
+//! The settings of the connection pool: the number and life of connections.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -10,7 +10,7 @@ use alula_net::Keep;
 use super::ClientBuilder;
 use crate::pool::Limits;
 
-/// The bounds of the pool of each origin, and the number of pools.
+/// The bounds of each origin's pool, and the number of origins.
 #[derive(Clone, Copy)]
 pub(crate) struct Pooling {
     pub(crate) connections_max: usize,
@@ -35,7 +35,7 @@ impl Default for Pooling {
 }
 
 impl Pooling {
-    /// Returns the numbers of connections that there may be to one origin on one runtime.
+    /// Returns the limits on connections to one origin on one runtime.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             connections_max: self.connections_max,
@@ -44,9 +44,9 @@ impl Pooling {
         }
     }
 
-    /// The time that the next connection is kept, and a caller waits on it for others to be read. Connections
-    /// that were opened together do not end together: a life is shorter than the longest by up to a tenth of
-    /// it.
+    /// Returns the times for which the next connection is kept, and for which a caller waits on it while
+    /// others are unread. Connections that were opened together do not end together: a life is shorter than
+    /// the longest by up to a tenth of it.
     pub(crate) fn keep(&self, unread: Option<Duration>) -> Keep {
         let life = self.lifetime.map(|longest| longest - longest / 10 * random_byte() / 255);
         let or_ever = |time: Option<Duration>| time.unwrap_or(Duration::MAX);
@@ -54,7 +54,7 @@ impl Pooling {
     }
 }
 
-/// The keys of a hash map are random enough to spread connections in time.
+/// Returns a random byte, from the keys of a hash map, which spreads the lives of connections.
 fn random_byte() -> u32 {
     (RandomState::new().hash_one(0) % 256) as u32
 }
@@ -101,7 +101,7 @@ impl ClientBuilder {
         self
     }
 
-    /// The time that a connection is kept that no request uses; 90 seconds unless set, and for ever with
+    /// Sets the time for which an unused connection is kept; 90 seconds unless set, and for ever with
     /// [`Duration::MAX`].
     ///
     /// It is looked at now and then: the connection is closed up to a second later, or up to an eighth of the
@@ -125,9 +125,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the age up to which a connection takes requests; without bound unless set. One that is older
-    /// takes no further request, and is closed when its last has ended: so that load spreads to new servers,
-    /// and names are looked up anew.
+    /// Sets the age up to which a connection takes requests; unlimited unless set. One that is older takes no
+    /// further request, and is closed when its last has ended: so that load spreads to new servers, and names
+    /// are looked up anew.
     ///
     /// Each connection is given up to a tenth less, at random: what was opened together does not close
     /// together.
@@ -137,9 +137,9 @@ impl ClientBuilder {
         self
     }
 
-    /// The number of origins that are remembered; 1024 unless set, and one at least. When there is one more,
-    /// one is forgotten that no call and no prepared request holds: without connections if there is such a
-    /// one, and of these the one that was not called for longest.
+    /// Sets the number of remembered origins; 1024 unless set, and at least one. When there is one more, one
+    /// is forgotten that no call and no prepared request holds: without connections if there is such a one,
+    /// and of these the one that was not called for longest.
     #[must_use]
     pub fn origins_max(mut self, origins: usize) -> Self {
         self.settings.pool.origins_max = origins.max(1);

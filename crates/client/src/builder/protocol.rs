@@ -10,9 +10,9 @@ use alula_net::{
 
 use super::ClientBuilder;
 
-/// The bytes of a response that are gathered unless another limit is named: more than nearly every page,
-/// picture or document, and a sixteenth of what all connections may hold (`Limits::process_memory_bytes`).
-/// Longer content is read piece by piece.
+/// The default limit on gathered content of a response: more than nearly every page, picture or document, and
+/// a sixteenth of what all connections may hold (`Limits::process_memory_bytes`). Longer content is read
+/// piece by piece.
 const CONTENT_MAX: usize = 64 << 20;
 
 /// The settings of both machines.
@@ -40,8 +40,8 @@ impl Default for Protocol {
 }
 
 impl ClientBuilder {
-    /// Sends a PING after this long without a frame from the peer while calls are under way, and gives up on
-    /// the connection when it is not answered within `answer_within`. Off unless set.
+    /// Sends a PING after this long without a frame from the peer while calls are in progress, and ends the
+    /// connection if it is not answered within `answer_within`. Off unless set.
     ///
     /// A connection without calls is left in peace; when it turns out to be dead, the next call opens
     /// another.
@@ -56,15 +56,15 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets whether `http://` origins are spoken to in HTTP/2 at once (RFC 9113 §3.3); they are not unless
-    /// switched on, but in HTTP/1.1.
+    /// Sets whether `http://` origins are contacted in HTTP/2 without negotiation (RFC 9113 §3.3); otherwise
+    /// in HTTP/1.1.
     #[must_use]
     pub fn http2_prior_knowledge(mut self, on: bool) -> Self {
         self.settings.protocol.prior_knowledge = on;
         self
     }
 
-    /// Speaks HTTP/1.1 only: over TLS nothing else is offered.
+    /// Speaks HTTP/1.1 only.
     #[must_use]
     pub fn http1_only(mut self) -> Self {
         self.settings.protocol.speaks = Speaks::HTTP1;
@@ -72,8 +72,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Speaks HTTP/2 only: over TLS nothing else is offered, and in clear text it is
-    /// [prior knowledge](Self::http2_prior_knowledge).
+    /// Speaks HTTP/2 only, over TLS and, with [prior knowledge](Self::http2_prior_knowledge), in clear text.
     #[must_use]
     pub fn http2_only(mut self) -> Self {
         self.settings.protocol.speaks = Speaks::HTTP2;
@@ -105,18 +104,18 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the spelling of field names in requests of HTTP/1.1: their usual spelling (`Content-Type`) unless
-    /// set, but for those that were given with [`Call::header_spelled`](crate::Call::header_spelled). They
-    /// mean the same in any case (RFC 9110 §5.1).
+    /// Sets the spelling of field names in HTTP/1.1 requests: the usual one (`Content-Type`) unless set,
+    /// except for names given with [`Call::header_spelled`](crate::Call::header_spelled). They mean the same
+    /// in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
         self.settings.protocol.http1.spelling = spelling;
         self
     }
 
-    /// Sets whether the fields of responses of HTTP/1.1 keep the spelling in which they came, beside the
-    /// lower-case names by which they are found, for [`Field::spelling`](alula_fields::Field::spelling);
-    /// costs the bytes of the names. Off unless switched on.
+    /// Sets whether fields of HTTP/1.1 responses keep their received spelling, beside the lower-case names
+    /// for lookups, for [`Field::spelling`](alula_fields::Field::spelling); costs the bytes of the names. Off
+    /// unless switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.settings.protocol.http1.keep_spelling = on;
@@ -171,7 +170,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Tells `observer` of every frame that comes or goes; costs memory and time.
+    /// Sets an observer of every received and sent frame; costs memory and time.
     #[must_use]
     pub fn on_frame(mut self, observer: impl Fn(&FrameSummary) + Send + Sync + 'static) -> Self {
         self.settings.protocol.config.trace = true;

@@ -1,4 +1,4 @@
-//! Settings of TLS: the servers that are trusted, and the certificate of the client.
+//! Settings of TLS: trusted servers, and the certificate of the client.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::tls::trust::server_name;
 /// The settings of TLS.
 #[cfg(feature = "tls")]
 impl ClientBuilder {
-    /// Trusts these certificates (PEM) beside the platform's, or alone if those are [left
+    /// Trusts these root certificates (PEM) beside the platform's, or alone if those are [left
     /// out](Self::platform_roots). A certificate that a server shows as its own is trusted as well if it is
     /// one of these, for the names in it while it holds. An authority's is taken as a root whether or not it
     /// has expired.
@@ -25,7 +25,7 @@ impl ClientBuilder {
         Ok(self)
     }
 
-    /// Trusts the platform's certificates or leaves them out; trusts them unless set. They are read when the
+    /// Sets whether the platform's root certificates are trusted; they are unless set. They are read when the
     /// first of them is needed: from where the environment's `SSL_CERT_FILE` and `SSL_CERT_DIR` say, or where
     /// the system has them.
     ///
@@ -45,10 +45,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Trusts no certificate that one of these lists revokes (PEM, RFC 5280 §5), and none of which no list
-    /// says whether it is revoked: each authority between the server and the root has to have its list here,
-    /// signed by it and not expired. A call that ends so has [`Cause::Revoked`](crate::Cause::Revoked), or
-    /// [`Cause::Tls`](crate::Cause::Tls) for a list that is missing or cannot be used.
+    /// Refuses certificates that these lists revoke (PEM, RFC 5280 §5), and those without a list: each
+    /// authority between the server and the root has to have its list here, signed by it and not expired. A
+    /// call that ends so has [`Cause::Revoked`](crate::Cause::Revoked), or [`Cause::Tls`](crate::Cause::Tls)
+    /// for a list that is missing or cannot be used.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -77,11 +77,11 @@ impl ClientBuilder {
         Ok(self)
     }
 
-    /// Trusts a server only if its own certificate has one of these public keys, beside all else that is
-    /// wanted of it: each is the SHA-256 of a `SubjectPublicKeyInfo` in DER, as curl's `--pinnedpubkey` and
-    /// RFC 7469 §2.4 have it. Further calls add to them; none at all match no server. It counts for proxies
-    /// over TLS, with [`trust_anything`](Self::trust_anything) and a
-    /// [verifier](Self::server_verifier) too. A call that ends so has [`Cause::PinMismatch`](crate::Cause::PinMismatch).
+    /// Trusts a server only if its own certificate has one of these public keys, beside all other checks:
+    /// each is the SHA-256 of a `SubjectPublicKeyInfo` in DER, as in curl's `--pinnedpubkey` and RFC 7469
+    /// §2.4. Further calls add to them; none at all match no server. It counts for proxies over TLS, with
+    /// [`trust_anything`](Self::trust_anything) and a [verifier](Self::server_verifier) too. A call that ends
+    /// so has [`Cause::PinMismatch`](crate::Cause::PinMismatch).
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -100,7 +100,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Trusts any certificate: what is sent can be read and changed by anyone on the way. For tests only.
+    /// Trusts any certificate: anyone on the way can read and change the traffic. For tests only.
     #[doc(alias = "danger_accept_invalid_certs")]
     #[must_use]
     pub fn trust_anything(mut self) -> Self {
@@ -108,8 +108,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Shows this certificate, with the chain that follows it, to servers and proxies that ask for one (PEM),
-    /// and proves it with this private key (PEM: PKCS #8, PKCS #1 or SEC 1).
+    /// Sends this certificate with its chain to servers and proxies that ask for one (PEM), and proves it
+    /// with this private key (PEM: PKCS #8, PKCS #1 or SEC 1).
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -128,8 +128,8 @@ impl ClientBuilder {
         Ok(self)
     }
 
-    /// Names this server in TLS handshakes (SNI, RFC 6066 §3) and wants its certificate to be for this name,
-    /// in place of the URL's host. It is for all origins of the client; `host` still names the URL's.
+    /// Sets the server name in TLS handshakes (SNI, RFC 6066 §3) and in the check of the certificate, in
+    /// place of the URL's host. It is for all origins of the client; `host` still names the URL's.
     ///
     /// ```
     /// # fn main() -> Result<(), alula::Error> {
@@ -147,18 +147,18 @@ impl ClientBuilder {
         Ok(self)
     }
 
-    /// Writes the secrets of each TLS connection to the file that the environment's `SSLKEYLOGFILE` names, if
-    /// it does, so that tools which record traffic can decrypt it. Off unless called: who can read the file
-    /// can read what was sent.
+    /// Writes the secrets of each TLS connection to the file in the environment's `SSLKEYLOGFILE`, if it is
+    /// set, so that traffic tools can decrypt the connection. Off unless called: who can read the file can
+    /// read what was sent.
     #[must_use]
     pub fn key_log_from_environment(mut self) -> Self {
         self.settings.connect.trust.log_keys();
         self
     }
 
-    /// Has the certificates of servers and proxies checked by this alone: neither the platform's roots, nor
-    /// those that were added, nor lists of revoked certificates count. [Pins](Self::pin_public_keys) do. The
-    /// signatures of handshakes are the verifier's to check as well.
+    /// Checks certificates of servers and proxies with this verifier only: platform roots, added roots and
+    /// lists of revoked certificates do not count. [Pins](Self::pin_public_keys) do. The signatures of
+    /// handshakes are the verifier's to check as well.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -182,9 +182,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Offers these cipher suites only, in this order, of which those that are not known are left out;
-    /// without those of a version of TLS that version is not spoken. All that are known are offered unless
-    /// called, and for none at all. A call over TLS fails if some are named and none is known.
+    /// Offers these cipher suites only, in this order; unknown ones are dropped, and a version of TLS without
+    /// any is not spoken. All that are known are offered unless called, and for none at all. A call over TLS
+    /// fails if some are named and none is known.
     ///
     /// ```
     /// use rustls::CipherSuite;
@@ -201,9 +201,9 @@ impl ClientBuilder {
         self
     }
 
-    /// Agrees on keys in these groups only, in this order, of which those that are not known are left out.
-    /// Known are X25519MLKEM768, X25519, P-256 and P-384, in this order unless called, and for none at all. A
-    /// call over TLS fails if some are named and none is known.
+    /// Uses these key agreement groups only, in this order; unknown ones are dropped. Known are
+    /// X25519MLKEM768, X25519, P-256 and P-384, in this order unless called, and for none at all. A call over
+    /// TLS fails if some are named and none is known.
     ///
     /// ```
     /// use rustls::NamedGroup;
@@ -219,14 +219,14 @@ impl ClientBuilder {
         self
     }
 
-    /// Speaks TLS 1.2 only; 1.3 as well unless called.
+    /// Speaks TLS 1.2 only.
     #[must_use]
     pub fn tls12_only(mut self) -> Self {
         self.settings.connect.trust.take_only(&TLS12);
         self
     }
 
-    /// Speaks TLS 1.3 only; 1.2 as well unless called.
+    /// Speaks TLS 1.3 only.
     #[must_use]
     pub fn tls13_only(mut self) -> Self {
         self.settings.connect.trust.take_only(&TLS13);

@@ -22,7 +22,7 @@ use crate::{
     url::location::Location,
 };
 
-/// Heads kept for the next calls.
+/// The most heads that are kept for the next calls.
 const SPARES_MAX: usize = 256;
 /// The memory that a spare head may keep, in bytes.
 const SPARE_HEAD_BYTES: usize = 4 * 1024;
@@ -70,8 +70,8 @@ struct Inner {
 }
 
 impl Client {
-    /// A client with the default settings. The platform's roots are read when the first `https://` URL is
-    /// called.
+    /// Creates a client with the default settings. The platform's roots are read when the first `https://`
+    /// URL is called.
     ///
     /// # Errors
     /// A proxy that the environment names cannot be used.
@@ -79,7 +79,7 @@ impl Client {
         Self::builder().build()
     }
 
-    /// A client to be given settings.
+    /// Returns a builder for a client with other settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
@@ -119,7 +119,7 @@ impl Client {
         self.locate_parsed(Location::parse(url)?)
     }
 
-    /// Does the same as [`Self::locate`] for an owned string, which the path may keep.
+    /// Does the same as [`Self::locate`] for an owned string, which the path may reuse.
     fn locate_owned(&self, url: String) -> Result<(Arc<Origin>, Path<'static>), Error> {
         let found = self.origins().find(&url).map(|(origin, path)| (origin, path.len()));
         if let Some((origin, path_len)) = found {
@@ -168,7 +168,7 @@ impl Client {
         Ok(origin)
     }
 
-    /// Returns the settings of TLS to this origin, if it is spoken.
+    /// Returns the TLS settings for this origin, if it uses TLS.
     #[cfg(feature = "tls")]
     fn tls(&self, location: &Location) -> Result<Option<Tls>, Error> {
         if !self.settings().connect.needs_tls(location.scheme) {
@@ -186,7 +186,7 @@ impl Client {
         Ok(None)
     }
 
-    /// Has all connections notice what came while nobody drove them.
+    /// Lets all connections process what came while nobody drove them.
     #[cfg(feature = "blocking")]
     pub(crate) fn look_in(&self) {
         self.origins().iter().for_each(|origin| origin.look_in());
@@ -242,7 +242,7 @@ impl Client {
 }
 
 impl ClientBuilder {
-    /// The client.
+    /// Builds the client.
     ///
     /// # Errors
     /// A [field](Self::header) or [credentials](Self::basic_auth) are not valid, or a proxy that the
@@ -263,7 +263,7 @@ impl fmt::Debug for Client {
 mod tests {
     use super::*;
 
-    /// The path of a URL, and whether it is in the memory that the URL had.
+    /// Returns the path of a URL, and whether it lies in the memory of the URL.
     fn located(client: &Client, url: &str) -> (String, bool) {
         let url = url.to_owned();
         let memory = url.as_ptr();

@@ -1,4 +1,4 @@
-//! The requests that a client is asked for: calls by method and URL, and those that are prepared.
+//! The beginnings of calls: by method and URL, or prepared.
 
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ impl Client {
         }
     }
 
-    /// A request to be checked and planned once, then sent often.
+    /// Begins a request that is checked and planned once, then sent often.
     ///
     /// # Errors
     /// The URL cannot be used. A method that is no token is reported by [`build`](Prepare::build).

@@ -1,5 +1,4 @@
-//! The addresses of a host, tried one after the other without waiting for each to fail (RFC 8305, "Happy
-//! Eyeballs").
+//! The addresses of a host, tried in parallel with a delay (RFC 8305, "Happy Eyeballs").
 
 use std::{
     future::{Future, poll_fn},
@@ -13,13 +12,13 @@ use std::{
 use alula_net::{Attempt, Cause, Error, Phase, Retry};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The time that the next address waits for the one before (RFC 8305 §5).
+/// The delay before the next address is tried (RFC 8305 §5).
 pub(crate) const DELAY: Duration = Duration::from_millis(250);
 
 /// The least delay between two attempts (RFC 8305 §5).
 pub(crate) const DELAY_MIN: Duration = Duration::from_millis(10);
 
-/// Connects to the first of these addresses that answers; the other attempts are dropped then. They are in
+/// Connects to the first of these addresses that answers; the other attempts are then dropped. They are in
 /// order of preference, and every other one is of the other family, as far as there are such.
 ///
 /// # Errors
@@ -63,7 +62,7 @@ struct Attempts<F, D> {
     running: Vec<(usize, Pin<Box<D>>)>,
     /// The attempts that were begun; a running one counts as timed out until its result is known.
     tried: Vec<Attempt>,
-    /// The failure of the first one.
+    /// The failure of the first attempt.
     failure: Option<io::Error>,
 }
 
@@ -77,7 +76,7 @@ where
         Self { waiting, delay, dial, running: Vec::new(), tried: Vec::new(), failure: None }
     }
 
-    /// The timer is for the next attempt.
+    /// Starts attempts and polls the timer for the next one.
     fn poll(&mut self, mut timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<Result<S, Error>> {
         loop {
             match self.poll_running(cx) {
@@ -97,9 +96,8 @@ where
         }
     }
 
-    /// Returns true if the next address need not wait for those that are being tried. The first one waits for
-    /// nothing: a timer, even one set to now, would hold it up for a millisecond. Where no address is left
-    /// there is no timer.
+    /// Returns true if the next address should be tried now. The first one waits for nothing: a timer, even
+    /// one set to now, would hold it up for a millisecond. Where no address is left there is no timer.
     fn is_next_due(&self, timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> bool {
         self.running.is_empty() || self.is_one_left() && timer.poll(cx).is_ready()
     }
@@ -108,7 +106,7 @@ where
         !self.waiting.as_slice().is_empty()
     }
 
-    /// Fails when one of them does.
+    /// Returns the failure of a running attempt, if one fails.
     fn poll_running(&mut self, cx: &mut Context<'_>) -> Poll<Result<S, ()>> {
         for place in 0..self.running.len() {
             let (at, attempt) = &mut self.running[place];

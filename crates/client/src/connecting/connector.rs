@@ -1,4 +1,5 @@
-//! Connections that a user opens: over a tunnel, a pipe in memory, whatever reads and writes.
+//! Connections that the program opens itself: over a tunnel, a pipe in memory, or anything that reads and
+//! writes.
 
 use std::{fmt, future::Future, io, pin::Pin};
 
@@ -34,7 +35,7 @@ impl Destination {
         &self.host
     }
 
-    /// The port, also when it is the scheme's default.
+    /// Returns the port, even if it is the scheme's default.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -67,7 +68,7 @@ impl Destination {
     }
 }
 
-/// `example.com:443`, as `CONNECT` and `host` have it, the port always with it, the zone never.
+/// Writes `example.com:443`, as in `CONNECT` and `host`, always with the port and never with a zone.
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.host.contains(':') {
@@ -77,8 +78,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// Opens connections in its own way; given to a client with
-/// [`ClientBuilder::connector`](crate::ClientBuilder::connector).
+/// Opens connections for a client; see [`ClientBuilder::connector`](crate::ClientBuilder::connector).
 ///
 /// TLS, where the URL asks for it, is spoken over what it returns. Functions that return such a future are
 /// connectors:
@@ -98,7 +98,7 @@ impl fmt::Display for Destination {
 /// # }
 /// ```
 pub trait Connector: Send + Sync {
-    /// Opens a connection that leads there.
+    /// Opens a connection to this destination.
     ///
     /// The future is dropped when nobody needs the connection any more, or it takes too long.
     ///

@@ -1,4 +1,5 @@
-//! Addresses that take a connection and break off before it is of use, and those that are tried after them.
+//! Addresses that accept a connection and break it off before it is usable, and the addresses that are tried
+//! next.
 //!
 //! Rule 1: a peer that breaks off, falls silent or speaks something else says nothing about the host's other
 //! addresses. One that is not trusted, or does not take us, has judged or was judged: the next address would
@@ -18,11 +19,11 @@ use std::{
 use alula_net::{Attempt, Cause, Error, Phase};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The longest time for which a connection is made use of alone before the next address is tried beside it.
-/// Handshakes over a bad path take a second or two, with a lost packet three more.
+/// The longest time that a connection is set up alone before the next address is tried beside it. Handshakes
+/// over a bad path take a second or two, with a lost packet three more.
 const ALONE_MAX: Duration = Duration::from_secs(5);
 
-/// A connection to one of several addresses, and those that failed before it.
+/// A connection to one of several addresses, and the failed ones before it.
 pub(super) struct Reached<S> {
     pub(super) address: SocketAddr,
     pub(super) stream: S,
@@ -31,22 +32,22 @@ pub(super) struct Reached<S> {
 
 /// The failure of one address.
 pub(super) enum Setback {
-    /// The next address may do better.
+    /// Another address may succeed.
     Elsewhere(Error),
-    /// The failure would be the same at every address, or must not be covered up.
+    /// The failure would be the same at every address, or must not be hidden.
     Final(Error),
 }
 
 impl Setback {
-    /// Judges a failure to make use of a connection.
+    /// Classifies the failure of setting up a connection.
     pub(super) fn of(error: Error) -> Self {
         let is_early = matches!(error.phase(), Phase::Handshake | Phase::Proxy);
         if is_early && may_differ(error.cause()) { Self::Elsewhere(error) } else { Self::Final(error) }
     }
 }
 
-/// Returns true for what says nothing about other addresses: an end, silence, another protocol, and the
-/// alerts of a peer that fails by itself.
+/// Returns true for failures that say nothing about other addresses: an end, silence, another protocol, and
+/// alerts about the peer's own failures.
 fn may_differ(cause: &Cause) -> bool {
     match cause {
         Cause::Io(..) | Cause::Timeout | Cause::Closed | Cause::Http1(_) => true,
@@ -65,7 +66,7 @@ fn may_differ(cause: &Cause) -> bool {
     }
 }
 
-/// Returns the kind under which a failure is listed beside those of connecting.
+/// Returns the kind under which the failure is listed beside those of connecting.
 pub(super) fn kind_of(error: &Error) -> io::ErrorKind {
     match error.cause() {
         Cause::Io(kind, _) => *kind,
@@ -75,8 +76,8 @@ pub(super) fn kind_of(error: &Error) -> io::ErrorKind {
     }
 }
 
-/// Connects to one of these addresses, makes use of the connection, and goes on to the next address if that
-/// fails for a reason which says nothing about others, or takes its part of the time.
+/// Connects to one of these addresses and sets up the connection; goes on to the next address if that fails
+/// for a reason that says nothing about others, or takes its share of the time.
 ///
 /// # Errors
 /// The first failure, with every address that was tried if there were several; or the failure that ended it.
@@ -105,7 +106,7 @@ where
 }
 
 struct Ways<C, U, FC, FU> {
-    /// The addresses that were not used, and have not failed.
+    /// The addresses that were not tried yet.
     rest: Vec<SocketAddr>,
     ends_at: Instant,
     connect: FC,
@@ -114,7 +115,7 @@ struct Ways<C, U, FC, FU> {
     running: Vec<(SocketAddr, Pin<Box<U>>)>,
     /// The attempts that were begun, in order; a running one counts as timed out until its result is known.
     tried: Vec<Attempt>,
-    /// The first one.
+    /// The first failure.
     failure: Option<Error>,
 }
 
@@ -142,7 +143,7 @@ where
         }
     }
 
-    /// Returns true if the next address need not wait for those that are in use.
+    /// Returns true if the next address should be tried now.
     fn is_next_due(&self, timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> bool {
         !self.rest.is_empty() && (self.running.is_empty() || timer.poll(cx).is_ready())
     }
@@ -168,7 +169,7 @@ where
         Poll::Pending
     }
 
-    /// Connects; ready when that is over.
+    /// Polls the connection attempt.
     fn poll_connecting(&mut self, timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
         let Some(connecting) = &mut self.connecting else { return Poll::Ready(()) };
         let outcome = ready!(connecting.as_mut().poll(cx));
@@ -193,7 +194,7 @@ where
         Poll::Ready(())
     }
 
-    /// Returns the time at which the next address is tried: each has an equal part of the time that is left.
+    /// Returns the time at which the next address is tried: each has an equal share of the time that is left.
     fn next_at(&self) -> Instant {
         let now = Instant::now();
         let parts = u32::try_from(self.rest.len()).unwrap_or(u32::MAX).saturating_add(1);
@@ -211,7 +212,7 @@ where
         }
     }
 
-    /// Ends with a failure that no other address is tried after.
+    /// Ends with a failure after which no other address is tried.
     fn ended_by(&mut self, address: SocketAddr, error: Error) -> Error {
         self.list(address, &error);
         self.having_tried(error)

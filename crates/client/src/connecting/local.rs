@@ -1,13 +1,13 @@
-//! The near end of connections: the address and the port, or the interface, that they are opened from.
+//! The local end of connections: the address and port, or the interface, to open them from.
 
 use std::{io, net::SocketAddr};
 
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The end from which connections are opened; the system chooses what is not said.
+/// The local end of connections; unset parts are chosen by the system.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LocalEnd {
-    /// The first of them that is free and of the other end's family.
+    /// The addresses, of which the first one is used that is free and of the right family.
     pub(crate) addresses: Vec<SocketAddr>,
     #[cfg(target_os = "linux")]
     pub(crate) interface: Option<String>,
@@ -36,7 +36,7 @@ impl LocalEnd {
         self.addresses.is_empty()
     }
 
-    /// A socket that is bound to the first address that is free.
+    /// Returns a socket bound to the first free address.
     fn socket(&self, to: SocketAddr) -> io::Result<TcpSocket> {
         let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         #[cfg(target_os = "linux")]

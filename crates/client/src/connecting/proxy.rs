@@ -1,4 +1,4 @@
-//! Proxies: which requests go through which, and how the way through one is asked for.
+//! Proxies: the requests that each is for, and the way through it.
 
 mod environment;
 mod exceptions;
@@ -22,8 +22,7 @@ pub(crate) use self::{
 use super::Destination;
 use crate::url::{error::reason, zone::Zone};
 
-/// A proxy, and which requests go through it; given to a client with
-/// [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
+/// A proxy, and the requests that it is for; see [`ClientBuilder::proxy`](crate::ClientBuilder::proxy).
 ///
 /// | its URL | what it is |
 /// | --- | --- |
@@ -54,7 +53,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// A proxy for all requests.
+    /// Creates a proxy for all requests.
     ///
     /// # Errors
     /// The URL is not that of a proxy, or the feature that it needs is off.
@@ -62,7 +61,7 @@ impl Proxy {
         Self::of(url, "").map_err(unusable)
     }
 
-    /// A proxy by its URL, which this variable of the environment holds if it has a name.
+    /// Parses the URL of a proxy, from this variable of the environment if it has a name.
     fn of(url: &str, variable: &str) -> Result<Self, String> {
         let server = Server::of(url).map_err(|why| {
             let of = if variable.is_empty() { "" } else { " of the variable " };
@@ -71,7 +70,7 @@ impl Proxy {
         Ok(Self { server: Arc::new(server), serves: None, except: Exceptions::default() })
     }
 
-    /// A proxy for requests to `http://` URLs.
+    /// Creates a proxy for requests to `http://` URLs.
     ///
     /// # Errors
     /// As [`Self::all`].
@@ -79,7 +78,7 @@ impl Proxy {
         Ok(Self { serves: Some("http"), ..Self::all(url)? })
     }
 
-    /// A proxy for requests to `https://` URLs.
+    /// Creates a proxy for requests to `https://` URLs.
     ///
     /// # Errors
     /// As [`Self::all`].
@@ -100,8 +99,7 @@ impl Proxy {
         Ok(self)
     }
 
-    /// Sends this field with each CONNECT, by which an HTTP proxy is asked for a tunnel; requests that go
-    /// through it do not have it.
+    /// Adds a field to each CONNECT, which asks an HTTP proxy for a tunnel; forwarded requests do not get it.
     ///
     /// # Errors
     /// It is not valid, or is one of the connection (RFC 9110 §7.6.1).
@@ -112,10 +110,10 @@ impl Proxy {
         Ok(self)
     }
 
-    /// Hosts that are connected to without this proxy, separated by commas or spaces, as in the
-    /// environment's `no_proxy`: a domain with or without a leading dot stands for itself and those below
-    /// it, an address for itself, `10.0.0.0/8` for a network, `*` for all; a port may follow after a colon.
-    /// Any other text is ignored.
+    /// Sets hosts that are connected to without this proxy, separated by commas or spaces, as in the
+    /// environment's `no_proxy`: a domain with or without a leading dot stands for itself and those below it,
+    /// an address for itself, `10.0.0.0/8` for a network, `*` for all; a port may follow after a colon. Any
+    /// other text is ignored.
     #[doc(alias = "no_proxy")]
     #[must_use]
     pub fn except(mut self, hosts: &str) -> Self {
@@ -137,13 +135,13 @@ impl Proxy {
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) kind: Kind,
-    /// IPv6 without brackets.
+    /// The host, an IPv6 address without brackets.
     pub(crate) host: String,
-    /// The interface of this machine by which its address is reached.
+    /// The interface of this machine for its address.
     pub(crate) zone: Option<Zone>,
     pub(crate) port: u16,
     pub(crate) credentials: Option<Credentials>,
-    /// Sent with CONNECT.
+    /// The fields of each CONNECT.
     pub(crate) fields: FieldSection,
 }
 
@@ -180,7 +178,7 @@ impl fmt::Debug for Server {
 }
 
 impl Server {
-    /// A proxy by its URL; else the reason in words.
+    /// Parses the URL of a proxy; the error is the reason in words.
     fn of(text: &str) -> Result<Self, String> {
         let (scheme, rest) = text.trim().split_once("://").unwrap_or(("http", text.trim()));
         let (kind, port) = match scheme.to_ascii_lowercase().as_str() {
@@ -233,20 +231,20 @@ impl Server {
         }
     }
 
-    /// The value of `proxy-authorization`, empty for none (RFC 7617 §2).
+    /// Returns the value of `proxy-authorization`, empty for none (RFC 7617 §2).
     pub(crate) fn authorization(&self) -> String {
         let Some(Credentials { user, password }) = &self.credentials else { return String::new() };
         format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
     }
 }
 
-/// The failure of one who gave this for a proxy.
+/// Returns the error for an invalid proxy.
 #[cold]
 fn unusable(sentence: String) -> Error {
     Error::new(Phase::Build, Cause::Url(sentence.into()), Retry::Pointless)
 }
 
-/// A host as it is looked up, IPv6 without brackets.
+/// Returns a host for lookups, an IPv6 address without brackets.
 fn plain(host: &Host<String>) -> String {
     match host {
         Host::Domain(name) => name.clone(),
@@ -255,7 +253,7 @@ fn plain(host: &Host<String>) -> String {
     }
 }
 
-/// The connection to the proxy broke.
+/// Returns the error of a broken connection to the proxy.
 pub(crate) fn broken(error: io::Error) -> Error {
     Error::io(Phase::Proxy, error)
 }

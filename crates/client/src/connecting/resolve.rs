@@ -8,8 +8,7 @@ use std::{
     sync::Arc,
 };
 
-/// Looks up the addresses of hosts; given to a client with
-/// [`ClientBuilder::resolver`](crate::ClientBuilder::resolver).
+/// Looks up the addresses of hosts; see [`ClientBuilder::resolver`](crate::ClientBuilder::resolver).
 ///
 /// It is asked once for each connection that is opened, but for addresses, which need no look-up, and for
 /// what
@@ -25,8 +24,8 @@ use std::{
 /// # }
 /// ```
 pub trait Resolve: Send + Sync {
-    /// The addresses of a host, with this port, the preferred one first (RFC 6724). They are tried as RFC
-    /// 8305 says.
+    /// Returns the addresses of a host, with this port, the preferred one first (RFC 6724). They are tried as
+    /// RFC 8305 says.
     ///
     /// The future is dropped when the connection is given up, or takes too long.
     ///
@@ -48,8 +47,8 @@ where
     }
 }
 
-/// The operating system's resolver (`getaddrinfo`), asked on a thread for what blocks. It sorts addresses by
-/// RFC 6724.
+/// The operating system's resolver (`getaddrinfo`), called on a blocking thread. It sorts addresses by RFC
+/// 6724.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 
@@ -62,15 +61,15 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// A complaint of `getaddrinfo` itself has neither a kind nor a number.
+/// Handles an error of `getaddrinfo` itself, which has neither a kind nor a number.
 pub(crate) fn without_kind(error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() { error } else { io::Error::new(io::ErrorKind::NotFound, error) }
 }
 
-/// A resolver, and what is known without asking it.
+/// A resolver, with the addresses that are known without it.
 #[derive(Clone, Default)]
 pub(crate) struct Resolver {
-    /// Unless it is the system's.
+    /// The program's resolver, in place of the system's.
     by: Option<Arc<dyn Resolve>>,
     known: Vec<Known>,
 }
@@ -98,7 +97,7 @@ impl Resolver {
         self.known.push(Known { host: host.to_owned(), port, addresses });
     }
 
-    /// The addresses of a host, IPv6 without brackets; one at least.
+    /// Returns at least one address of a host, given without brackets.
     pub(crate) async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let addresses = match self.known.iter().find(|known| known.is(host, port)) {
             Some(known) => known.addresses.clone(),

@@ -1,4 +1,4 @@
-//! The end to which a client opens its connections.
+//! The target of a client's connections.
 
 #[cfg(unix)]
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A proxy on the way to an origin, and the requests that it is sent.
+//! A proxy before an origin, and the requests that it forwards.
 
 use std::sync::Arc;
 
@@ -18,13 +18,14 @@ use crate::tls::trust::server_name;
 /// A proxy on the way to an origin.
 pub(super) struct Through {
     server: Arc<Server>,
-    /// The settings of machines, if it is sent the requests themselves (RFC 9112 §3.2.2); else it leads to
-    /// the origin.
+    /// The settings of machines whose requests the proxy forwards (RFC 9112 §3.2.2); `None` if it opens
+    /// tunnels.
     requests: Option<Arc<h1::Config>>,
 }
 
 impl Through {
-    /// Requests in clear text of HTTP/1.1 go to an HTTP proxy itself; all else needs a way to the origin.
+    /// Chooses the way through a proxy: an HTTP proxy forwards requests of HTTP/1.1 in clear text, and opens
+    /// tunnels for all others.
     pub(super) fn new(server: Arc<Server>, to: &Destination, speaks: Speaks, http1: &h1::Config) -> Self {
         let is_http = matches!(server.kind, Kind::Http { .. });
         // HTTP/2 by prior knowledge needs a tunnel: a proxy forwards requests of HTTP/1.1 only.
@@ -44,12 +45,12 @@ impl Through {
         self.requests.is_some()
     }
 
-    /// Returns the settings of machines whose requests it is sent.
+    /// Returns the settings of machines whose requests it forwards.
     pub(super) fn settings_of_requests(&self) -> Option<&Arc<h1::Config>> {
         self.requests.as_ref()
     }
 
-    /// Returns the settings of TLS to the proxy, if it is spoken.
+    /// Returns the TLS settings for a proxy that forwards requests, if it uses TLS.
     #[cfg(feature = "tls")]
     pub(super) fn tls_of_requests(
         &self,
@@ -61,14 +62,13 @@ impl Through {
         Ok(Some((for_proxy(config), server_name(&self.server.host)?)))
     }
 
-    /// Returns the phase of the handshake that follows once there is a transport.
+    /// Returns the phase of the handshake over the transport.
     pub(super) fn phase_of_handshake(&self) -> Phase {
         if self.takes_requests() { Phase::Proxy } else { Phase::Handshake }
     }
 }
 
-/// Returns a copy of the TLS configuration that offers HTTP/1.1 alone, which requests to a proxy are sent
-/// in.
+/// Returns TLS settings that offer HTTP/1.1 alone, for requests to a proxy.
 #[cfg(feature = "tls")]
 pub(super) fn for_proxy(config: &ClientConfig) -> Arc<ClientConfig> {
     let mut config = config.clone();

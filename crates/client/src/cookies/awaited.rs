@@ -1,11 +1,11 @@
-//! The cookies of a response that is still to come.
+//! The cookies of a response that has not come yet.
 
 use alula_fields::FieldSection;
 use url::Url;
 
 use super::Jar;
 
-/// The jar of a response that is still to come, and where it comes from.
+/// The jar and the URL of a response that has not come yet.
 pub(crate) struct Awaited {
     jar: Jar,
     url: Url,

@@ -1,4 +1,4 @@
-//! The attribute `expires` of a cookie: dates in all the forms that servers have ever sent (RFC 6265 §5.1.1).
+//! The attribute `expires` of a cookie: dates in all forms that servers send (RFC 6265 §5.1.1).
 //!
 //! The store reads dates of HTTP only. [`normal`] writes the others as one of those, and leaves out what is
 //! no date or no age.
@@ -11,17 +11,17 @@ use alula_net::date::MONTHS;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Moment {
     year: u32,
-    /// Counted from 0.
+    /// The month, counted from 0.
     month: usize,
     day: u32,
     time: [u32; 3],
 }
 
-/// RFC 6265 §5.1.1 step 5 has no years before; the last has four digits.
+/// The years of RFC 6265 §5.1.1 step 5, up to the last one with four digits.
 const YEARS: RangeInclusive<u32> = 1601..=9999;
 
-/// Returns the value of `set-cookie` with each `expires` in the form of HTTP, and without those that are no
-/// date. Allocates only where there is one.
+/// Returns the value of `set-cookie` with each `expires` in the form of HTTP, and invalid ones removed.
+/// Allocates only where there is one.
 pub(super) fn normal(cookie: &str) -> Cow<'_, str> {
     let mut attributes = cookie.split(';').skip(1);
     if !attributes.any(|attribute| is_changed(split(attribute))) {
@@ -49,8 +49,8 @@ fn split(attribute: &str) -> (&str, &str) {
     (name.trim(), value.trim())
 }
 
-/// Returns true for a date, and for an age without a digit, which the store takes for eternity (RFC 6265
-/// §5.2.2).
+/// Returns true for an attribute to rewrite: a date, or an age without a digit, which the store would take
+/// for ever (RFC 6265 §5.2.2).
 fn is_changed((name, value): (&str, &str)) -> bool {
     is_date(name) || (name.eq_ignore_ascii_case("max-age") && value.is_empty())
 }
@@ -60,7 +60,7 @@ fn is_date(name: &str) -> bool {
 }
 
 impl Moment {
-    /// Reads the parts of a date in any order: the first token that has the form of a part is that part.
+    /// Parses the parts of a date in any order: the first token in the form of a part is that part.
     fn read(text: &str) -> Option<Self> {
         let (mut time, mut day, mut month, mut year) = (None, None, None, None);
         for token in text.as_bytes().split(is_delimiter).filter(|token| !token.is_empty()) {
@@ -100,7 +100,7 @@ impl Moment {
     }
 }
 
-/// Fills what is not known yet. Returns false if it is known, or the token is none.
+/// Sets a part that is not known yet. Returns false if it is known, or the token is none.
 fn take<T>(known: &mut Option<T>, read: impl FnOnce() -> Option<T>) -> bool {
     if known.is_some() {
         return false;
@@ -109,19 +109,19 @@ fn take<T>(known: &mut Option<T>, read: impl FnOnce() -> Option<T>) -> bool {
     known.is_some()
 }
 
-/// `delimiter` of RFC 6265 §5.1.1.
+/// Returns true for a `delimiter` of RFC 6265 §5.1.1.
 fn is_delimiter(byte: &u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~')
 }
 
-/// Reads so many digits at the beginning of a token, behind which no other digit stands.
+/// Parses so many digits at the beginning of a token, with no other digit behind them.
 fn number(token: &[u8], digits: RangeInclusive<usize>) -> Option<u32> {
     let count = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let digits = digits.contains(&count).then_some(&token[..count])?;
     Some(digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')))
 }
 
-/// Reads `08:49:37`, each part with one digit or two.
+/// Parses `08:49:37`, each part with one digit or two.
 fn time_of_day(token: &[u8]) -> Option<[u32; 3]> {
     let mut parts = token.splitn(3, |byte| *byte == b':');
     let mut whole = || {
@@ -133,13 +133,13 @@ fn time_of_day(token: &[u8]) -> Option<[u32; 3]> {
     Some([hour, minute, number(parts.next()?, 1..=2)?])
 }
 
-/// Reads a month by the first three letters.
+/// Parses a month by its first three letters.
 fn month_of(token: &[u8]) -> Option<usize> {
     let name = token.get(..3)?;
     MONTHS.iter().position(|month| month.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// A year of two digits is one of the years from 1970 to 2069.
+/// Returns the year of two digits, from 1970 to 2069.
 const fn century(year: u32) -> u32 {
     match year {
         0..=69 => year + 2000,

@@ -1,4 +1,4 @@
-//! Cookies (RFC 6265): a jar that clients keep them in between calls.
+//! Cookies (RFC 6265): a jar that keeps them between calls.
 
 mod awaited;
 mod expires;
@@ -51,13 +51,13 @@ pub struct Jar {
 }
 
 impl Jar {
-    /// An empty jar.
+    /// Creates an empty jar.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Keeps a cookie as if it had come in the field `set-cookie` of a response from this URL; one that has
-    /// expired removes its like.
+    /// Stores a cookie as if it had come in `set-cookie` of a response from this URL; an expired one removes
+    /// its equals.
     ///
     /// # Errors
     /// The URL or the cookie cannot be read, or the cookie is none that is kept from there.
@@ -76,12 +76,12 @@ impl Jar {
         Ok(value.map(|value| String::from_utf8_lossy(value).into_owned()))
     }
 
-    /// The number of cookies that are kept.
+    /// Returns the number of cookies.
     pub fn len(&self) -> usize {
         self.read().iter_unexpired().count()
     }
 
-    /// Returns true if none is kept.
+    /// Returns true if there is no cookie.
     pub fn is_empty(&self) -> bool {
         self.read().iter_unexpired().next().is_none()
     }
@@ -91,21 +91,21 @@ impl Jar {
         self.write().clear();
     }
 
-    /// Returns all cookies in the Netscape file format, which curl, wget and browsers' tools read: a line
-    /// for each, session cookies with the date 0.
+    /// Returns all cookies in the Netscape file format of curl, wget and browser tools: a line for each,
+    /// session cookies with the date 0.
     ///
     /// The text holds secrets: anyone who reads it can act as you.
     pub fn to_netscape(&self) -> String {
         netscape::format(&self.read())
     }
 
-    /// Adds the cookies of a file in the format of Netscape, but for those that have expired. A line that is
-    /// not of this format, or whose cookie is none that is kept, is skipped and leaves the others.
+    /// Adds the cookies of a file in the Netscape format, except expired ones. A line that is not of this
+    /// format, or whose cookie is none that is kept, is skipped and leaves the others.
     pub fn add_netscape(&self, file: impl AsRef<[u8]>) -> NetscapeImport {
         netscape::read(&mut self.write(), file.as_ref())
     }
 
-    /// Keeps what a response from this URL sets; what is not understood is left out, as browsers do.
+    /// Stores the cookies that a response from this URL sets; invalid ones are ignored, as in browsers.
     pub(crate) fn keep(&self, fields: &FieldSection, url: &Url) {
         let mut store = self.write();
         let cookies = fields.get_all(KnownName::SET_COOKIE);
@@ -119,8 +119,8 @@ impl Jar {
         self.read().iter_any().any(|cookie| is_for(cookie, url))
     }
 
-    /// Writes the cookies for this URL to a request: into one field, after those that it has, whose names are
-    /// not repeated. Those with longer paths come first (RFC 6265 §5.4). Hands back those that it had, unless
+    /// Adds the cookies for this URL to a request: in one field, after the present ones, whose names are not
+    /// repeated. Those with longer paths come first (RFC 6265 §5.4). Hands back those that it had, unless
     /// nothing was added.
     pub(crate) fn add_to(&self, fields: &mut FieldSection, url: &Url) -> Result<Option<Vec<u8>>, FieldError> {
         let store = self.read();
@@ -161,7 +161,7 @@ impl Jar {
     }
 }
 
-/// Says how many there are, and no secrets.
+/// Shows the number of cookies, and no secrets.
 impl fmt::Debug for Jar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Jar").field("cookies", &self.len()).finish_non_exhaustive()
@@ -172,14 +172,14 @@ fn is_for(cookie: &Cookie<'_>, url: &Url) -> bool {
     cookie.matches(url) && !cookie.is_expired()
 }
 
-/// Takes the fields `cookie` of the caller out of the section, in one piece.
+/// Takes the caller's `cookie` fields out of the section, in one piece.
 fn take_own(fields: &mut FieldSection) -> Vec<u8> {
     let own = fields.get_all(KnownName::COOKIE).collect::<Vec<_>>().join(&b"; "[..]);
     fields.remove(KnownName::COOKIE);
     own
 }
 
-/// Returns true if the value of a field `cookie` has one of this name.
+/// Returns true if a `cookie` value contains this name.
 fn has(own: &[u8], name: &str) -> bool {
     own.split(|byte| *byte == b';').any(|pair| {
         let of_pair = pair.split(|byte| *byte == b'=').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The file format of Netscape: seven columns between tabs, as curl reads and writes them.
+//! The Netscape file format: seven columns between tabs, as curl reads and writes them.
 
 use std::{
     fmt::{self, Write as _},
@@ -49,7 +49,7 @@ const fn truth(is: bool) -> &'static str {
     if is { "TRUE" } else { "FALSE" }
 }
 
-/// The cookies that were taken out of a file, and the lines that were not.
+/// The result of importing a file: the number of stored cookies, and the skipped lines.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct NetscapeImport {
     kept: usize,
@@ -57,12 +57,12 @@ pub struct NetscapeImport {
 }
 
 impl NetscapeImport {
-    /// Returns the number of cookies that are kept.
+    /// Returns the number of stored cookies.
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Returns the lines without a cookie that is kept, but for comments and cookies that have expired.
+    /// Returns the lines without a stored cookie, except comments and expired cookies.
     pub fn skipped(&self) -> &[SkippedLine] {
         &self.skipped
     }
@@ -106,7 +106,7 @@ pub(super) fn read(store: &mut CookieStore, file: &[u8]) -> NetscapeImport {
     import
 }
 
-/// Returns true when there was a cookie, which is kept now.
+/// Parses a line; returns true if it had a cookie, which is stored now.
 fn read_line(store: &mut CookieStore, line: &[u8], now: u64) -> Result<bool, &'static str> {
     let line = std::str::from_utf8(line).map_err(|_| "it is not in UTF-8")?;
     let (only, line) = match line.strip_prefix(HTTP_ONLY) {
@@ -128,7 +128,7 @@ fn columns(line: &str) -> Option<Columns<'_>> {
     is_whole.then(|| columns.map(Option::unwrap_or_default))
 }
 
-/// The cookie as a server would set it, and where it would; none when it has expired.
+/// Returns the cookie as a server would set it, and its URL; none if it has expired.
 fn cookie(columns: Columns<'_>, only: &str, now: u64) -> Result<Option<(Url, String)>, &'static str> {
     let [domain, below, path, secure, expires, name, value] = columns;
     let host = domain.trim_start_matches('.');

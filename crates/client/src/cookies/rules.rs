@@ -1,5 +1,5 @@
-//! The rules for storing cookies (RFC 6265 §5.3) that the cookie store lacks: public suffixes, `secure`,
-//! name prefixes and limits on the number.
+//! The rules for storing cookies (RFC 6265 §5.3) that the cookie store does not implement: public suffixes,
+//! `secure`, name prefixes and limits on the number.
 
 use alula_fields::bytes;
 use cookie_store::{Cookie, CookieDomain, CookieStore};
@@ -9,17 +9,17 @@ use super::{expires, suffixes};
 
 /// The bytes that browsers allow for name and value together.
 const COOKIE_BYTES_MAX: usize = 4096;
-/// The number of cookies that are kept.
+/// The limits on the number of cookies.
 struct Room {
     of_site: usize,
     in_all: usize,
 }
 
-/// RFC 6265 §6.1 asks for 50 of a domain, and 3000 in all, which take about a megabyte; Chromium keeps 180 of
-/// a site.
+/// The limits: RFC 6265 §6.1 asks for 50 of a domain, and 3000 in all, which take about a megabyte; Chromium
+/// keeps 180 of a site.
 const ROOM: Room = Room { of_site: 180, in_all: 3000 };
 
-/// Keeps what `set-cookie` said in a response from this URL, or says why not.
+/// Stores a `set-cookie` value of a response from this URL, or returns the reason for refusing it.
 pub(super) fn insert(store: &mut CookieStore, text: &str, url: &Url) -> Result<(), &'static str> {
     if url.host_str().is_none_or(|host| host.starts_with('.')) {
         // A file has a dot before a domain to say that hosts below it have the cookie too.
@@ -57,7 +57,7 @@ fn check_bytes(cookie: &Cookie<'_>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A public suffix has no cookies but its own (RFC 6265 §5.3, step 5).
+/// Checks the domain: a public suffix has no cookies but its own (RFC 6265 §5.3, step 5).
 fn check_domain(cookie: &mut Cookie<'_>, url: &Url) -> Result<(), &'static str> {
     let CookieDomain::Suffix(domain) = &cookie.domain else { return Ok(()) };
     if !suffixes::is_public(domain) {
@@ -71,8 +71,8 @@ fn check_domain(cookie: &mut Cookie<'_>, url: &Url) -> Result<(), &'static str> 
     Ok(())
 }
 
-/// Refuses `secure` cookies from origins that are not, cookies that would replace a secure one from there,
-/// and names with the prefix `__Secure-` or `__Host-` whose attributes do not match it.
+/// Refuses `secure` cookies from insecure origins, cookies that would replace a secure one from there, and
+/// names with the prefix `__Secure-` or `__Host-` whose attributes do not match it.
 fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(), &'static str> {
     let is_marked = cookie.secure() == Some(true);
     let is_of_host = matches!(cookie.domain, CookieDomain::HostOnly(_)) && &*cookie.path == "/";
@@ -90,8 +90,8 @@ fn check_secure(store: &CookieStore, cookie: &Cookie<'_>, url: &Url) -> Result<(
     Ok(())
 }
 
-/// Returns true if a cookie that came in clear text must leave this secure one alone (RFC 6265bis §5.7): it
-/// has its name, its domain or one above or below, and its path or one below.
+/// Returns true if a cookie from clear text must not hide this secure one (RFC 6265bis §5.7): it has the same
+/// name, a domain above or below, and the same path or one below.
 fn is_left_alone(old: &Cookie<'_>, new: &Cookie<'_>) -> bool {
     let (old_domain, new_domain) = (old.domain.as_cow(), new.domain.as_cow());
     let (old_domain, new_domain) = (old_domain.unwrap_or_default(), new_domain.unwrap_or_default());
@@ -113,7 +113,7 @@ fn matches_path(path: &str, above: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || above.ends_with('/') || rest.starts_with('/'))
 }
 
-/// Returns true for TLS and for this machine.
+/// Returns true for TLS and for loopback hosts.
 fn is_trustworthy(url: &Url) -> bool {
     url.scheme() == "https"
         || match url.host() {
@@ -160,7 +160,7 @@ fn is_replaced(old: &Cookie<'_>, new: &Cookie<'_>) -> bool {
     old.name() == new.name() && old.path == new.path && old.domain == new.domain
 }
 
-/// The store keeps those that have expired; it shows them to nobody.
+/// Removes expired cookies, which the store keeps but does not return.
 fn remove_expired(store: &mut CookieStore) {
     let expired: Vec<_> = store.iter_any().filter(|cookie| cookie.is_expired()).cloned().collect();
     for cookie in expired {

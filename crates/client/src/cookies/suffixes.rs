@@ -1,4 +1,4 @@
-//! The list of public suffixes (publicsuffix.org), below which everybody may have a domain.
+//! The list of public suffixes (publicsuffix.org), below which anybody can register a domain.
 //!
 //! `suffixes.txt` has a line for each domain that has rules: the domain, and the labels that are suffixes in
 //! front of it. `*` is every label, and `!label` is none though `*` stands beside it. Lines are in the order
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 static TABLE: &str = include_str!("suffixes.txt");
 
-/// The labels of the longest rule, so that a long host is not looked up for each of its labels.
+/// The labels of the longest rule: more labels of a long host are not looked up.
 const LABELS_MAX: usize = 7;
 
 /// Returns true if this domain, in lower case, is a public suffix. A domain of one label always is.
@@ -18,8 +18,8 @@ pub(super) fn is_public(domain: &str) -> bool {
     !domain.is_empty() && suffix(domain) == domain
 }
 
-/// Returns the registrable domain that this host belongs to: a public suffix and one label. `None` if the
-/// host is a suffix.
+/// Returns the registrable domain of this host: a public suffix and one label. `None` if the host is a
+/// suffix.
 pub(super) fn site(host: &str) -> Option<&str> {
     let host = without_dot(host);
     let before = host.strip_suffix(suffix(host))?.strip_suffix('.')?;
@@ -30,7 +30,7 @@ fn without_dot(domain: &str) -> &str {
     domain.strip_suffix('.').unwrap_or(domain)
 }
 
-/// The longest suffix of a domain that a rule names, or its last label.
+/// Returns the longest suffix of a domain that has a rule, or its last label.
 fn suffix(domain: &str) -> &str {
     let mut suffix = domain.rsplit('.').next().unwrap_or(domain);
     for (dot, _) in domain.rmatch_indices('.').take(LABELS_MAX - 1) {

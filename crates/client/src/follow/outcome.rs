@@ -1,11 +1,11 @@
-//! An outcome after which a request may be sent again.
+//! A result after which a request may be sent again.
 
 use std::fmt;
 
 use alula_fields::Status;
 use alula_net::Error;
 
-/// The outcome of a request after which it may be sent again.
+/// The result of a request after which it may be sent again.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Setback<'a> {
@@ -16,7 +16,7 @@ pub enum Setback<'a> {
 }
 
 impl fmt::Display for Setback<'_> {
-    /// The sentence of the failure, or the status.
+    /// Writes the message of the failure, or the status.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed(error) => error.fmt(f),

@@ -1,4 +1,4 @@
-//! The rules for redirects: where a response leads to, and whether that is followed (RFC 9110 §15.4).
+//! The rules for redirects: the target of a response, and whether it is followed (RFC 9110 §15.4).
 //!
 //! Rule: nothing that was meant for one origin reaches another; `fields.rs` holds what that is.
 
@@ -19,13 +19,13 @@ use crate::{
 };
 pub(crate) use fields::{refer, rewrite};
 
-/// Browsers follow twenty; whoever needs more than ten is in a loop.
+/// The default number of redirects: browsers follow twenty, but more than ten are a loop.
 const REDIRECTS_MAX: u16 = 10;
 
-/// The bytes of a response that redirects which are read and dropped, to use its connection again: opening
+/// The bytes of a redirecting response that are read and dropped to reuse its connection, because opening
 /// another costs more.
 const DRAINED_BYTES_MAX: usize = 64 * 1024;
-/// The time that this may take.
+/// The time limit for dropping them.
 const DRAIN_WAIT: Duration = Duration::from_secs(1);
 
 /// The rules for redirects.
@@ -33,7 +33,7 @@ const DRAIN_WAIT: Duration = Duration::from_secs(1);
 pub(crate) struct Redirects {
     pub(crate) max: u16,
     pub(crate) to_clear_text: bool,
-    /// Credentials go along to other origins.
+    /// Credentials are sent to other origins.
     pub(crate) trusts_all: bool,
     /// Redirected requests carry a `referer` field.
     pub(crate) has_referer: bool,
@@ -48,7 +48,7 @@ impl Default for Redirects {
     }
 }
 
-/// A redirect that would be followed; see [`ClientBuilder::on_redirect`](crate::ClientBuilder::on_redirect).
+/// A redirect before it is followed; see [`ClientBuilder::on_redirect`](crate::ClientBuilder::on_redirect).
 ///
 /// `Debug` shows the URLs without user information and without the values of their queries.
 pub struct Redirect<'r> {
@@ -64,38 +64,38 @@ pub struct Redirect<'r> {
 pub enum Follow {
     /// Follows the redirect.
     Yes,
-    /// Follows it with the method of the request as it was, and without content.
+    /// Follows the redirect with the same method, and without content.
     WithMethod,
-    /// Follows it with the method and the content of the request as they were.
+    /// Follows the redirect with the same method and content.
     WithContent,
-    /// Returns the response that redirects to the caller.
+    /// Returns the redirecting response to the caller.
     Stop,
     /// Fails the call with [`Cause::Redirect`].
     Error,
 }
 
 impl Redirect<'_> {
-    /// The status of the response that redirects.
+    /// Returns the status of the redirecting response.
     pub const fn status(&self) -> Status {
         self.status
     }
 
-    /// The method that the next request would have.
+    /// Returns the method of the next request.
     pub const fn method(&self) -> &str {
         self.method
     }
 
-    /// The URL that redirects.
+    /// Returns the redirecting URL.
     pub fn from(&self) -> &str {
         self.from.as_str()
     }
 
-    /// The URL that is redirected to.
+    /// Returns the target URL.
     pub fn to(&self) -> &str {
         self.to.as_str()
     }
 
-    /// The number of redirects that the call would have followed with this one.
+    /// Returns the number of redirects of the call, this one included.
     pub const fn count(&self) -> u16 {
         self.count
     }
@@ -176,7 +176,7 @@ pub(crate) const fn may_redirect(status: Status) -> bool {
     matches!(status.as_u16(), 301..=303 | 307 | 308)
 }
 
-/// The method of the request after a response of this status; none when it does not redirect.
+/// Returns the method of the request after a response of this status; none if it does not redirect.
 fn next_method(status: u16, method: &str) -> Option<Method> {
     match (status, method) {
         // A tunnel is not redirected: its target is the authority itself (RFC 9110 §9.3.6).
@@ -200,8 +200,8 @@ fn location(response: &Response) -> Result<Option<&[u8]>, Error> {
     }
 }
 
-/// The URL that a location means, seen from the one that was asked for. It inherits the fragment, and brings
-/// no user.
+/// Returns the URL of a `location`, relative to the requested one. It inherits the fragment, and brings no
+/// user.
 pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
     // Bytes that are no UTF-8 are sent back as they came.
     let text = match std::str::from_utf8(location) {
@@ -231,8 +231,8 @@ pub(crate) fn resolve(from: &Url, location: &[u8]) -> Result<Url, Error> {
     Ok(to)
 }
 
-/// Reads and drops what is left of a response when that is little, and tells `watcher` of its trailers; else
-/// its stream is reset, or its connection closed.
+/// Reads and drops the rest of a response if it is short, and reports its trailers to `watcher`; otherwise
+/// resets its stream, or closes its connection.
 pub(crate) async fn drain(mut response: Response, watcher: Option<&Watcher>) {
     let mut bytes = stated_length(&response);
     let version = response.version();

@@ -1,4 +1,4 @@
-//! The retries of requests that failed and may succeed a little later.
+//! The retries of requests that may succeed a little later.
 //!
 //! Rule: nothing is tried again that could be carried out twice, and an origin that fails is not asked much
 //! more often than one that does not; `budget.rs` sees to that.
@@ -18,15 +18,14 @@ pub(crate) use budget::Budget;
 #[cfg(feature = "fuzzing")]
 pub(crate) use retry_after::wait as retry_after;
 
-/// The time that a short failure takes: one more try should mostly come after it.
+/// The wait before the second try, longer than most short failures.
 const BACKOFF: Duration = Duration::from_millis(100);
 const BACKOFF_MAX: Duration = Duration::from_secs(10);
 /// A longer `retry-after` is returned to the caller.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// The rules by which failed requests are sent again: failures, number of tries and waits; given to a client
-/// with
-/// [`ClientBuilder::retries`](crate::ClientBuilder::retries) or to a call with [`Call::retries`](crate::Call::retries).
+/// The rules for retries: failures, number of tries and waits; see
+/// [`ClientBuilder::retries`](crate::ClientBuilder::retries) and [`Call::retries`](crate::Call::retries).
 ///
 /// Tried again are failures after which the request cannot have been carried out
 /// ([`Retry::Safe`](crate::Retry::Safe)), and for methods that are idempotent (RFC 9110 §9.2.2) also other
@@ -57,10 +56,10 @@ pub struct Retries {
     statuses: Vec<Status>,
 }
 
-/// The time that a response has its request wait before it is sent again.
+/// The wait that a response asks for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Wait {
-    /// The status is none after which a request is sent again.
+    /// The status does not ask for a retry.
     Unasked,
     /// The response asks for a longer wait than the rules allow.
     TooLong,
@@ -68,8 +67,8 @@ pub(crate) enum Wait {
 }
 
 impl Retries {
-    /// Sets the number of tries in all, redirects apart; with 1 at the most nothing is tried again, but for
-    /// requests that the peer [has not seen](crate::Call::send).
+    /// Sets the number of tries in all, redirects not counted; with 1 nothing is retried, except requests
+    /// that the peer [has not acted on](crate::Call::send).
     pub fn new(tries_max: u32) -> Self {
         let statuses = [
             Status::REQUEST_TIMEOUT,
@@ -87,24 +86,24 @@ impl Retries {
         }
     }
 
-    /// Waits about `first` before the second try, twice as long before the next one and so on, up to `max`;
-    /// 100 milliseconds and 10 seconds unless set. Each wait is cut at random by up to its half, so that
-    /// those who failed together do not come back together.
+    /// Sets the wait before the second try, which doubles for each further one, up to `max`; 100 milliseconds
+    /// and 10 seconds unless set. Each wait is cut at random by up to its half, so that those who failed
+    /// together do not come back together.
     #[must_use]
     pub fn backoff(mut self, first: Duration, max: Duration) -> Self {
         (self.backoff, self.backoff_max) = (first, max);
         self
     }
 
-    /// The time that the field `retry-after` (RFC 9110 §10.2.3) may make a call wait; 60 seconds unless set.
-    /// A response that asks for more is handed over.
+    /// Sets the longest wait that `retry-after` (RFC 9110 §10.2.3) may ask for; 60 seconds unless set. A
+    /// response that asks for more is handed over.
     #[must_use]
     pub fn retry_after_max(mut self, max: Duration) -> Self {
         self.retry_after_max = max;
         self
     }
 
-    /// The statuses after which is tried again; 408, 429, 502, 503 and 504 unless set.
+    /// Sets the statuses that are retried; 408, 429, 502, 503 and 504 unless set.
     #[must_use]
     pub fn statuses(mut self, statuses: impl IntoIterator<Item = Status>) -> Self {
         self.statuses = statuses.into_iter().collect();

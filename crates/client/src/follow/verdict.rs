@@ -1,21 +1,21 @@
-//! The decision whether a request is sent again.
+//! The decision whether to send a request again.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The decision on a request that was set back.
+/// The decision on a request that failed or was refused.
 pub(super) enum Verdict {
     /// The request is sent again at this time, or at once.
     Again(Option<Instant>),
     /// The request is not sent again, for this reason.
     Withheld(&'static str),
-    /// The request is not sent again, since no rule asks for that.
+    /// The request is not sent again, because no rule asks for it.
     Unasked,
 }
 
 impl Verdict {
-    /// Returns the wait that begins now; nothing if the request is not sent again.
+    /// Returns the wait, starting now; nothing if the request is not sent again.
     pub(super) fn wait(&self) -> Option<Duration> {
         match self {
             Self::Again(at) => {

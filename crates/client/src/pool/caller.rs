@@ -1,4 +1,4 @@
-//! A call that asks the pool of its runtime for a connection, and waits for it.
+//! A call that asks its runtime's pool for a connection, and waits for it.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
@@ -18,7 +18,7 @@ pub(crate) struct Caller<'c> {
     of_runtime: RuntimePool,
     /// The place in the queue; `None` until the call has to wait for others.
     ticket: Option<Ticket>,
-    /// The connection that is opened for this call.
+    /// The connection that is being opened for this call.
     own: Option<Arc<Opening>>,
     /// The observer of the call.
     watcher: Option<&'c Watcher>,
@@ -29,12 +29,12 @@ impl<'c> Caller<'c> {
         Self { of_runtime, ticket: None, own: None, watcher }
     }
 
-    /// Returns true if the call is on the runtime whose pool it asks.
+    /// Returns true if the call runs on the runtime of its pool.
     pub(crate) fn is_here(&self) -> bool {
         self.of_runtime.is_here()
     }
 
-    /// Returns a connection that takes a request, or will take it as soon as the peer allows one more.
+    /// Returns a connection that takes a request now, or as soon as the peer allows one more.
     ///
     /// # Errors
     /// There is none in time, or the one that was opened for this call could not be. The runtime has ended.
@@ -60,8 +60,8 @@ impl<'c> Caller<'c> {
         }
     }
 
-    /// Waits until there is reason to ask again. Returns the connection that was opened for this call if it
-    /// has closed.
+    /// Waits for a change after which the pool may have a connection. Returns the connection that was opened
+    /// for this call if it has closed.
     async fn wait(
         &mut self,
         opening: Option<Arc<Opening>>,
@@ -84,7 +84,7 @@ impl<'c> Caller<'c> {
         Ok(None)
     }
 
-    /// Waits until a connection may be free, or there may be room for one, or the one being opened is open.
+    /// Waits until a connection may be free, there may be room for one, or the present opening has ended.
     async fn change(&self, opening: Option<&Opening>) -> Result<(), Error> {
         let mut outcome = pin!(async {
             match opening {
@@ -105,7 +105,7 @@ impl<'c> Caller<'c> {
         self.of_runtime.pool.forget(gone);
     }
 
-    /// Says what holds the connections that were waited for too long.
+    /// Adds to an error what holds the connections.
     #[cold]
     pub(crate) fn explained(&self, error: Error) -> Error {
         if error.phase() == Phase::Queue {

@@ -1,5 +1,5 @@
-//! The machine of a pool: the connections to one origin on one runtime, those that are being opened, and the
-//! callers that wait.
+//! The machine of a pool: the connections to one origin on one runtime, the openings, and the waiting
+//! callers.
 //!
 //! Rule 1: it does no work. Each transition says what is to be done once the lock is released: wake these,
 //! close that one, open one more.
@@ -19,7 +19,7 @@ use super::{
     single::Single,
 };
 
-/// The numbers of connections that there may be.
+/// The limits on connections.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     /// The connections of HTTP/1.1 that are open or being opened.
@@ -30,26 +30,25 @@ pub(crate) struct Limits {
     pub(crate) http2_connections_max: usize,
 }
 
-/// `C` is a connection, `O` one that is being opened, and `W` wakes a caller.
+/// The state of a pool, where `C` is a connection, `O` an opening, and `W` wakes a caller.
 pub(super) struct Machine<C: Member, O, W> {
     state: State<C, O>,
-    /// The connections that are open and tell what becomes of them: all but one of HTTP/2 beside which there
-    /// may be no other.
+    /// The connections that report news: all except one of HTTP/2 that is the only one allowed.
     members: Vec<C::Weak>,
     queue: Queue<W>,
     limits: Limits,
 }
 
 enum State<C: Member, O> {
-    /// The version that the origin speaks is not known.
+    /// The version of the origin is unknown.
     Unknown,
-    /// The first connection is being opened, and will tell.
+    /// The first connection is being opened, and will show the version.
     First(O),
     /// The origin speaks HTTP/1.1.
     Single(Single<C>),
     /// The origin speaks HTTP/2.
     Shared(Shared<C, O>),
-    /// The pool is closed: it opens no connections any more.
+    /// The pool is closed: it opens no more connections.
     Closed,
 }
 
@@ -57,24 +56,24 @@ enum State<C: Member, O> {
 pub(super) enum Answer<C, O> {
     /// A connection to send the request on.
     Take(C),
-    /// The first connection, whose outcome is that of all calls which ask now.
+    /// The first connection, whose outcome all calls of this moment share.
     First(O),
-    /// A connection that is opened for this call; another may be free before.
+    /// A connection that is being opened for this call; another may be free earlier.
     Own(O),
-    /// The next connection that is free or has room, or this one more.
+    /// A place in the queue, for the next free connection, or for this opening.
     Wait(Option<O>),
-    /// The pool is closed: there will be no connection.
+    /// The refusal of a closed pool.
     Closed,
 }
 
-/// The answer to a call, and the work that it leaves for the time after the lock.
+/// The answer to a call, and the work after the lock is released.
 pub(super) struct Reply<C, O, W> {
     pub(super) answer: Answer<C, O>,
     /// A caller to wake.
     pub(super) call: Option<W>,
-    /// A connection to begin to open.
+    /// An opening to start.
     pub(super) start: Option<O>,
-    /// Connections to let go of.
+    /// Connections to drop.
     pub(super) gone: Vec<C>,
 }
 
@@ -84,7 +83,7 @@ impl<C, O, W> Reply<C, O, W> {
     }
 }
 
-/// The work that news leave for the time after the lock.
+/// The work after news, once the lock is released.
 pub(super) struct Effects<C: Member, W> {
     /// A caller to wake.
     pub(super) call: Option<W>,
@@ -111,7 +110,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         Self { state: State::Unknown, members: Vec::new(), queue: Queue::default(), limits }
     }
 
-    /// Takes a connection that a request needs not wait for. Allocates nothing.
+    /// Takes a connection that is available without waiting. Allocates nothing.
     #[inline]
     pub(super) fn take(&mut self) -> Option<C> {
         match &mut self.state {
@@ -121,7 +120,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         }
     }
 
-    /// Answers a call, for which a connection is being opened already if it `opens` one. A call that has to
+    /// Answers a call; `opens` is true if a connection is being opened for it already. A call that has to
     /// wait for others to give back what they have enters the queue, and keeps its ticket until it has sent
     /// its request. `begin` makes what stands for a connection that is opened beside those.
     pub(super) fn ask(
@@ -181,7 +180,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         Reply { start: Some(opening.clone()), gone, ..Reply::just(Answer::First(opening)) }
     }
 
-    /// Starts over after all HTTP/2 connections have gone. A connection that is being opened becomes the
+    /// Resets the state after all HTTP/2 connections have gone. A connection that is being opened becomes the
     /// first.
     fn begin_anew(&mut self, begin: impl FnOnce(&[C]) -> O) -> Reply<C, O, W> {
         let State::Shared(shared) = std::mem::replace(&mut self.state, State::Unknown) else {
@@ -196,14 +195,13 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         }
     }
 
-    /// Has a caller with a ticket woken when it is called; returns false if it was called already, and is to
-    /// ask again.
+    /// Sets the waker of a waiting caller; returns false if it was called already, and should ask again.
     pub(super) fn watch(&mut self, ticket: &Ticket, waker: &W) -> bool {
         self.queue.watch(ticket, waker)
     }
 
-    /// A caller leaves: it has what it waited for, or waits no longer. Another caller may be called beside
-    /// the effects.
+    /// Removes a caller that has a connection, or waits no longer. Another caller may be called beside the
+    /// effects.
     pub(super) fn left(&mut self, ticket: Ticket) -> (Effects<C, W>, Option<W>) {
         let was_called = self.queue.leave(ticket);
         match &mut self.state {
@@ -229,7 +227,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
 
 /// The life of connections: opened, freed, lost.
 impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
-    /// Counts a connection that was opened; returns true if it is to tell what becomes of it from then on.
+    /// Counts an opened connection; returns true if it should report its news.
     pub(super) fn count(&mut self, conn: &C) -> bool {
         let tells = match &self.state {
             State::First(_) => conn.is_http1() || self.limits.http2_connections_max > 1,
@@ -243,7 +241,8 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         tells
     }
 
-    /// A connection is open, and was [counted](Self::count). Returns those to let go of beside the effects.
+    /// Adds an open connection, which was [counted](Self::count). Returns those to let go of beside the
+    /// effects.
     pub(super) fn opened(&mut self, conn: C, now: Instant) -> (Effects<C, W>, Vec<C>) {
         match &mut self.state {
             // Only the handshake tells the version (RFC 7301), so the kind of pool is decided here.
@@ -269,14 +268,14 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         }
     }
 
-    /// A connection is free, unless it has ended meanwhile.
+    /// Adds a free connection, unless it has ended.
     fn opened_single(&mut self, conn: C::Weak) -> Effects<C, W> {
         // The peer may have closed it before this: its end was told, and it must not be offered again.
         let is_member = self.members.iter().any(|member| C::is_same(member, &conn));
         if is_member { self.freed(conn) } else { Effects::NONE }
     }
 
-    /// A connection could not be opened.
+    /// Records that a connection could not be opened.
     pub(super) fn not_opened(&mut self, now: Instant) -> Effects<C, W> {
         match &mut self.state {
             // The calls that waited have the failure as their own; the next one tries anew.
@@ -324,7 +323,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         Effects::calling(self.queue.call_for_room())
     }
 
-    /// A request found that a connection takes no more.
+    /// Removes a connection that takes no more requests.
     pub(super) fn forget(&mut self, gone: &C) {
         match &mut self.state {
             State::Shared(shared) => {
@@ -336,7 +335,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         }
     }
 
-    /// Ends the pool, and returns what it had: callers are woken, since nothing will become free.
+    /// Closes the pool, and returns its contents; callers are woken, because nothing will become free.
     pub(super) fn close(
         &mut self,
     ) -> (impl Iterator<Item = C> + use<C, O, W>, impl Iterator<Item = W> + use<C, O, W>) {
@@ -350,9 +349,9 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
     }
 }
 
-/// Questions.
+/// Queries.
 impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
-    /// Returns true if nothing would be lost with it: no connection is open, or being opened.
+    /// Returns true if the pool can be dropped: no connection is open, or being opened.
     pub(super) fn is_over(&self) -> bool {
         match &self.state {
             State::Unknown | State::Closed => true,
@@ -362,12 +361,12 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         }
     }
 
-    /// Returns the number of connections that are open or being opened, without those that tell nothing.
+    /// Returns the number of connections that are open or being opened, without those that report no news.
     pub(super) fn counted(&self) -> usize {
         self.members.len() + if let State::Single(single) = &self.state { single.opening() } else { 0 }
     }
 
-    /// Returns the connections that requests hold. Allocates.
+    /// Returns the connections that requests use. Allocates.
     pub(super) fn conns(&self) -> Vec<C> {
         match &self.state {
             State::Shared(shared) if !shared.conns().is_empty() => shared.conns().to_vec(),
@@ -382,7 +381,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         self.members.iter().filter_map(C::upgrade).collect()
     }
 
-    /// Returns a connection that requests share, or that is free, by its number.
+    /// Returns a shared or free connection, by its number.
     pub(super) fn at_rest(&self, index: usize) -> Option<C::Weak> {
         match &self.state {
             State::Single(single) => single.free().get(index).cloned(),
@@ -391,7 +390,7 @@ impl<C: Member, O: Clone, W: Clone> Machine<C, O, W> {
         }
     }
 
-    /// Returns the connections that requests share, or that are free. Allocates.
+    /// Returns the shared or free connections. Allocates.
     pub(super) fn all_at_rest(&self) -> Vec<C> {
         (0..).map_while(|index| self.at_rest(index)).filter_map(|conn| C::upgrade(&conn)).collect()
     }

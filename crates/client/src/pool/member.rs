@@ -1,20 +1,20 @@
-//! A connection, as the machine of a pool knows it.
+//! A connection, as the pool's machine sees it.
 
 use std::sync::{Arc, Weak};
 
 use alula_net::{Conn, Version};
 
-/// The facts of a connection that a pool asks for. Tests have one of numbers.
+/// The facts of a connection that a pool needs. Tests have one of numbers.
 pub(super) trait Member: Clone {
-    /// The same connection, not kept alive.
+    /// A weak reference to a connection.
     type Weak: Clone;
 
     fn downgrade(&self) -> Self::Weak;
 
-    /// Returns the connection, unless it is gone.
+    /// Returns the connection, unless it was dropped.
     fn upgrade(weak: &Self::Weak) -> Option<Self>;
 
-    /// Returns true if both are one connection.
+    /// Returns true if both are the same connection.
     fn is_same(one: &Self::Weak, other: &Self::Weak) -> bool;
 
     /// Returns true if it takes one request at a time.
@@ -23,7 +23,7 @@ pub(super) trait Member: Clone {
     /// Returns true if it may take another request.
     fn is_open(&self) -> bool;
 
-    /// Returns the number of requests that it takes at once. One that takes none tells when it does.
+    /// Returns the number of further requests that it takes now. One that takes none tells when it does.
     fn room(&self) -> usize;
 }
 

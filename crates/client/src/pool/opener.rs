@@ -1,5 +1,5 @@
-//! The opening of a pool's connections, each by a task of its own: a call that is dropped or not polled does
-//! not hold up others that wait for the same connection.
+//! Opening connections in tasks: a call that is dropped or not polled does not delay others that wait for the
+//! same connection.
 
 use std::sync::{Arc, Weak};
 
@@ -23,12 +23,12 @@ impl Opener {
         Self { route }
     }
 
-    /// Returns the numbers of connections that there may be to the origin on one runtime.
+    /// Returns the limits on connections to the origin on one runtime.
     pub(crate) fn limits(&self) -> Limits {
         self.route.settings().pool.limits()
     }
 
-    /// Keeps in mind what the peer of these connections has told of itself.
+    /// Records what the peer of these connections has announced.
     pub(super) fn learn_of(&self, conns: &[Arc<Conn>]) {
         self.route.learn_of(conns);
     }
@@ -51,7 +51,7 @@ impl Opener {
     }
 }
 
-/// Tells the outcome, also when its task dies with its runtime.
+/// Reports the outcome, even if its task ends with its runtime.
 struct Teller {
     pool: Weak<Pool>,
     /// Present until the outcome is known.

@@ -1,4 +1,4 @@
-//! A connection being opened, and those who wait for it.
+//! A connection that is being opened, and its waiting callers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +24,7 @@ impl Opening {
         Arc::new(opening)
     }
 
-    /// Returns the place where its task notes how far it has come.
+    /// Returns the progress for its task to update.
     pub(crate) fn progress(&self) -> &Progress {
         &self.progress
     }
@@ -34,7 +34,7 @@ impl Opening {
         self.progress.phase()
     }
 
-    /// The outcome, if it is known.
+    /// Returns the outcome, if it is known.
     pub(crate) fn known(&self) -> Option<Outcome> {
         self.lock().clone()
     }
@@ -51,7 +51,7 @@ impl Opening {
         }
     }
 
-    /// Tells the outcome; the first one stands.
+    /// Sets the outcome; the first one counts.
     pub(crate) fn tell(&self, outcome: Outcome) {
         self.lock().get_or_insert(outcome);
         self.is_known.notify_waiters();

@@ -22,12 +22,12 @@ pub(crate) struct Origins {
 
 struct Known {
     origin: Arc<Origin>,
-    /// The change by which it was the last one. Whichever changed to it later was called later.
+    /// The count of changes at its last call. Whichever changed to it later was called later.
     called: u64,
 }
 
 impl Origins {
-    /// The origin of this URL, and its path, when the URL begins as one that is known and its path is plain.
+    /// Returns the origin of this URL and its path, if the origin is known and the path needs no normalising.
     /// Allocates nothing.
     #[inline]
     pub(crate) fn find<'u>(&mut self, url: &'u str) -> Option<(Arc<Origin>, &'u str)> {
@@ -41,7 +41,7 @@ impl Origins {
         Some((self.get(prefix)?, path))
     }
 
-    /// The origin whose URLs begin so.
+    /// Returns the origin with this prefix.
     pub(crate) fn get(&mut self, prefix: &str) -> Option<Arc<Origin>> {
         let known = self.known.get_mut(prefix)?;
         self.changes += 1;
@@ -50,7 +50,7 @@ impl Origins {
         Some(known.origin.clone())
     }
 
-    /// Adds an origin; one that is forgotten for it is returned, to be dropped without the lock.
+    /// Adds an origin; returns one that is forgotten for it, to be dropped without the lock.
     pub(crate) fn add(&mut self, origin: Arc<Origin>, most: usize) -> Option<Arc<Origin>> {
         self.last = None;
         let forgotten = if self.known.len() < most { None } else { self.forget_one() };

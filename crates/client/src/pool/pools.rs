@@ -18,7 +18,7 @@ use crate::pool::{
     runtimes::{RuntimeToken, current_id},
 };
 
-/// The call is not on the runtime of its pool any more. Nothing was sent; one that goes on elsewhere begins
+/// Checks that the call left the runtime of its pool. Nothing was sent; one that goes on elsewhere begins
 /// anew.
 pub(crate) fn left() -> Error {
     Error::runtime_ended(Phase::Queue, Retry::Safe)
@@ -45,8 +45,8 @@ impl Pools {
         Arc::new(Self { first: OnceLock::new(), others: Mutex::default(), opener })
     }
 
-    /// A connection of the current runtime that needs no waiting for, unless its peer allows no more
-    /// requests. Allocates nothing.
+    /// Returns a connection of the current runtime that is available without waiting, if its peer allows a
+    /// request. Allocates nothing.
     #[inline]
     pub(crate) fn at_hand(&self) -> Option<Arc<Conn>> {
         let id = current_id()?;
@@ -58,7 +58,7 @@ impl Pools {
         other?.take()
     }
 
-    /// The pool of the current runtime, a new one if there was none.
+    /// Returns the pool of the current runtime, a new one if necessary.
     ///
     /// # Errors
     /// There is no runtime.
@@ -87,12 +87,12 @@ impl Pools {
         (added, true)
     }
 
-    /// Returns true if nothing would be lost with them.
+    /// Returns true if no pool has connections.
     pub(crate) fn are_without_connections(&self) -> bool {
         self.all(|known| known.pool.is_over())
     }
 
-    /// Has all connections notice what came while nobody drove them.
+    /// Lets all connections process what came while nobody drove them.
     #[cfg(feature = "blocking")]
     pub(crate) fn look_in(&self) {
         self.all(|known| {
@@ -109,7 +109,7 @@ impl Pools {
         ended.iter().chain(first).for_each(|known| known.pool.close());
     }
 
-    /// Sends no further request on a connection of HTTP/2.
+    /// Sends no further requests on HTTP/2 connections.
     pub(crate) fn leave_http2(&self) {
         let others = self.lock().clone();
         others.iter().chain(self.first.get()).for_each(|known| known.pool.leave_http2());
@@ -132,7 +132,7 @@ impl Pools {
 }
 
 impl RuntimePool {
-    /// Returns true if the call is on the runtime whose connections these are.
+    /// Returns true if the call runs on the runtime of these connections.
     pub(crate) fn is_here(&self) -> bool {
         self.token.is_current()
     }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// The queue; `W` wakes a caller.
 pub(super) struct Queue<W> {
     waiting: VecDeque<Waiting<W>>,
-    /// Callers with a ticket: those that wait, and those that were called and may take a connection yet.
+    /// The callers with a ticket: waiting ones, and called ones that have not taken a connection yet.
     callers: usize,
     /// The number of the last ticket.
     tickets: u64,
@@ -21,7 +21,7 @@ struct Waiting<W> {
     number: u64,
     /// The waker; `None` until the caller was polled.
     waker: Option<W>,
-    /// A connection is being opened for it.
+    /// A connection is being opened for the caller.
     opens: bool,
 }
 
@@ -47,7 +47,8 @@ impl<W: Clone> Queue<W> {
         self.waiting.len()
     }
 
-    /// Has a caller wait, at the end if it has no ticket yet, for whom a connection is being opened or not.
+    /// Puts a caller into the queue, at the end if it has no ticket yet; `opens` is true if a connection is
+    /// being opened for it.
     pub(super) fn wait(&mut self, ticket: &mut Option<Ticket>, opens: bool) {
         let ticket = ticket.get_or_insert_with(|| self.enter());
         self.find(ticket).into_iter().for_each(|waiting| waiting.opens = opens);
@@ -60,7 +61,7 @@ impl<W: Clone> Queue<W> {
         Ticket(self.tickets)
     }
 
-    /// Puts a caller that was called at the front again; returns true if it was.
+    /// Puts a called caller at the front again; returns true if it was called.
     pub(super) fn enter_again(&mut self, ticket: &Ticket) -> bool {
         let was_called = self.find(ticket).is_none();
         if was_called {
@@ -69,7 +70,7 @@ impl<W: Clone> Queue<W> {
         was_called
     }
 
-    /// Has the caller woken when it is called; returns false if it was called already.
+    /// Sets the waker of a caller; returns false if it was called already.
     pub(super) fn watch(&mut self, ticket: &Ticket, waker: &W) -> bool {
         let Some(waiting) = self.find(ticket) else { return false };
         match &mut waiting.waker {
@@ -79,19 +80,19 @@ impl<W: Clone> Queue<W> {
         true
     }
 
-    /// Calls the caller that waits longest. One that was not polled yet hears of it when it is.
+    /// Calls the longest waiting caller. One that was not polled yet hears of it when it is.
     #[inline]
     pub(super) fn call_next(&mut self) -> Option<W> {
         self.waiting.pop_front()?.waker
     }
 
-    /// Calls the caller that waits longest of those for whom no connection is being opened.
+    /// Calls the longest waiting caller without an opening.
     pub(super) fn call_for_room(&mut self) -> Option<W> {
         let index = self.waiting.iter().position(|waiting| !waiting.opens)?;
         self.waiting.remove(index)?.waker
     }
 
-    /// Takes a caller out; returns true if it was called and has not looked since.
+    /// Removes a caller; returns true if it was called and has not acted on it.
     pub(super) fn leave(&mut self, ticket: Ticket) -> bool {
         let before = self.waiting.len();
         self.waiting.retain(|waiting| waiting.number != ticket.0);

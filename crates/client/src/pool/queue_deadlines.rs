@@ -1,4 +1,4 @@
-//! The deadlines for a call's wait for a connection, and the error that says what it waited for.
+//! The deadlines of a call's wait for a connection, and its error.
 
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
@@ -50,7 +50,7 @@ impl QueueDeadlines {
         within(self.queue_ends_at(), || Phase::Queue, work).await
     }
 
-    /// The time at which waiting in the queue ends, and how long it was given if that is the reason.
+    /// Returns the time at which waiting in the queue ends, and the limit if that is the reason.
     fn queue_ends_at(&mut self) -> (Option<Instant>, Option<Duration>) {
         if self.queue_ends_at.is_none() {
             self.queue_ends_at = self.queue.and_then(|queue| Instant::now().checked_add(queue));

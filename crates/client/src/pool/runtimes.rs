@@ -1,4 +1,4 @@
-//! The runtimes that calls are made on, told apart by tokens of our own.
+//! The runtimes of calls, identified by tokens.
 //!
 //! Rule 1: tokio may give the id of a runtime that has ended to another one. An id means something only while
 //! the token lives, which a task of its runtime holds: it is dropped with the runtime, or ends when nobody
@@ -28,7 +28,7 @@ struct Known {
     facts: Weak<Facts>,
 }
 
-/// Stands for one runtime, also after its end.
+/// Identifies one runtime, even after its end.
 #[derive(Clone)]
 pub(crate) struct RuntimeToken(Arc<Facts>);
 
@@ -36,21 +36,21 @@ struct Facts {
     id: Id,
     life: Weak<()>,
     ends: Arc<Ends>,
-    /// The task ends when nobody has the token any more.
+    /// The sender whose end stops the task, once nobody has the token.
     _is_used: oneshot::Sender<()>,
 }
 
-/// The pools that are told when a runtime ends.
+/// The pools to notify when a runtime ends.
 type Ends = Mutex<Vec<Weak<Pools>>>;
 
-/// The id of the current runtime; none outside of all.
+/// Returns the id of the current runtime; none outside of all.
 #[inline]
 pub(crate) fn current_id() -> Option<Id> {
     Handle::try_current().ok().map(|handle| handle.id())
 }
 
 impl RuntimeToken {
-    /// The token of the current runtime.
+    /// Returns the token of the current runtime.
     ///
     /// # Errors
     /// There is none.
@@ -78,7 +78,7 @@ impl RuntimeToken {
         (Self(Arc::new(facts)), Life { life: Some(life), ends, left })
     }
 
-    /// Returns true if it is the token of the runtime that has this id now.
+    /// Returns true if the runtime with this id now is that of the token.
     #[inline]
     pub(crate) fn is(&self, id: Id) -> bool {
         self.0.id == id && self.is_alive()
@@ -94,13 +94,13 @@ impl RuntimeToken {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns true if the runtime has not ended.
+    /// Returns true unless the runtime has ended.
     #[inline]
     pub(crate) fn is_alive(&self) -> bool {
         self.0.life.strong_count() > 0
     }
 
-    /// Has these pools told of the end of the runtime.
+    /// Notifies these pools at the end of the runtime.
     pub(crate) fn tell_at_end(&self, pools: &Arc<Pools>) {
         let mut ends = lock(&self.0.ends);
         if ends.len() == ends.capacity() {
@@ -124,7 +124,7 @@ struct Life {
 }
 
 impl Life {
-    /// Holds it for as long as the runtime is there, or until nobody has the token.
+    /// Holds them until the runtime ends, or nobody has the token.
     async fn last(mut self) {
         // Nothing is sent: it ends with the sender.
         let _ = (&mut self.left).await;

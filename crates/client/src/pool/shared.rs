@@ -1,5 +1,5 @@
-//! The connections of an origin that speaks HTTP/2: one that all requests share, and more where its peer
-//! allows too few streams and the client allows more connections.
+//! The connections of an origin over HTTP/2: one that all requests share, and more if its peer allows too few
+//! streams and the client allows more connections.
 //!
 //! Rule 1: where one is all there may be, nobody looks whether it has room: a caller that finds none waits
 //! for it, in order of arrival.
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::member::Member;
 
-/// The time in which no further connection is opened after one could not be.
+/// The pause after a failed opening.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(super) struct Shared<C, O> {
@@ -27,11 +27,11 @@ pub(super) enum More<O> {
     Allowed,
     /// Another connection is being opened.
     Opening(O),
-    /// The last one could not be opened; the next may be opened from this time on.
+    /// The last opening failed; the next may start at this time.
     Paused(Instant),
 }
 
-/// The connection for a request, or the lack of one.
+/// The connection for a request, or the reason for its absence.
 pub(super) enum Room<C, O> {
     /// A connection that has room, or is the only one.
     Here(C),
@@ -55,7 +55,7 @@ impl<C: Member, O: Clone> Shared<C, O> {
         &self.conns
     }
 
-    /// Returns the connection that takes the next request at once: the only one, or that with most room.
+    /// Returns a connection that takes a request now: the only one, or the one with the most room.
     #[inline]
     pub(super) fn take(&self, most: usize) -> Option<C> {
         match &self.conns[..] {
@@ -65,7 +65,7 @@ impl<C: Member, O: Clone> Shared<C, O> {
         }
     }
 
-    /// Returns the connection for the next request, or the thing that it waits for.
+    /// Returns the connection for the next request, or what it has to wait for.
     pub(super) fn find(&self, most: usize, now: impl FnOnce() -> Instant) -> Room<C, O> {
         if let Some(conn) = self.take(most) {
             return Room::Here(conn);
@@ -86,7 +86,7 @@ impl<C: Member, O: Clone> Shared<C, O> {
         self.more = More::Opening(opening);
     }
 
-    /// Adds the additional connection, which is open now. Returns the connections that had gone.
+    /// Adds an additional connection. Returns the connections that had gone.
     pub(super) fn opened(&mut self, conn: C) -> Vec<C> {
         self.more = More::Allowed;
         let gone = self.conns.extract_if(.., |conn| !conn.is_open()).collect();
@@ -94,20 +94,19 @@ impl<C: Member, O: Clone> Shared<C, O> {
         gone
     }
 
-    /// Records that the additional connection failed to open, which fails no call: the others are still
-    /// there.
+    /// Records that an additional connection failed to open, which fails no call.
     pub(super) fn not_opened(&mut self, now: Instant) {
         self.more = More::Paused(now + PAUSE);
     }
 
-    /// Forgets a connection; true when there is none left, and none being opened.
+    /// Removes a connection; returns true if none is left or being opened.
     pub(super) fn forget(&mut self, gone: &C) -> bool {
         let gone = gone.downgrade();
         self.conns.retain(|conn| !C::is_same(&conn.downgrade(), &gone));
         self.conns.is_empty() && !matches!(self.more, More::Opening(_))
     }
 
-    /// Returns true if every connection takes no more requests, and none is being opened.
+    /// Returns true if no connection takes requests any more, and none is being opened.
     pub(super) fn is_over(&self) -> bool {
         !matches!(self.more, More::Opening(_)) && self.conns.iter().all(|conn| !conn.is_open())
     }

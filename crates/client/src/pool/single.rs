@@ -1,4 +1,4 @@
-//! The connections of an origin that speaks HTTP/1.1, each of which takes one request at a time.
+//! The connections of an origin over HTTP/1.1, each of which takes one request at a time.
 //!
 //! Rule 1: a connection is in the list while it is free; a caller that takes it sends a request on it or
 //! gives it back.
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use super::member::Member;
 
 pub(super) struct Single<C: Member> {
-    /// The free connections, the one freed last at the end. Their own tasks hold them, not this list.
+    /// The free connections, the last freed one at the end. Their own tasks hold them, not this list.
     free: VecDeque<C::Weak>,
     /// The number of connections that are being opened.
     opening: usize,
@@ -33,7 +33,7 @@ impl<C: Member> Single<C> {
         self.opening
     }
 
-    /// Takes the connection that was freed last.
+    /// Takes the last freed connection.
     #[inline]
     pub(super) fn take(&mut self) -> Option<C> {
         loop {
@@ -45,24 +45,24 @@ impl<C: Member> Single<C> {
         }
     }
 
-    /// Adds a connection that is free to take a request.
+    /// Adds a free connection.
     #[inline]
     pub(super) fn add(&mut self, conn: C::Weak) {
         self.free.push_back(conn);
     }
 
-    /// Takes out the connection that has idled longest, if more are free than may be.
+    /// Takes out the connection that was idle longest, if there are too many free ones.
     #[inline]
     pub(super) fn take_excess(&mut self, free_max: usize) -> Option<C::Weak> {
         if self.free.len() > free_max { self.free.pop_front() } else { None }
     }
 
-    /// A connection has ended.
+    /// Removes a connection that has ended.
     pub(super) fn remove(&mut self, conn: &C::Weak) {
         self.free.retain(|free| !C::is_same(free, conn));
     }
 
-    /// Counts a connection that is being opened.
+    /// Counts an opening.
     pub(super) fn opens(&mut self) {
         self.opening += 1;
     }

@@ -12,7 +12,7 @@ use url::Url;
 #[derive(Clone, Eq, PartialEq)]
 pub(crate) struct Credentials(Box<[u8]>);
 
-/// Shows the scheme.
+/// Shows the scheme only.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&masked_field("authorization", &self.0)))
@@ -43,7 +43,7 @@ impl Credentials {
         Self(format!("Bearer {token}").into_bytes().into())
     }
 
-    /// The user information of a URL, decoded (RFC 3986 §3.2.1), if it has some.
+    /// Returns the decoded user information of a URL, if it has any (RFC 3986 §3.2.1).
     pub(crate) fn of_url(url: &Url) -> Result<Option<Self>, Error> {
         if url.username().is_empty() && url.password().is_none() {
             return Ok(None);
@@ -53,13 +53,13 @@ impl Credentials {
         Self::basic(&user, &password).map(Some)
     }
 
-    /// Puts them in the place of what there is, as a secret: HPACK never indexes it.
+    /// Sets `authorization` to these credentials, as a secret: HPACK never indexes it.
     pub(crate) fn set(&self, fields: &mut FieldSection) -> Result<(), Error> {
         fields.remove(KnownName::AUTHORIZATION);
         Ok(fields.append_sensitive(KnownName::AUTHORIZATION, &self.0)?)
     }
 
-    /// Does the same as [`Self::set`], unless the fields hold credentials already.
+    /// Does the same as [`Self::set`], unless there are credentials already.
     pub(crate) fn add(&self, fields: &mut FieldSection) -> Result<(), Error> {
         if fields.contains(KnownName::AUTHORIZATION) {
             return Ok(());

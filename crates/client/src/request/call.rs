@@ -68,7 +68,7 @@ pub struct Call<'a> {
 /// The times of a call that is being sent.
 #[derive(Clone, Copy)]
 pub(crate) struct CallTimes {
-    /// The time at which it has to have ended, if there is a bound.
+    /// The time at which the call has to end, if there is one.
     pub(crate) ends_at: Option<Instant>,
     /// The time at which it was sent, if its phases are timed.
     pub(crate) began: Option<Instant>,
@@ -104,7 +104,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Asks for another path (and query) of the same origin. Text by reference allocates nothing.
+    /// Sets another path (and query) of the same origin. Text by reference allocates nothing.
     #[inline]
     pub fn path(mut self, path: impl IntoText<'a>) -> Self {
         let path = path.into_text();
@@ -168,7 +168,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Adds these fields, in place of those of the same names; else as [`Self::header`].
+    /// Adds these fields, replacing those of the same names; otherwise like [`Self::header`].
     pub fn headers(mut self, headers: &FieldSection) -> Self {
         self.add_with(|fields| {
             fields.merge(headers);
@@ -177,9 +177,9 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here, for servers that go by it;
-    /// otherwise names go in their usual spelling, `Content-Type`, whatever is written here. HTTP/2 has no
-    /// capitals in names (RFC 9113 §8.2.1).
+    /// Adds a field with this exact spelling of its name in HTTP/1.1, for servers that depend on it; other
+    /// names are sent in their usual spelling, `Content-Type`. HTTP/2 has no capitals in names (RFC 9113
+    /// §8.2.1).
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -224,39 +224,39 @@ impl<'a> Call<'a> {
         self.parts.rare_mut().mistake.get_or_insert(mistake);
     }
 
-    /// The time that the call may take in all, to the last byte of the response.
+    /// Sets the time that the call may take in all, to the last byte of the response.
     #[inline]
     pub fn timeout(mut self, after: Duration) -> Self {
         self.deadline = TimeLimit::of(after);
         self
     }
 
-    /// The time that the head of the response may take once the head of the request was sent, in place of
-    /// [what its client says](crate::ClientBuilder::head_timeout).
+    /// Sets the time that the head of the response may take after the head of the request was sent, in place
+    /// of [the client's](crate::ClientBuilder::head_timeout).
     #[inline]
     pub fn head_timeout(mut self, after: Duration) -> Self {
         self.head_timeout = TimeLimit::of(after);
         self
     }
 
-    /// Sets the longest time without progress on content, of the request or of the response, in place of
-    /// [what its client says](crate::ClientBuilder::read_timeout).
+    /// Sets the longest time without progress on content, of the request or of the response, in place of [the
+    /// client's](crate::ClientBuilder::read_timeout).
     #[inline]
     pub fn read_timeout(mut self, after: Duration) -> Self {
         self.read_timeout = TimeLimit::of(after);
         self
     }
 
-    /// Notes how long what takes, for [`Response::timing`](crate::Response::timing). It reads the clock a few
-    /// times and allocates nothing.
+    /// Records the times of the call's steps, for [`Response::timing`](crate::Response::timing). It reads the
+    /// clock a few times and allocates nothing.
     #[inline]
     pub fn timed(mut self) -> Self {
         self.parts.is_timed = true;
         self
     }
 
-    /// The number of redirects that this call follows before it fails, 0 for none, in place of
-    /// [what its client says](crate::ClientBuilder::redirects).
+    /// Sets the number of redirects to follow before the call fails, 0 for none, in place of [the
+    /// client's](crate::ClientBuilder::redirects).
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -272,7 +272,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Tries failures again that may pass, in place of [what the client does](crate::ClientBuilder::retries).
+    /// Sets the rules for retries of this call, in place of [the client's](crate::ClientBuilder::retries).
     /// The deadline of the call is for all tries and the waits between them: a wait that would reach it is
     /// not begun, and the failure told.
     ///
@@ -295,8 +295,8 @@ impl<'a> Call<'a> {
 }
 
 impl Call<'_> {
-    /// Tells `hook` of each interim response (1xx, RFC 9110 §15.2) and its fields, such as 103 (Early Hints,
-    /// RFC 8297), while the head of the response is waited for. Without it they are dropped. Allocates.
+    /// Calls `hook` with each interim response (1xx, RFC 9110 §15.2) and its fields, such as 103 (Early
+    /// Hints, RFC 8297), before the final head comes. Without it they are dropped. Allocates.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {

@@ -1,17 +1,17 @@
-//! The values for holes of a prepared request that has many, as one call gives them.
+//! The values for the holes of a prepared request with many of them, in one call.
 //!
 //! They are copied into memory that the client lends, so that a call has one pointer to them: calls are moved
 //! about while they are built.
 
 use std::ops::Range;
 
-/// Holes that one prepared request may have.
+/// The most holes of a prepared request.
 pub(crate) const HOLES_MAX: usize = 8;
 
-/// The memory that is kept for the values of the next call, in bytes.
+/// The memory that is kept for the next call's values, in bytes.
 const KEPT_BYTES: usize = 4 * 1024;
 
-/// The values, each in its place among the bytes.
+/// The values, with their places among the bytes.
 #[derive(Default)]
 pub(crate) struct HoleValues {
     bytes: Vec<u8>,
@@ -19,20 +19,20 @@ pub(crate) struct HoleValues {
 }
 
 impl HoleValues {
-    /// Gives a value for the hole of this number, in place of the one that it had.
+    /// Sets the value of the hole with this number.
     pub(crate) fn set(&mut self, hole: usize, value: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(value);
         self.places[hole] = Some(start..self.bytes.len());
     }
 
-    /// Returns the value for the hole of this number, if one was given.
+    /// Returns the value of the hole with this number, if it was set.
     pub(crate) fn get(&self, hole: usize) -> Option<&[u8]> {
         let place = self.places[hole].clone()?;
         Some(&self.bytes[place])
     }
 
-    /// Forgets the values, and keeps the memory unless it is large.
+    /// Removes the values, and keeps the memory unless it is large.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);

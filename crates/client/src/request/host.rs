@@ -1,4 +1,4 @@
-//! A host of the caller's choice, in place of the one that the URL names (RFC 9110 §7.2).
+//! A host that the caller sets in place of the URL's (RFC 9110 §7.2).
 //!
 //! Rule: the connection, the name that TLS is for, cookies and credentials stay those of the URL, and the
 //! choice ends with a redirect to another origin.
@@ -24,8 +24,8 @@ impl Plain<'_> {
     }
 }
 
-/// Takes the one host out of the fields; nothing is left of it where it is the origin's. `is_target` says
-/// that the request names its authority as the target.
+/// Takes the one host out of the fields; drops it if it is the origin's. `is_target` says that the request
+/// names its authority as the target.
 ///
 /// # Errors
 /// It is no host and port, or comes twice; or the request cannot carry another one than its URL names.

@@ -1,4 +1,4 @@
-//! Methods as callers have them.
+//! The types that callers can pass as methods.
 
 use std::borrow::Cow;
 

@@ -28,7 +28,7 @@ use crate::{
 
 /// The request of a call.
 pub(crate) enum Request<'a> {
-    /// The call has failed while it was built; there is no request.
+    /// No request, because the call failed while it was built.
     None,
     Plain(Plain<'a>),
     Prepared(Prepared, Given<'a>),
@@ -43,7 +43,7 @@ impl Request<'_> {
         }
     }
 
-    /// The method, as it is sent.
+    /// Returns the method as it is sent.
     pub(crate) fn method(&self) -> &str {
         match self {
             Self::Plain(plain) => &plain.method,
@@ -52,7 +52,7 @@ impl Request<'_> {
         }
     }
 
-    /// The name of the request in failures.
+    /// Returns the request for errors.
     #[inline]
     pub(crate) fn noted(&self) -> Noted<'_> {
         let path = match self {
@@ -63,14 +63,14 @@ impl Request<'_> {
         Noted { method: self.method(), path }
     }
 
-    /// The same failure, with what was asked of whom.
+    /// Returns the same failure with the request and its origin.
     #[cold]
     pub(crate) fn named(&self, error: Error) -> Error {
         let (Ok(origin), Noted { method, path }) = (self.origin(), self.noted()) else { return error };
         error.asking(|| Asked::new(method, &origin.prefix, path))
     }
 
-    /// The URL that is asked, with its fragment and without a zone; `*` is part of none.
+    /// Returns the URL with its fragment and without a zone; `*` is part of none.
     #[cold]
     pub(crate) fn url(&self) -> Option<Url> {
         let (origin, path, fragment) = match self {
@@ -84,7 +84,7 @@ impl Request<'_> {
         Some(url)
     }
 
-    /// Returns true if sending it twice is as good as sending it once (RFC 9110 §9.2.2).
+    /// Returns true if sending it twice has the effect of sending it once (RFC 9110 §9.2.2).
     pub(crate) fn is_idempotent(&self) -> bool {
         match self {
             Self::Plain(plain) => Method::parse(&plain.method).is_ok_and(Method::is_idempotent),
@@ -93,7 +93,7 @@ impl Request<'_> {
         }
     }
 
-    /// Returns true if the content is to wait until the server asks for it (RFC 9110 §10.1.1).
+    /// Returns true if the content should wait until the server asks for it (RFC 9110 §10.1.1).
     pub(crate) fn expects_continue(&self) -> bool {
         match self {
             Self::Plain(plain) => plain.head.as_ref().is_some_and(|head| head.fields.expects_continue()),
@@ -102,8 +102,7 @@ impl Request<'_> {
         }
     }
 
-    /// Returns true if it is of a method that mostly has no content (RFC 9110 §9.3), and none of its fields
-    /// says that it has any.
+    /// Returns true if its method usually has no content (RFC 9110 §9.3), and no field announces any.
     pub(crate) fn may_end_with_head(&self) -> bool {
         if !matches!(self.method(), "GET" | "HEAD" | "DELETE" | "OPTIONS") {
             return false;
@@ -115,7 +114,7 @@ impl Request<'_> {
         }
     }
 
-    /// Sends its head, with the fields `bare` if it has none of its own.
+    /// Sends its head, with the fields `bare` if it has no own ones.
     #[inline]
     pub(crate) fn send(
         &self,
@@ -160,7 +159,7 @@ impl Request<'_> {
         refusal.map_or(Ok(()), |refusal| Err(Error::refused(refusal)))
     }
 
-    /// Says how long the content is (RFC 9110 §8.6), unless the caller did.
+    /// States the length of the content (RFC 9110 §8.6), unless the caller did.
     pub(crate) fn state_length(&mut self, client: &Client, length: Option<usize>) -> Result<(), Error> {
         let Some(length) = length else { return Ok(()) };
         match self {
@@ -183,7 +182,7 @@ impl Request<'_> {
 }
 
 impl<'a> Request<'a> {
-    /// Makes it one whose parts can be changed.
+    /// Converts it into a request whose parts can be changed.
     #[cold]
     pub(crate) fn make_plain(&mut self, client: &Client) -> Result<&mut Plain<'a>, Error> {
         if let Self::Prepared(prepared, given) = self {

@@ -12,7 +12,7 @@ pub(crate) struct Parts {
     /// True if the content of the response is decoded.
     #[cfg(feature = "decoding")]
     pub(crate) decompress: bool,
-    /// The fields that the client adds by itself are still to be added.
+    /// The client's fields are still to be added.
     pub(crate) is_incomplete: bool,
     /// An observer is told of each step.
     pub(crate) is_watched: bool,
@@ -23,16 +23,16 @@ pub(crate) struct Parts {
     rare: Option<Box<Rare>>,
 }
 
-/// The parts that few calls have, and those that allocate anyhow.
+/// The rare parts of a call, and those that allocate anyway.
 #[derive(Default)]
 pub(crate) struct Rare {
-    /// The first mistake made on the way.
+    /// The first mistake while building.
     pub(crate) mistake: Option<Error>,
-    /// The content of the request, unless it is given with `send_body`.
+    /// The content of the request, unless `send_body` gives it.
     pub(crate) content: Given,
-    /// The function that is told of interim responses.
+    /// The function for interim responses.
     pub(crate) on_interim: Option<Hook>,
-    /// The call's own retries in place of the client's.
+    /// The call's own rules for retries.
     pub(crate) retries: Option<Retries>,
     /// The observer of the call, which tells that of the client first.
     watcher: Option<Watcher>,
@@ -52,25 +52,25 @@ impl Parts {
         }
     }
 
-    /// Returns the parts that few calls have, to give this one some of them. Allocates.
+    /// Returns the rare parts, creating them if necessary. Allocates.
     #[cold]
     pub(crate) fn rare_mut(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 
-    /// Returns the parts of this call that few calls have.
+    /// Returns the rare parts of this call.
     #[inline]
     pub(crate) fn rare(&self) -> Option<&Rare> {
         self.rare.as_deref()
     }
 
-    /// The first mistake made on the way, told once.
+    /// Returns the first mistake while building, once.
     #[inline]
     pub(crate) fn take_mistake(&mut self) -> Option<Error> {
         self.rare.as_mut()?.mistake.take()
     }
 
-    /// Returns the function that is told of interim responses.
+    /// Returns the function for interim responses.
     #[inline]
     pub(crate) fn on_interim(&mut self) -> Option<&mut Hook> {
         self.rare.as_mut()?.on_interim.as_mut()
@@ -96,7 +96,7 @@ impl Parts {
         self.is_watched || self.rare().is_some_and(|rare| rare.on_interim.is_some())
     }
 
-    /// Returns true if the call was given content, which may have been sent.
+    /// Returns true if the call was given content, even if it was sent already.
     #[inline]
     pub(crate) fn has_content(&self) -> bool {
         self.rare().is_some_and(|rare| rare.content.is_given())

@@ -1,11 +1,11 @@
-//! The path that a call asks for, in the memory that it came in.
+//! The path of a call, in the memory in which it came.
 
 use std::borrow::Cow;
 
 use crate::{request::auth::Credentials, url::location::Location};
 
-/// The path of a call: a part of the URL given, or of the URL as it was normalised. With a tag of its
-/// own, a look at which one costs less than at the spare values of a `String`, for requests as well.
+/// The path of a call: a part of the given URL, or of its normalised form. With a tag of its own, a look at
+/// which one costs less than at the spare values of a `String`, for requests as well.
 #[repr(u8)]
 pub(crate) enum Path<'u> {
     Given(&'u str),
@@ -21,13 +21,13 @@ pub(crate) struct Parsed {
 }
 
 impl<'u> Path<'u> {
-    /// The path of a URL that was parsed.
+    /// Returns the path of a parsed URL.
     pub(crate) fn parsed(location: Location) -> Self {
         let Location { path, fragment, user, .. } = location;
         Self::Parsed(Box::new(Parsed { path, fragment, user }))
     }
 
-    /// The path of so many bytes at the end of a URL, in its memory; a URL without path has `/`.
+    /// Returns the path in so many bytes at the end of a URL, in its memory; `/` for a URL without a path.
     pub(crate) fn ending(mut url: String, path_len: usize) -> Self {
         let at = url.len() - path_len;
         // A URL without a path, such as `http://a`: it is asked for `/` (RFC 9112 §3.2.1).
@@ -71,12 +71,12 @@ impl<'u> Path<'u> {
         }
     }
 
-    /// Returns true if the URL said who asks.
+    /// Returns true if the URL has credentials.
     pub(crate) fn has_user(&self) -> bool {
         matches!(self, Self::Parsed(parsed) if parsed.user.is_some())
     }
 
-    /// Takes the credentials of the URL, if it had any and nobody has taken them.
+    /// Takes the credentials of the URL, if they were not taken yet.
     pub(crate) fn take_user(&mut self) -> Option<Credentials> {
         match self {
             Self::Given(_) | Self::Owned(_) => None,
@@ -84,8 +84,7 @@ impl<'u> Path<'u> {
         }
     }
 
-    /// Returns the fragment, which is not sent, and inherited by the URLs that are redirected to (RFC 9110
-    /// §10.2.2).
+    /// Returns the fragment, which is not sent, but inherited by redirects (RFC 9110 §10.2.2).
     pub(crate) fn fragment(&self) -> Option<&str> {
         match self {
             Self::Given(_) | Self::Owned(_) => None,

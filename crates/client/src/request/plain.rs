@@ -1,4 +1,4 @@
-//! A request that was built step by step: its parts, each of which can be changed until it is sent.
+//! A request that is built step by step, and can be changed until it is sent.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -15,17 +15,17 @@ pub(crate) struct Plain<'a> {
     /// The head, lent by the client once there is a field.
     pub(crate) head: Option<Box<Head>>,
     pub(crate) rare: Option<Box<PlainRare<'a>>>,
-    /// The caller's own `cookie`, since a jar has added to it.
+    /// The caller's own `cookie`, after a jar has added to it.
     #[cfg(feature = "cookies")]
     pub(crate) own_cookies: Option<Box<[u8]>>,
 }
 
-/// The parts that few requests have. They are in a box, since calls are moved about while they are built.
+/// The rare parts of a request. They are in a box, since calls are moved about while they are built.
 #[derive(Default)]
 pub(crate) struct PlainRare<'a> {
     /// The protocol of an extended CONNECT.
     pub(crate) protocol: Option<&'a str>,
-    /// The host in place of the URL's authority.
+    /// The host in place of the URL's.
     pub(crate) host: Option<Box<str>>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Returns a copy as it is sent, which owns all its text; it has no protocol. Allocates.
+    /// Returns an owned copy as it is sent, without a protocol. Allocates.
     #[cold]
     pub(crate) fn to_owned(&self, client: &Client) -> Plain<'static> {
         let method = Cow::Owned(self.method.clone().into_owned());
@@ -57,8 +57,8 @@ impl<'a> Plain<'a> {
         plain
     }
 
-    /// Returns method, URL, host and fields as one text, the fields in an order that does not depend on that
-    /// in which they were added; content goes along with the same fields or not at all. Allocates.
+    /// Returns method, URL, host and fields as one text, with the fields in a fixed order; content depends on
+    /// the same fields. Allocates.
     #[cold]
     pub(crate) fn identity(&self, bare: &FieldSection) -> Vec<u8> {
         let fields = self.head.as_ref().map_or(bare, |head| &head.fields);
@@ -79,7 +79,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Returns true if its fields say that content follows, or it opens a tunnel.
+    /// Returns true if its fields announce content, or it opens a tunnel.
     pub(super) fn says_content(&self) -> bool {
         let says = |name| {
             matches!(name, KnownName::CONTENT_LENGTH | KnownName::TRANSFER_ENCODING | KnownName::EXPECT)
@@ -88,13 +88,13 @@ impl<'a> Plain<'a> {
         is_tunnel || self.head.as_ref().is_some_and(|head| head.fields.contains_any(says))
     }
 
-    /// Returns the parts that few requests have, to give this one some of them. Allocates.
+    /// Returns the rare parts, creating them if necessary. Allocates.
     #[cold]
     pub(crate) fn rare_mut(&mut self) -> &mut PlainRare<'a> {
         self.rare.get_or_insert_default()
     }
 
-    /// The head that its fields are in, lent by the client.
+    /// Returns the head with its fields, lent by the client.
     #[inline]
     pub(crate) fn head_mut(&mut self, client: &Client) -> &mut Head {
         self.head.get_or_insert_with(|| client.lend_head())

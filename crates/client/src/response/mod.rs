@@ -1,4 +1,4 @@
-//! The answer to a call.
+//! The response to a call.
 
 #[cfg_attr(not(feature = "decoding"), path = "undecoded.rs")]
 pub(crate) mod decoding;
@@ -15,12 +15,12 @@ use crate::response::redirected::Redirected;
 
 static NO_FIELDS: FieldSection = FieldSection::new();
 
-/// A response: its head is here, its content arrives as it is asked for.
+/// A response, whose head has come, and whose content arrives as it is requested.
 ///
 /// Its content is read piece by piece from [`body`](Self::body), or all at once by [`bytes`](Self::bytes),
 /// [`text`](Self::text) or `json` (feature `json`). Dropping it before its content was read resets the stream.
 pub struct Response {
-    /// Present until it is given back.
+    /// The head, present until it is given back.
     head: Option<Box<Head>>,
     version: Version,
     body: Body,
@@ -37,23 +37,22 @@ impl Response {
         }
     }
 
-    /// Sends nothing more of the request, whose writer is to be dropped.
+    /// Stops sending the request, whose writer is about to be dropped.
     pub(crate) fn end_sending(&self) {
         Stream::end_sending_for(&self.body);
     }
 
-    /// Has no further request sent on its connection.
+    /// Sends no further request on its connection.
     pub(crate) fn leave_connection(&self) {
         Stream::leave_connection_of(&self.body);
     }
 
-    /// Returns true if the server wants no more of the content of the request: it has answered with 300 or
-    /// more.
+    /// Returns true if the server wants no more content of the request: it has answered with 300 or more.
     pub(crate) fn declines_content(&self) -> bool {
         self.status().as_u16() >= 300
     }
 
-    /// Puts `decoder` before the content. From here on the head tells of that content.
+    /// Adds `decoder` to the content. From here on the head tells of that content.
     #[cfg(feature = "decoding")]
     pub(crate) fn put_decoder(&mut self, decoder: Box<dyn alula_net::Decoder>) {
         if let Some(head) = &mut self.head {
@@ -65,12 +64,12 @@ impl Response {
         Stream::marks_of(&self.body)
     }
 
-    /// The status (RFC 9110 §15).
+    /// Returns the status (RFC 9110 §15).
     pub fn status(&self) -> Status {
         self.head.as_ref().and_then(|head| head.status()).unwrap_or(Status::OK)
     }
 
-    /// The version of HTTP it came by.
+    /// Returns the version of HTTP of the response.
     pub fn version(&self) -> Version {
         self.version
     }
@@ -83,8 +82,8 @@ impl Response {
         self.head.as_ref().map_or(&NO_FIELDS, |head| &head.fields)
     }
 
-    /// Returns the fields as they came, in the order of arrival, also those that a decoder has made untrue.
-    /// Allocates nothing.
+    /// Returns the fields as they came, in order, including those that decoding invalidates. Allocates
+    /// nothing.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -101,9 +100,9 @@ impl Response {
         self.body.coded_headers().unwrap_or_else(|| self.headers())
     }
 
-    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none when it is not said, and of
-    /// content that is
-    /// [decoded](Self::is_decoded), whose length is known at its end. The answer to HEAD says what GET would get.
+    /// Returns the value of `content-length` (RFC 9110 §8.6), in bytes; none if it is missing, or the content
+    /// is [decoded](Self::is_decoded), whose length is known at its end. The answer to HEAD says what GET
+    /// would get.
     pub fn content_length(&self) -> Option<u64> {
         let digits = self.headers().get(KnownName::CONTENT_LENGTH)?;
         // `parse` alone would accept a sign, as in `+5` (RFC 9110 §8.6).
@@ -112,39 +111,39 @@ impl Response {
     }
 
     /// Returns the value of `content-type` (RFC 9110 §8.3), such as `text/html; charset=utf-8`; none if it is
-    /// not said or is no text.
+    /// missing or not text.
     pub fn content_type(&self) -> Option<&str> {
         std::str::from_utf8(self.headers().get(KnownName::CONTENT_TYPE)?).ok()
     }
 
-    /// Returns true if the content is decoded while it is read, so that it is not what
+    /// Returns true if the content is decoded while it is read, and so differs from what
     /// [came](Self::received_headers).
     pub fn is_decoded(&self) -> bool {
         self.body.is_decoded()
     }
 
-    /// The address it came from.
+    /// Returns the address that it came from.
     #[doc(alias = "remote_addr")]
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.body.peer()
     }
 
-    /// The address of this end of the connection it came by; none over what has none, such as a Unix socket.
-    /// A system call.
+    /// Returns the address of this end of its connection; none if it has none, as with a Unix socket. A
+    /// system call.
     #[doc(alias = "local_addr")]
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.body.local()
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the server, and its certificates;
-    /// none in clear text. Allocates.
+    /// Returns the TLS version, cipher and names of the connection, and the server's certificates; none in
+    /// clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<alula_net::TlsFacts> {
         self.body.tls()
     }
 
-    /// Tells the server that what is still to come is wanted sooner or later than was said (RFC 9218 §6). A
-    /// request says its own priority with the field `priority`.
+    /// Tells the server another priority for the rest of the response (RFC 9218 §6). A request says its own
+    /// priority with the field `priority`.
     ///
     /// # Errors
     /// The urgency is above 7, or the stream is gone.
@@ -152,9 +151,9 @@ impl Response {
         self.body.reprioritise(priority)
     }
 
-    /// The failure that the status is another than 2xx (RFC 9110 §15.3), with what was asked of whom; none
-    /// when it is 2xx. Unlike
-    /// [`error_for_status`](Self::error_for_status) it leaves the response as it is. Allocates when there is one.
+    /// Returns the error of a status other than 2xx (RFC 9110 §15.3), with the request and its origin; none
+    /// for 2xx. Unlike [`error_for_status`](Self::error_for_status) it leaves the response as it is.
+    /// Allocates when there is one.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -174,12 +173,12 @@ impl Response {
         Some(self.body.named(error))
     }
 
-    /// The content.
+    /// Returns the content.
     pub fn body(&mut self) -> &mut Body {
         &mut self.body
     }
 
-    /// Returns the next bytes of the content, or nothing once it is whole; as [`Body::chunk`].
+    /// Returns the next bytes of the content, or nothing at its end; like [`Body::chunk`].
     ///
     /// Dropping the future loses nothing. Allocates nothing once warm.
     ///
@@ -189,8 +188,8 @@ impl Response {
         self.body.chunk().await
     }
 
-    /// Returns the content as an owned value, which may be sent to another task; the head is gone. Allocates
-    /// nothing.
+    /// Returns the content as an owned value, which may be sent to another task; the head is dropped.
+    /// Allocates nothing.
     pub fn into_body(mut self) -> Body {
         #[cfg(feature = "http")]
         self.note_stated();
@@ -201,8 +200,8 @@ impl Response {
         body
     }
 
-    /// Returns the content as a `futures_core::Stream` of pieces that may be kept. [`Body`] says what a piece
-    /// costs; dropping the stream before its end resets the stream of HTTP.
+    /// Returns the content as a `futures_core::Stream` of owned pieces. [`Body`] says what a piece costs;
+    /// dropping the stream before its end resets the stream of HTTP.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -218,7 +217,7 @@ impl Response {
         self.into_body().into_stream()
     }
 
-    /// Has the size of the body tell what the server has stated.
+    /// Makes the body's size hint report the stated length.
     #[cfg(feature = "http")]
     pub(crate) fn note_stated(&mut self) {
         if self.headers().contains(KnownName::CONTENT_LENGTH) {
@@ -231,7 +230,7 @@ impl Response {
         &self.body
     }
 
-    /// The trailers (RFC 9110 §6.5), after what is left of the content was read and dropped.
+    /// Returns the trailers (RFC 9110 §6.5), after reading and dropping the rest of the content.
     ///
     /// # Errors
     /// As [`Body::chunk`].
@@ -241,7 +240,7 @@ impl Response {
 }
 
 impl fmt::Debug for Response {
-    /// Status and version; no fields, since they may hold secrets.
+    /// Shows status and version; no fields, since they may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Response")
             .field("status", &self.status())

@@ -1,4 +1,4 @@
-//! The reading of whole content: as bytes, text or JSON.
+//! Reading complete content: as bytes, text or JSON.
 
 mod charset;
 mod success;

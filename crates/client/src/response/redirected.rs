@@ -2,20 +2,20 @@
 
 use crate::response::Response;
 
-/// The redirects that a response keeps.
+/// The redirects of a response.
 pub(crate) struct Redirected {
     pub(crate) url: String,
     pub(crate) count: u16,
 }
 
 impl Response {
-    /// The number of redirects that were followed on the way to this response. Allocates nothing.
+    /// Returns the number of redirects before this response. Allocates nothing.
     pub fn redirects(&self) -> u16 {
         self.redirected.as_ref().map_or(0, |redirected| redirected.count)
     }
 
-    /// The URL that answered, fragment included, when redirects led to it; nothing when it is the one that
-    /// was called. An IPv6 address has the zone that it was called with. Allocates nothing.
+    /// Returns the URL that answered, fragment included, after redirects; nothing without redirects. An IPv6
+    /// address has the zone that it was called with. Allocates nothing.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {

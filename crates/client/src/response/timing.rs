@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::response::Response;
 
-/// The time of each step of a call; all durations count from its beginning.
+/// The time of each step of a call, counted from its beginning.
 ///
 /// The first step includes the time of redirects and earlier tries. A call that found a connection open did
 /// not wait for one to be opened, and has none of these steps.

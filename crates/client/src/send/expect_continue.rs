@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use alula_net::{Error, Stream};
 
-/// The time that content waits to be asked for. There are servers that never ask, and wait for it.
+/// The time that content waits for the server to ask for it. There are servers that never ask, and wait for
+/// it.
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
 
-/// Waits until the server asks for the content or accepts the request, or has waited long enough; false when
+/// Waits until the server asks for the content or accepts the request, or the time is over; returns false if
 /// it has answered with 300 or more.
 pub(crate) async fn goes_ahead(stream: &Stream) -> Result<bool, Error> {
     // Silence is consent: a client must not wait without end for 100 (RFC 9110 §10.1.1).

@@ -1,4 +1,4 @@
-//! Responses that come before the one that counts (RFC 9110 §15.2).
+//! Interim responses (RFC 9110 §15.2).
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,17 +10,16 @@ use crate::observe::{
     observer::Watcher,
 };
 
-/// Is told of interim responses. Nobody locks it: it makes a call that may be shared of a function that may
-/// not.
+/// A function for interim responses. Nobody locks it: it makes a call that may be shared of a function that
+/// may not.
 pub(crate) type Hook = Box<Mutex<dyn FnMut(Status, &FieldSection) + Send>>;
 
-/// Makes a hook of a function. Allocates.
+/// Creates a hook from a function. Allocates.
 pub(crate) fn hook(function: impl FnMut(Status, &FieldSection) + Send + 'static) -> Hook {
     Box::new(Mutex::new(function))
 }
 
-/// Tells the hook and the watcher of the responses that come before the head of the one that counts, until
-/// that is there.
+/// Reports interim responses to the hook and the watcher until the final head comes.
 pub(crate) async fn hear(
     stream: &Stream,
     hook: Option<&mut Hook>,

@@ -17,10 +17,10 @@ use crate::{
     },
 };
 
-/// A response that has not come yet, to a request whose content may still be on its way.
+/// A response that has not come yet, to a request whose content may still be being sent.
 pub struct PendingResponse {
     pub(crate) stream: AwaitedStream,
-    /// The decoding of the content, if it is decoded.
+    /// The decoding of the content, if it will be decoded.
     pub(crate) decoding: Option<Decoding>,
     pub(crate) on_interim: Option<Hook>,
     pub(crate) watcher: Option<Watcher>,
@@ -29,7 +29,7 @@ pub struct PendingResponse {
     pub(crate) built_in: BuiltIn,
 }
 
-/// The stream that a response comes on.
+/// The stream of a response.
 pub(crate) enum AwaitedStream {
     Open(Stream),
     /// The head of the request may not have been sent yet.
@@ -37,7 +37,7 @@ pub(crate) enum AwaitedStream {
 }
 
 impl AwaitedStream {
-    /// Returns the stream, for which the head of the request is sent.
+    /// Returns the stream, after sending the head of the request if necessary.
     async fn get(&self) -> Result<&Stream, Error> {
         match self {
             Self::Open(stream) => Ok(stream),
@@ -54,8 +54,7 @@ impl AwaitedStream {
 }
 
 impl PendingResponse {
-    /// Tells the server that the response is wanted sooner or later than was said; see
-    /// [`Response::reprioritise`].
+    /// Tells the server another priority for the response; see [`Response::reprioritise`].
     ///
     /// # Errors
     /// The urgency is above 7, or the stream is gone.
@@ -66,10 +65,10 @@ impl PendingResponse {
         }
     }
 
-    /// Waits until the server asks for the content or answers (RFC 9110 §10.1.1), 1 s at most: there are
-    /// servers that never ask. False if it has answered with 300 or more, after which no content is to be
-    /// sent. To be called before anything is written, for a request with `expect: 100-continue`. Safe to drop
-    /// and call again. Allocates a timer.
+    /// Waits until the server asks for the content or answers (RFC 9110 §10.1.1), at most 1 s: some servers
+    /// never ask. False if it has answered with 300 or more, after which no content is to be sent. To be
+    /// called before anything is written, for a request with `expect: 100-continue`. Safe to drop and call
+    /// again. Allocates a timer.
     ///
     /// # Errors
     /// The failure of the stream.

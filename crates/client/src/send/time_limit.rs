@@ -1,4 +1,4 @@
-//! A time that a part of a call may take, or none.
+//! An optional time limit.
 
 use std::time::Duration;
 

@@ -1,5 +1,4 @@
-//! The cryptography of a client's handshakes: that of aws-lc, with random bytes of its own or of the
-//! operating system.
+//! The cryptography of a client's handshakes, by aws-lc, with its own random bytes or the operating system's.
 //!
 //! aws-lc measures the jitter of the processor when it is first asked for random bytes, which takes 25 ms
 //! once in a process: as long as all else that a short program does. The feature `system-random` leaves that

@@ -1,5 +1,5 @@
-//! The servers that a client trusts: by the platform's roots, by those that were added, or (for tests) all;
-//! and its own certificate.
+//! The servers that a client trusts: by the platform's roots, by added ones, or (for tests) all; and its own
+//! certificate.
 
 use std::sync::Arc;
 
@@ -92,8 +92,8 @@ impl Trust {
         self.verifier = Some(verifier);
     }
 
-    /// A TLS configuration that offers by ALPN what is spoken. Sessions are resumed over all connections made
-    /// with it (RFC 8446 §2.2): rustls keeps what 256 servers have given.
+    /// Returns TLS settings that offer the spoken versions by ALPN. Sessions are resumed over all connections
+    /// made with it (RFC 8446 §2.2): rustls keeps what 256 servers have given.
     pub(crate) fn config(&self, speaks: Speaks) -> Result<ClientConfig, Error> {
         let provider = Arc::new(self.provider()?);
         let verifier = Arc::new(self.verifier(&provider)?);
@@ -113,7 +113,7 @@ impl Trust {
         Ok(config)
     }
 
-    /// The provider with the cipher suites and groups that were named.
+    /// Returns the provider with the chosen cipher suites and groups.
     fn provider(&self) -> Result<CryptoProvider, Error> {
         let mut provider = agreement::provider();
         if !self.suites.is_empty() {
@@ -165,7 +165,7 @@ impl Trust {
     }
 }
 
-/// The name that a certificate is to be for.
+/// Returns the server name for certificates.
 pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
     ServerName::try_from(host.to_owned())
         .map_err(|_| Error::usage("the host is neither a DNS name nor an IP address, so that no certificate can be checked for it (RFC 6066 §3)"))

@@ -1,23 +1,23 @@
-//! Reasons for which a URL cannot be asked, in words for the one who wrote it.
+//! Errors for URLs that cannot be requested, in words for their author.
 
 use alula_fields::masked_url;
 use alula_net::{Cause, Error, Phase, Retry};
 use url::{ParseError, Url};
 
-/// A failure that shows the URL without secrets.
+/// Returns an error that shows the URL without secrets.
 #[cold]
 pub(crate) fn bad_url(url: &str, why: &str) -> Error {
     let sentence = format!("cannot use the URL {}: {why}", masked_url(url));
     Error::new(Phase::Build, Cause::Url(sentence.into()), Retry::Pointless)
 }
 
-/// The same for what the parser refuses.
+/// Returns the error for a URL that the parser refuses.
 #[cold]
 pub(crate) fn unparsed(url: &str, error: ParseError) -> Error {
     bad_url(url, &reason(url, error))
 }
 
-/// The same for a scheme that is not HTTP's.
+/// Returns the error for a scheme other than HTTP's.
 #[cold]
 pub(crate) fn other_scheme(url: &Url) -> Error {
     // `localhost:8080` is read as the path `8080` of a scheme.
@@ -29,13 +29,13 @@ pub(crate) fn other_scheme(url: &Url) -> Error {
     bad_url(url.as_str(), &why)
 }
 
-/// The same for a host that the parser lets pass.
+/// Returns the error for an invalid host that the parser accepts.
 #[cold]
 pub(crate) fn odd_host(url: &Url) -> Error {
     unparsed(url.as_str(), ParseError::InvalidDomainCharacter)
 }
 
-/// Returns the complaint of the parser in words.
+/// Returns the parser's error in words.
 pub(crate) fn reason(url: &str, error: ParseError) -> String {
     match error {
         ParseError::RelativeUrlWithoutBase => "it does not begin with http:// or https://".to_owned(),
@@ -58,12 +58,12 @@ pub(crate) fn reason(url: &str, error: ParseError) -> String {
     }
 }
 
-/// The place at which the authority begins, in bytes.
+/// Returns the place at which the authority begins, in bytes.
 fn authority_at(url: &str) -> usize {
     url.find("//").map_or(0, |slashes| slashes + 2)
 }
 
-/// The authority without user information.
+/// Returns the authority without user information.
 fn authority(url: &str) -> &str {
     let rest = &url[authority_at(url)..];
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
@@ -76,7 +76,7 @@ fn port(url: &str) -> Option<&str> {
     (!port.contains(']') && !host.is_empty()).then_some(port)
 }
 
-/// The first letter of the host that no host has, and its place in the URL, counted from 1.
+/// Returns the first invalid letter of the host, and its place in the URL, counted from 1.
 fn odd_letter(url: &str) -> Option<(char, usize)> {
     let host = authority(url);
     let odd = host.find(|letter: char| {

@@ -1,4 +1,4 @@
-//! The parts of a URL: its origin, and the path asked for.
+//! The parts of a URL: its origin and its path.
 //!
 //! A URL that begins as an origin seen before, and whose rest is a plain path, is split without parsing; any
 //! other is parsed and normalised by the `url` crate.
@@ -18,16 +18,16 @@ use crate::{
 
 /// The parts of a URL that a request needs.
 pub(crate) struct Location {
-    /// `https` or `http`.
+    /// The scheme, `https` or `http`.
     pub(crate) scheme: &'static str,
-    /// Host name or address, IPv6 without brackets.
+    /// The host name or address, IPv6 without brackets.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// The interface of this machine by which the address is reached; nobody is sent it.
+    /// The interface of this machine for the address, which is not sent.
     pub(crate) zone: Option<Zone>,
     /// The authority as it is sent: without the default port (RFC 9110 §4.2).
     pub(crate) authority: String,
-    /// Path and query.
+    /// The path and query.
     pub(crate) path: String,
     /// The fragment, which is not sent.
     pub(crate) fragment: Option<String>,
@@ -83,7 +83,7 @@ impl Location {
     }
 }
 
-/// Checks that a URL can be asked: that it is one, is of HTTP, and names a host. Nothing is looked up, and
+/// Checks that a URL can be requested: it is valid, of HTTP, and has a host. Nothing is looked up, and
 /// nothing sent.
 ///
 /// ```
@@ -99,7 +99,7 @@ pub fn check_url(url: &str) -> Result<(), Error> {
     Location::parse(url).map(drop)
 }
 
-/// Splits a URL that starts as this origin is written, when the rest is a path that needs no normalising.
+/// Splits a URL that begins with this origin, if the rest is a path in normal form.
 pub(crate) fn path_within<'u>(origin: &str, url: &'u str) -> Option<&'u str> {
     let rest = url.strip_prefix(origin)?;
     if rest.is_empty() {
@@ -108,7 +108,7 @@ pub(crate) fn path_within<'u>(origin: &str, url: &'u str) -> Option<&'u str> {
     (rest.starts_with('/') && is_normal(rest)).then_some(rest)
 }
 
-/// Returns true if all bytes may stay, and no segment begins with a dot.
+/// Returns true if all bytes are plain, and no segment begins with a dot.
 fn is_normal(path: &str) -> bool {
     let mut before = 0;
     path.bytes().all(|byte| {
@@ -131,7 +131,7 @@ static IS_PLAIN: [bool; 256] = {
     are_plain
 };
 
-/// Returns true for bytes that stand in a path or query as they are; the machine checks the same again.
+/// Returns true for bytes that are plain in a path or query; the machine checks them again.
 const fn is_plain(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
         || matches!(

@@ -1,4 +1,4 @@
-//! URLs as callers have them, and the parts of them that a request needs.
+//! URLs from callers, and the parts of them that a request needs.
 
 pub(crate) mod error;
 pub(crate) mod location;

@@ -1,4 +1,4 @@
-//! References as they are written: what the `url` crate would mend in silence and RFC 9110 has refused.
+//! References as they are written: the `url` crate would silently repair what RFC 9110 refuses.
 //!
 //! The `url` crate reads as browsers do: it skips any number of slashes before the host, so that `https:///x`
 //! asks the host `x`. A URI with an empty authority is invalid (RFC 9110 §4.2.1, §4.2.2), and where it leads
@@ -22,8 +22,8 @@ pub(crate) fn parse(text: &str) -> Result<Url, Error> {
     Url::parse(text).map_err(|error| unparsed(text, error))
 }
 
-/// Returns true for a reference with `http` or `https`, or with two slashes in front, after which no host
-/// follows. A path, a query or a fragment alone takes its host from the base URL, and lacks none.
+/// Returns true for a reference with `http` or `https`, or with two slashes in front, without a host. A path,
+/// a query or a fragment alone takes its host from the base URL, and lacks none.
 pub(crate) fn lacks_host(reference: &str) -> bool {
     // The parser skips these characters, too.
     let seen: String = reference.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();

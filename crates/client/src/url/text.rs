@@ -1,12 +1,12 @@
-//! Text as callers have it, borrowed or of their own: URLs, methods and paths are given so.
+//! Text from callers, borrowed or owned: URLs, methods and paths are given so.
 //!
 //! Rule: text that is given by reference stays borrowed for as long as the call lives, and costs no
 //! allocation.
 
 use std::borrow::Cow;
 
-/// Text that a call is given: by reference anything that is text (`&str`, `&String`, `&Box<str>`), or
-/// `String`, `Cow<str>` and `Box<str>`, which move into the call.
+/// Text for a call: a reference to text (`&str`, `&String`, `&Box<str>`), or `String`, `Cow<str>` and
+/// `Box<str>`, which move into the call.
 ///
 /// References allocate nothing. Sealed: more types may be accepted later.
 pub trait IntoText<'a>: sealed::Text<'a> {}

@@ -1,4 +1,4 @@
-//! URLs as callers have them.
+//! The types that callers can pass as URLs.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::url::text::IntoText;
 
-/// A URL to call: [text](IntoText), a [`url::Url`], or an `http::Uri` with the feature `http`.
+/// A URL for a call: [text](IntoText), a [`url::Url`], or an `http::Uri` with the feature `http`.
 ///
 /// An IPv6 address may have a zone, `http://[fe80::1%25eth0]/` (RFC 6874) or `http://[fe80::1%eth0]/`: the
 /// interface of this machine, by its name or index, that connections are opened by. It is part of the origin

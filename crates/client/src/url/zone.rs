@@ -20,7 +20,7 @@ use crate::url::error::bad_url;
 /// shorter.
 const NAME_MAX: usize = 15;
 
-/// The characters that a URL has in their encoded form only: all but the unreserved ones (RFC 6874 §2).
+/// The characters that have to be encoded in a URL: all but the unreserved ones (RFC 6874 §2).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The name of an interface of this machine, or its index in digits.
@@ -28,7 +28,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub(crate) struct Zone(Box<str>);
 
 impl Zone {
-    /// Takes the zone out of a URL: returns the URL without it, and the zone if there is one. Allocates only
+    /// Removes the zone from a URL; returns the URL without it, and the zone if there is one. Allocates only
     /// for one.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Zone {
         Self::split(url).map_err(|why| bad_url(url, why))
     }
 
-    /// The same, with the reason in words.
+    /// Does the same, with the error in words.
     pub(crate) fn split(url: &str) -> Result<(Cow<'_, str>, Option<Self>), &'static str> {
         let Some(place) = place(url) else { return Ok((Cow::Borrowed(url), None)) };
         let zone = Self::parse(&url[place.clone()])?;
@@ -45,7 +45,7 @@ impl Zone {
         Ok((Cow::Owned(without), Some(zone)))
     }
 
-    /// Parses what follows an address: `%25` or `%`, and the name.
+    /// Parses the text after an address: `%25` or `%`, and the name.
     fn parse(text: &str) -> Result<Self, &'static str> {
         // A bare `%` is taken as well, as curl does and RFC 6874 §3 recommends to parsers.
         let encoded = text.strip_prefix("%25").or_else(|| text.strip_prefix('%')).unwrap_or_default();
@@ -73,8 +73,8 @@ impl Zone {
         format!("{address}{self}]{rest}")
     }
 
-    /// Makes the address of this host lead through the interface; those of other hosts stay. Allocates, and
-    /// asks the system, for a name, but not for an index.
+    /// Makes the address of this host use the interface; other hosts stay. Allocates, and asks the system,
+    /// for a name, but not for an index.
     ///
     /// # Errors
     /// There is no such interface.
@@ -93,7 +93,7 @@ impl Zone {
     }
 }
 
-/// `%25eth0`, as it follows the address in a URL.
+/// Writes `%25eth0`, as in a URL.
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "%25{}", utf8_percent_encode(&self.0, ENCODED))
@@ -113,8 +113,7 @@ fn index_of(name: &str) -> io::Result<u32> {
     })
 }
 
-/// Returns where the zone of a URL stands, its percent sign included, if its host is an IPv6 address with
-/// one.
+/// Returns the place of the zone in a URL, with its percent sign, if its host is an IPv6 address with one.
 fn place(url: &str) -> Option<Range<usize>> {
     let authority_at = url.find("//")? + 2;
     let before = url[..authority_at - 2].trim_start();

@@ -1,4 +1,4 @@
-//! The proxies of a client: those that were given to it, or those that the environment names.
+//! The proxies of a client: given ones, or those of the environment.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::connecting::Destination;
 /// The proxies of a client, in order of preference.
 #[derive(Clone, Debug)]
 pub(crate) enum Proxies {
-    /// The proxies of the environment, which is read later; the text replaces its list of exceptions.
+    /// The proxies of the environment, which is read later; the text replaces its exceptions.
     OfEnvironment(Option<String>),
     These(Vec<Proxy>),
 }
@@ -23,14 +23,14 @@ impl Proxies {
         }
     }
 
-    /// Takes these exceptions for the proxies of the environment, if those count.
+    /// Sets the exceptions of the environment's proxies, if those are used.
     pub(crate) fn except(&mut self, hosts: &str) {
         if let Self::OfEnvironment(except) = self {
             *except = Some(hosts.to_owned());
         }
     }
 
-    /// Looks at the environment, unless something else was said.
+    /// Reads the environment, unless proxies were given.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         if let Self::OfEnvironment(except) = self {
             let except = except.take();
@@ -39,12 +39,12 @@ impl Proxies {
         Ok(())
     }
 
-    /// Returns the proxy that leads there; `None` if there is none.
+    /// Returns the proxy for a destination; `None` if there is none.
     pub(crate) fn to(&self, to: &Destination) -> Option<Arc<Server>> {
         self.these().iter().find(|proxy| proxy.is_for(to)).map(|proxy| proxy.server.clone())
     }
 
-    /// Returns true if TLS is spoken to one of them.
+    /// Returns true if one of them uses TLS.
     #[cfg(feature = "tls")]
     pub(crate) fn are_secure(&self) -> bool {
         self.these().iter().any(Proxy::is_secure)
@@ -58,8 +58,8 @@ impl Proxies {
     }
 }
 
-/// Returns the proxies that these variables name; a lower-case one counts before an upper-case one, and an
-/// empty one is for no proxy.
+/// Returns the proxies in these variables; a lower-case name goes before an upper-case one, and an empty
+/// value stands for no proxy.
 ///
 /// `HTTP_PROXY` in upper case is what a CGI program's client has sent as the field `proxy` (RFC 3875
 /// §4.1.18): there it does not count.
@@ -93,7 +93,7 @@ fn of_environment(
 mod tests {
     use super::*;
 
-    /// The host of the proxy for each scheme, with these variables.
+    /// Returns the host of the proxy for each scheme, with these variables.
     fn hosts(variables: &[(&str, &str)]) -> [Option<String>; 2] {
         let find = |name: &str| variables.iter().find(|(known, _)| *known == name);
         let variable = |name: &str| find(name).map(|(_, value)| (*value).to_owned());

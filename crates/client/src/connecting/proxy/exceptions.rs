@@ -13,16 +13,16 @@ pub(super) struct Exceptions(Vec<Exception>);
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Exception {
     hosts: Hosts,
-    /// The only port that the exception is for; all if `None`.
+    /// The only port of the exception; all if `None`.
     port: Option<u16>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Hosts {
     All,
-    /// A name and those below it, as URLs have it: in lower case, internationalised labels as `xn--…`.
+    /// A name and those below it: in lower case, internationalised labels as `xn--…`.
     Domain(String),
-    /// The addresses that begin with so many bits of this one.
+    /// The addresses that share so many leading bits with this one.
     Network(IpAddr, u32),
 }
 
@@ -56,7 +56,7 @@ impl Exception {
 }
 
 impl Hosts {
-    /// An address, IPv6 with or without brackets, or a network.
+    /// Parses an address, IPv6 with or without brackets, or a network.
     fn of_addresses(item: &str) -> Option<Self> {
         let (address, bits) = match item.split_once('/') {
             Some((address, bits)) => (address, Some(bits.parse().ok()?)),
@@ -95,7 +95,7 @@ impl Hosts {
     }
 }
 
-/// Returns true if the first bits are the same; an IPv4 address is in no network of IPv6.
+/// Returns true if the first bits are equal; an IPv4 address is in no network of IPv6.
 fn is_within(address: IpAddr, network: IpAddr, bits: u32) -> bool {
     let differing = match (address, network) {
         (IpAddr::V4(address), IpAddr::V4(network)) => u128::from(address.to_bits() ^ network.to_bits()) << 96,

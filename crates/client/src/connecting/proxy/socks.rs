@@ -1,4 +1,4 @@
-//! A way through a SOCKS proxy: version 5 (RFC 1928), with a name and a password where it asks for them (RFC
+//! Tunnels through a SOCKS proxy: version 5 (RFC 1928), with a name and a password if it asks for them (RFC
 //! 1929).
 //!
 //! It is written out here since there is little to it, and what crates for it bring along is several times as
@@ -15,13 +15,13 @@ const VERSION: u8 = 5;
 const CONNECT: u8 = 1;
 const WITHOUT_CREDENTIALS: u8 = 0;
 const WITH_CREDENTIALS: u8 = 2;
-/// The version of the exchange in which they are sent (RFC 1929 §2).
+/// The version of the exchange of credentials (RFC 1929 §2).
 const CREDENTIALS_VERSION: u8 = 1;
 const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// The destination that the proxy is asked to connect to.
+/// The destination that the proxy should connect to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target<'a> {
     Address(SocketAddr),
@@ -29,7 +29,7 @@ pub(crate) enum Target<'a> {
     Name(&'a str, u16),
 }
 
-/// Asks for a way to the target. Nothing that comes over it is read.
+/// Asks for a connection to the target. Nothing that comes over it is read.
 ///
 /// # Errors
 /// The proxy refused, with its reason, speaks something else, or was gone.
@@ -57,7 +57,7 @@ pub(crate) async fn ask(
     proxy.read_exact(&mut address).await.map(drop).map_err(broken)
 }
 
-/// Agrees on how to say who asks, and says it.
+/// Agrees on an authentication method, and authenticates.
 async fn introduce(
     proxy: &mut (impl Transport + ?Sized),
     credentials: Option<&Credentials>,

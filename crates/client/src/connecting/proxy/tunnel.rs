@@ -1,5 +1,4 @@
-//! A tunnel through an HTTP proxy (CONNECT, RFC 9110 §9.3.6): asked for and answered by the machine that
-//! speaks HTTP/1.1 everywhere else.
+//! A tunnel through an HTTP proxy (CONNECT, RFC 9110 §9.3.6), with the usual machine of HTTP/1.1.
 
 use alula_fields::{FieldSection, Head, RequestHead, Status};
 use alula_machine::{Limits, OutBuf, StreamKey, Time};
@@ -11,8 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::broken;
 
-/// Asks for a way to `authority`, and returns the status of the answer and what came of the way already: the
-/// bytes after the head.
+/// Asks for a tunnel to `authority`, and returns the status of the answer and the bytes after its head.
 ///
 /// # Errors
 /// The proxy refused, with its status, broke a rule, or was gone.
@@ -57,7 +55,7 @@ fn request(machine: &mut Connection, authority: &str, fields: &FieldSection) -> 
     Ok(out)
 }
 
-/// Reads to the end of the head that answers, leaving in `input` what follows.
+/// Reads to the end of the answer's head, and leaves the rest in `input`.
 async fn answer(
     machine: &mut Connection,
     proxy: &mut (impl Transport + ?Sized),

@@ -5,8 +5,8 @@ use url::Url;
 
 use super::Step;
 
-/// Removes what does not go along to `step`; `leaves` says that it is at another origin, `is_bared` that the
-/// way there is in clear text after one that was secured.
+/// Removes the fields that do not belong to `step`; `leaves` says that it is at another origin, `is_bared`
+/// that the way there is in clear text after one that was secured.
 pub(crate) fn rewrite(fields: &mut FieldSection, step: &Step, leaves: bool, is_bared: bool) {
     fields.retain(|field| {
         let goes = (leaves && is_for_one_origin(&field))
@@ -17,8 +17,8 @@ pub(crate) fn rewrite(fields: &mut FieldSection, step: &Step, leaves: bool, is_b
     });
 }
 
-/// Says that this URL led to the next request (RFC 9110 §10.1.3), without its user and its fragment; says
-/// nothing where the way is in clear text after one that was secured.
+/// Sets the `referer` of the next request to this URL (RFC 9110 §10.1.3), without its user information and
+/// fragment; not from a secure URL to clear text.
 pub(crate) fn refer(fields: &mut FieldSection, from: &Url, is_bared: bool) -> Result<(), FieldError> {
     fields.retain(|field| field.known() != Some(KnownName::REFERER));
     if is_bared {
@@ -32,7 +32,8 @@ pub(crate) fn refer(fields: &mut FieldSection, from: &Url, is_bared: bool) -> Re
     fields.append(KnownName::REFERER, url.as_str())
 }
 
-/// Credentials, whatever is marked sensitive, and the name of the host, which the next request states itself.
+/// Returns true for fields of one origin: credentials, sensitive ones, and the host, which the next request
+/// states itself.
 fn is_for_one_origin(field: &Field<'_>) -> bool {
     field.is_hidden()
         || matches!(
@@ -43,7 +44,7 @@ fn is_for_one_origin(field: &Field<'_>) -> bool {
         || field.name_bytes() == b"cookie2"
 }
 
-/// Returns true if a field is about content, or about the way in which it is sent.
+/// Returns true for fields about content, or about its transfer.
 fn is_about_content(field: &Field<'_>) -> bool {
     let name = field.name_bytes();
     name.starts_with(b"content-")

@@ -1,22 +1,22 @@
-//! The budget for retries: an origin that fails gets a tenth more requests, not a storm of them.
+//! The budget of retries: a failing origin gets a tenth more requests, and not a storm.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The retries that are left, in tenths. Relaxed orders suffice, since only the number matters.
+/// The number of retries that are left, in tenths. Relaxed orders suffice, since only the number matters.
 pub(crate) struct Budget(AtomicU32);
 
-/// The cost of one retry, of which each call brings one.
+/// The cost of one retry; each call adds one.
 const RETRY: u32 = 10;
-/// Retries that may be made at once after a time without.
+/// The most retries at once.
 const BURST: u32 = 10;
 
 impl Budget {
-    /// Adds a tenth of a retry for a call, up to the burst.
+    /// Adds a tenth of a retry for a call, up to the most.
     pub(crate) fn bring(&self) {
         let _ = self.0.fetch_update(Relaxed, Relaxed, |left| (left < BURST * RETRY).then_some(left + 1));
     }
 
-    /// Takes one retry; returns false if there is none.
+    /// Takes one retry; returns false if none is left.
     pub(crate) fn take(&self) -> bool {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(RETRY)).is_ok()
     }

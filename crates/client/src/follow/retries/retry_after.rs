@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-/// Returns the time that it asks to wait: seconds, or until a date; nothing if it is neither.
+/// Returns the wait in seconds, or until a date; nothing if the value is neither.
 pub(crate) fn wait(value: &[u8], now: SystemTime) -> Option<Duration> {
     let text = std::str::from_utf8(value).ok()?.trim_ascii();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -7,9 +7,9 @@ use crate::request::{Request, auth::Credentials};
 
 /// The credentials of a request.
 impl Call<'_> {
-    /// Says who asks by name and password (RFC 7617 §2), in place of any other `authorization`. HPACK never
-    /// indexes it, and a redirect to another origin leaves it out. A prepared request takes its credentials
-    /// when it is prepared.
+    /// Sends a name and a password (RFC 7617 §2), replacing any other `authorization`. HPACK never indexes
+    /// it, and a redirect to another origin leaves it out. A prepared request takes its credentials when it
+    /// is prepared.
     ///
     /// Allocates. The call fails when the user holds a colon, or either a control character. In clear text
     /// everyone on the way can read both.
@@ -25,7 +25,7 @@ impl Call<'_> {
         self.authorize(Credentials::basic(user.as_bytes(), password.as_bytes()))
     }
 
-    /// Says who asks by a token (RFC 6750 §2.1); else as [`Self::basic_auth`].
+    /// Sends a token (RFC 6750 §2.1); otherwise like [`Self::basic_auth`].
     ///
     /// Allocates. The call fails when the token cannot stand in a field.
     pub fn bearer_auth(self, token: &str) -> Self {

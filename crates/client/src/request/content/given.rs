@@ -1,4 +1,4 @@
-//! The content of a call, and what is left of it once it was sent.
+//! The content of a call, and its remains after it was sent.
 
 use super::Content;
 
@@ -13,7 +13,7 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    /// Returns the content that is to be sent next; content that can be sent again stays.
+    /// Returns the content to send next; repeatable content stays.
     pub(super) fn take(&mut self) -> Option<Content> {
         match std::mem::replace(self, Self::Spent) {
             Self::Content(content) => match content.replay() {

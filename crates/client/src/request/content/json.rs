@@ -2,7 +2,7 @@
 
 #[cfg(feature = "json")]
 impl crate::request::call::Call<'_> {
-    /// Gives the request a value as content in JSON (RFC 8259), of the media type `application/json`.
+    /// Sets a value in JSON (RFC 8259) as the content of the request, of the media type `application/json`.
     /// Allocates.
     ///
     /// Sending it fails when the value cannot be written so: a map has keys that are no text, or its

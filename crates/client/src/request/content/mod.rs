@@ -1,4 +1,4 @@
-//! The content of requests that is more than bytes at hand: forms, JSON, files and readers.
+//! The content of requests beyond bytes: forms, JSON, files and readers.
 
 mod given;
 mod json;
@@ -23,7 +23,7 @@ pub use multipart::{Multipart, Part};
 pub use pairs::IntoPairs;
 use piece::{Observer, Piece};
 
-/// The content of a request: bytes, text, a file, what a reader gives, or a form of many parts.
+/// The content of a request: bytes, text, a file, a reader, or a multipart form.
 ///
 /// Given to [`Call::content`](crate::Call::content). Its length is stated where it is known (RFC 9110 §8.6);
 /// else it goes in chunks over HTTP/1.1, and without a length over HTTP/2. All but what has a reader in it
@@ -42,21 +42,21 @@ use piece::{Observer, Piece};
 pub struct Content {
     pieces: Vec<Piece>,
     media_type: Option<Arc<str>>,
-    /// The mistake in making it.
+    /// The mistake while building.
     mistake: Option<Error>,
     /// The counter of the bytes that were sent.
     sent: Option<Arc<AtomicU64>>,
-    /// The observer of the bytes that are sent.
+    /// The observer of sent bytes.
     observer: Option<Observer>,
 }
 
 impl Content {
-    /// Makes content of bytes; takes a `Vec` or a `String` as it is, and copies a slice once.
+    /// Creates content from bytes; takes a `Vec` or a `String` without copying, and copies a slice once.
     pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(vec![Piece::bytes(bytes.into())])
     }
 
-    /// Makes content of bytes that others hold as well. They are not copied, however often they are sent.
+    /// Creates content from shared bytes. They are not copied, however often they are sent.
     ///
     /// ```no_run
     /// # async fn main_() -> Result<(), alula::Error> {
@@ -74,34 +74,33 @@ impl Content {
         Self::new(vec![Piece::bytes(bytes)])
     }
 
-    /// Text in UTF-8, of the media type `text/plain; charset=utf-8` unless another one is given.
+    /// Creates text in UTF-8, of the media type `text/plain; charset=utf-8` unless another one is set.
     pub fn text(text: impl Into<String>) -> Self {
         Self::bytes(text.into().into_bytes()).media_type("text/plain; charset=utf-8")
     }
 
-    /// A file, which is opened when the request is sent, and read on threads that may block. As many bytes
-    /// are sent as it has then; it is an error when it turns out to have fewer.
+    /// Creates the content of a file, which is opened when the request is sent, and read on blocking threads.
+    /// As many bytes are sent as it has then; it is an error when it turns out to have fewer.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::new(vec![Piece::file(path.into())])
     }
 
-    /// Makes content of a reader, up to its end. It can be sent once.
+    /// Creates the content of a reader, up to its end. It can be sent once.
     pub fn reader(reader: impl AsyncRead + Send + 'static) -> Self {
         Self::new(vec![Piece::reader(reader, None)])
     }
 
-    /// Makes content of so many bytes of a reader, which are stated; it is an error if there are fewer. It
-    /// can be sent once.
+    /// Creates the content of a reader with a stated length; fewer bytes are an error. It can be sent once.
     pub fn reader_of(reader: impl AsyncRead + Send + 'static, bytes: u64) -> Self {
         Self::new(vec![Piece::reader(reader, Some(bytes))])
     }
 
-    /// A form of many parts.
+    /// Creates a multipart form.
     pub fn multipart(form: Multipart) -> Self {
         form.into_content()
     }
 
-    /// Says what the content is, in `content-type`, unless the call says it in a field of its own.
+    /// Sets the media type in `content-type`, unless the call has the field.
     #[must_use]
     pub fn media_type(mut self, media_type: impl AsRef<str>) -> Self {
         self.media_type = Some(media_type.as_ref().into());
@@ -109,16 +108,16 @@ impl Content {
         self
     }
 
-    /// Counts in `sent` the bytes that the connection has taken, as it takes them, for whoever shows how far
-    /// it is. When the content is sent again, counting begins again at 0.
+    /// Counts in `sent` the bytes that the connection has taken, for displays of progress. When the content
+    /// is sent again, counting begins again at 0.
     #[must_use]
     pub fn counted(mut self, sent: Arc<AtomicU64>) -> Self {
         self.sent = Some(sent);
         self
     }
 
-    /// Shows `observer` the bytes, piece by piece, as the connection takes them; again from the beginning
-    /// when the content is sent again. The content waits for it.
+    /// Shows `observer` the bytes, piece by piece, as the connection takes them; again from the beginning if
+    /// the content is sent again. The content waits for it.
     #[must_use]
     pub fn observed(mut self, observer: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
@@ -129,14 +128,14 @@ impl Content {
         Self { pieces, media_type: None, mistake: None, sent: None, observer: None }
     }
 
-    /// Notes a value that cannot stand in a field.
+    /// Records a value that is not allowed in a field.
     fn check_value(&mut self, value: &str) {
         if let Err(error) = FieldSection::new().append("content-type", value) {
             self.mistake = Some(Error::from(error).during(Phase::Build));
         }
     }
 
-    /// The same content once more, from its beginning; nothing when a reader is in it.
+    /// Returns the same content from its beginning; nothing if it contains a reader.
     pub(crate) fn replay(&self) -> Option<Self> {
         let pieces: Option<Vec<Piece>> = self.pieces.iter().map(Piece::replay).collect();
         let (media_type, sent, observer) =
@@ -144,7 +143,7 @@ impl Content {
         Some(Self { pieces: pieces?, media_type, mistake: None, sent, observer })
     }
 
-    /// The bytes in all, if they are known.
+    /// Returns the length, if it is known.
     fn length(&self) -> Option<u64> {
         self.pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.length()?))
     }

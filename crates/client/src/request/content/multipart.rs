@@ -1,4 +1,4 @@
-//! Forms of many parts: `multipart/form-data` (RFC 7578), as browsers make them.
+//! Multipart forms: `multipart/form-data` (RFC 7578), as browsers make them.
 
 use std::{
     fmt::Write as _,
@@ -12,7 +12,7 @@ use tokio::io::AsyncRead;
 
 use super::{Content, piece::Piece};
 
-/// A form of many parts, to be given to [`Call::multipart`](crate::Call::multipart).
+/// A multipart form, for [`Call::multipart`](crate::Call::multipart).
 ///
 /// The boundary between the parts is 128 random bits, so that no part holds it. Names and file names are
 /// written as the WHATWG standard has it, with a quote, CR and LF as `%22`, `%0D` and `%0A`. Values are
@@ -44,15 +44,15 @@ pub struct Part {
 }
 
 impl Multipart {
-    /// A form without parts.
+    /// Creates a form without parts.
     pub fn new() -> Self {
         let random = || RandomState::new().build_hasher().finish();
         Self::with_boundary(format!("alula-{:016x}{:016x}", random(), random()))
     }
 
-    /// A form without parts, with this between them, such as [`boundary`](Self::boundary) gave of another: 1
-    /// to 70 letters, digits, `-`, `_` and `.` (RFC 2046 §5.1.1; the call tells of others). Nobody who wrote
-    /// a part may have known it.
+    /// Creates a form without parts, with this boundary, such as another form's [`boundary`](Self::boundary):
+    /// 1 to 70 letters, digits, `-`, `_` and `.` (RFC 2046 §5.1.1; the call fails with others). Nobody who
+    /// wrote a part may have known it.
     pub fn with_boundary(boundary: impl Into<String>) -> Self {
         let (boundary, mut content) = (boundary.into(), Content::new(Vec::new()));
         let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -64,7 +64,7 @@ impl Multipart {
         Self { boundary, content }
     }
 
-    /// Adds a part that is text, as the field of a form that was typed into.
+    /// Adds a text part, like a text field of a form.
     #[must_use]
     pub fn text(self, name: impl AsRef<str>, value: impl Into<String>) -> Self {
         self.part(name, Part::bytes(value.into()))
@@ -110,19 +110,19 @@ impl Default for Multipart {
 }
 
 impl Part {
-    /// Makes a part of bytes, without a file name unless one is given; takes a `Vec` or a `String` as it is.
+    /// Creates a part of bytes, without a file name unless one is set; takes a `Vec` or a `String` without
+    /// copying.
     pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self { content: Content::bytes(bytes), file_name: None, fields: String::new() }
     }
 
-    /// The same of bytes that others hold as well, which are not copied.
+    /// Creates a part of shared bytes, which are not copied.
     pub fn shared(bytes: impl Into<Bytes>) -> Self {
         Self { content: Content::shared(bytes), file_name: None, fields: String::new() }
     }
 
-    /// A file with its own name, of the media type `application/octet-stream` unless another one is given. It
-    /// is read as
-    /// [`Content::file`] is.
+    /// Creates the part of a file with its own name, of the media type `application/octet-stream` unless
+    /// another one is set. It is read as [`Content::file`] is.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -130,28 +130,28 @@ impl Part {
         Self { content, file_name: Some(name.unwrap_or_default()), fields: String::new() }
     }
 
-    /// Makes a part of a reader: so many bytes, or up to its end. A form with such a part can be sent once.
+    /// Creates a part of a reader: so many bytes, or up to its end. A form with such a part can be sent once.
     pub fn reader(reader: impl AsyncRead + Send + 'static, bytes: Option<u64>) -> Self {
         let content = Content::new(vec![Piece::reader(reader, bytes)]);
         Self { content, file_name: None, fields: String::new() }
     }
 
-    /// Makes one part of several: `multipart/mixed`, in which each is an attachment. Forms sent the files of
-    /// one field so before RFC 7578, whose §4.3 has a part of its own for each file.
+    /// Creates one part from several: `multipart/mixed`, in which each is an attachment. Forms sent the files
+    /// of one field so before RFC 7578, whose §4.3 has a part of its own for each file.
     pub fn mixed(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut all = Multipart::new();
         parts.into_iter().for_each(|part| all.add(part, "attachment"));
         Self { content: all.into_media_type("multipart/mixed"), file_name: None, fields: String::new() }
     }
 
-    /// Makes it a file of this name for the server.
+    /// Sets the file name for the server.
     #[must_use]
     pub fn file_name(mut self, name: impl Into<String>) -> Self {
         self.file_name = Some(name.into());
         self
     }
 
-    /// Says what the part is, in its own `content-type`.
+    /// Sets the media type of the part, in its own `content-type`.
     #[must_use]
     pub fn media_type(mut self, media_type: impl AsRef<str>) -> Self {
         self.content = self.content.media_type(media_type);
@@ -185,7 +185,7 @@ impl Part {
     }
 }
 
-/// A name as the WHATWG standard escapes it, and so all browsers.
+/// Escapes a name as the WHATWG standard and all browsers do.
 fn escape(name: &str) -> String {
     // The backslash escapes of RFC 2183 are not used: servers that expect browsers do not undo them.
     name.replace('\r', "%0D").replace('\n', "%0A").replace('"', "%22")

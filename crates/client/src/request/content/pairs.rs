@@ -1,4 +1,4 @@
-//! Names and values of queries and forms, as callers have them.
+//! The types that callers can pass as pairs of queries and forms.
 
 use std::{
     borrow::Borrow,

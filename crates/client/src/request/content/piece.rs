@@ -1,4 +1,4 @@
-//! A part of content that comes from one place.
+//! A part of content with a single source.
 
 use std::{
     io,
@@ -16,17 +16,17 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
 };
 
-/// Is shown each piece of content that was sent.
+/// A function that is called with each sent piece of content.
 pub(super) type Observer = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
-/// Bytes read and sent at once.
+/// The bytes that are read and sent at once.
 const STEP_BYTES: usize = 64 * 1024;
 
 pub(super) enum Piece {
     Bytes(Bytes),
     File {
         path: Arc<Path>,
-        /// Present once it was opened.
+        /// The file, once it was opened.
         opened: Option<File>,
         length: Option<u64>,
     },
@@ -39,10 +39,10 @@ pub(super) enum Piece {
 
 /// The reason for which content was not sent.
 pub(super) enum Failure {
-    /// The content could not be read.
+    /// The source of the content failed.
     Source(Error),
-    /// The stream or the connection took it no more, for this reason if it named one; there may be an answer
-    /// that says why.
+    /// The stream or the connection took no more, for this reason if there is one; there may be an answer
+    /// with more.
     Stream(Option<Error>),
 }
 
@@ -77,7 +77,7 @@ impl Piece {
         }
     }
 
-    /// Opens a file, and sees how long it is.
+    /// Opens a file, and determines its length.
     pub(super) async fn open(&mut self) -> Result<(), Error> {
         let Self::File { path, opened: opened @ None, length } = self else { return Ok(()) };
         let named = |error| Error::io(Phase::Build, error).about(path.to_string_lossy());
@@ -106,7 +106,7 @@ impl Piece {
     }
 }
 
-/// The writer that content goes to, and those who are told of what it has taken.
+/// The writer for content, with its observers.
 pub(super) struct Sink {
     writer: BodyWriter,
     sent: Option<Arc<AtomicU64>>,
@@ -114,7 +114,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// Creates the sink and resets the count of bytes sent.
+    /// Creates the sink, and resets the count of sent bytes.
     pub(super) fn new(writer: BodyWriter, sent: Option<Arc<AtomicU64>>, observer: Option<Observer>) -> Self {
         if let Some(sent) = &sent {
             sent.store(0, Relaxed);
@@ -128,7 +128,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Sends these bytes, and with them the end.
+    /// Sends these bytes and the end.
     pub(super) async fn finish(self, bytes: &[u8]) -> Result<(), Failure> {
         self.writer.finish_content(bytes).await.map_err(|error| Failure::Stream(Some(error)))?;
         tell(self.sent.as_ref(), self.observer.as_ref(), bytes);
@@ -172,7 +172,7 @@ async fn pump(
     Ok(())
 }
 
-/// A failure of the reader or file that content comes from.
+/// Returns the failure of the reader or file.
 fn source(error: io::Error) -> Error {
     let cause = Cause::Io(error.kind(), error.raw_os_error());
     Error::new(Phase::Build, cause, Retry::Pointless)

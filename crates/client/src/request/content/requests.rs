@@ -1,4 +1,4 @@
-//! The builder methods for content and queries.
+//! The methods of calls for content and queries.
 
 use std::{fmt, path::PathBuf};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Call<'_> {
-    /// Appends these [names and values](IntoPairs) to the query of the URL, as forms have them: a space
+    /// Appends these [names and values](IntoPairs) to the query of the URL, encoded like a form: a space
     /// becomes `+`, and all but letters, digits and `*-._` is percent-encoded. The rest of the URL stays as
     /// it is. Allocates for the URL.
     ///
@@ -40,9 +40,8 @@ impl Call<'_> {
         self
     }
 
-    /// Gives the request these bytes, or this text, as content, which [`send`](Self::send) sends. They are
-    /// taken, or copied once; no `content-type` is added to what the call says. The last content given
-    /// counts.
+    /// Sets these bytes, or this text, as content, which [`send`](Self::send) sends. They are taken, or
+    /// copied once; no `content-type` is added to what the call says. The last content given counts.
     ///
     /// The bytes can be sent again after a failure or a redirect. [`send_body`](Self::send_body) sends
     /// borrowed bytes, and allocates nothing; [`content`](Self::content) takes files, readers and text with
@@ -60,8 +59,7 @@ impl Call<'_> {
         self.content(Content::bytes(bytes))
     }
 
-    /// Gives the request this content, which [`send`](Self::send) sends. The last content given counts.
-    /// Allocates.
+    /// Sets the content, which [`send`](Self::send) sends. The last content given counts. Allocates.
     ///
     /// The response may come while content is still sent: it is handed over then, and a task sends the rest
     /// until the response is whole or dropped. A prepared request does not take the content's media type: it
@@ -74,7 +72,7 @@ impl Call<'_> {
         self
     }
 
-    /// Gives the request a form of [names and values](IntoPairs) as content, as browsers send it:
+    /// Sets a form of [names and values](IntoPairs) as content, encoded as by browsers:
     /// `application/x-www-form-urlencoded`. Allocates.
     ///
     /// ```no_run
@@ -97,7 +95,7 @@ impl Call<'_> {
         }
     }
 
-    /// Gives the request a form of many parts as content (RFC 7578); see [`Multipart`].
+    /// Sets a multipart form as content (RFC 7578); see [`Multipart`].
     pub fn multipart(self, form: Multipart) -> Self {
         self.content(Content::multipart(form))
     }

@@ -1,4 +1,4 @@
-//! The sending of content while the response may come already.
+//! Sending content while the response may arrive.
 
 use std::{
     future::{Future, poll_fn},
@@ -25,7 +25,7 @@ use crate::{
 type Sending = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 
 impl Call<'_> {
-    /// Sends the request with the content that was given to it.
+    /// Sends the request with its content.
     pub(crate) async fn attempt_content(&mut self, times: CallTimes) -> Result<Response, Error> {
         let length = self.open_content().await?;
         let stated = length.and_then(|length| usize::try_from(length).ok());
@@ -58,7 +58,7 @@ impl Call<'_> {
         stream.head().await
     }
 
-    /// Opens what has to be, and says what the content is; gives its length.
+    /// Opens the content and sets its media type; returns its length.
     async fn open_content(&mut self) -> Result<Option<u64>, Error> {
         let Given::Content(content) = &mut self.parts.rare_mut().content else {
             return Err(Error::usage(
@@ -97,8 +97,8 @@ impl Content {
     }
 }
 
-/// Sends content and waits for the head of the response at once. When the head is first, what is left to be
-/// sent comes along.
+/// Sends content, and waits for the head of the response at the same time. When the head is first, what is
+/// left to be sent comes along.
 async fn exchange(
     head: impl Future<Output = Result<Received, Error>>,
     mut sending: Sending,

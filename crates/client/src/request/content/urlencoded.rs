@@ -1,23 +1,23 @@
-//! The coding of forms and queries, `application/x-www-form-urlencoded` of the WHATWG URL standard.
+//! The encoding of forms and queries, `application/x-www-form-urlencoded` of the WHATWG URL standard.
 
 use std::fmt::{self, Display, Write as _};
 
 use url::form_urlencoded::byte_serialize;
 
-/// Writes pairs onto text. Allocates for the text alone.
+/// Appends encoded pairs to text. Allocates for the text alone.
 pub struct Encoder<'t> {
     text: &'t mut String,
-    /// Stands before the next pair.
+    /// The separator before the next pair.
     before: Option<char>,
 }
 
 impl<'t> Encoder<'t> {
-    /// Writes a form onto empty text.
+    /// Starts a form in empty text.
     pub(super) fn of_form(text: &'t mut String) -> Self {
         Self { text, before: None }
     }
 
-    /// Writes onto a path, into the query that it has or a new one.
+    /// Starts at the end of a path, in its query or a new one.
     pub(super) fn of_path(text: &'t mut String) -> Self {
         let before = Some(if text.contains('?') { '&' } else { '?' });
         Self { text, before }

@@ -1,4 +1,4 @@
-//! A status that is no success as an error, which keeps the response.
+//! A status other than success as an error, which keeps the response.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use alula_net::Error;
 
 use crate::response::Response;
 
-/// A response whose status is no success, as an error. The response is within, with its content still to be
+/// A response whose status is not success, as an error. The response is within, with its content still to be
 /// read.
 ///
 /// It becomes an [`Error`] with [`Cause::Status`](crate::Cause::Status) where one is asked for; that drops
@@ -18,7 +18,7 @@ pub struct StatusError<R = Response> {
 }
 
 impl Response {
-    /// The response, if its status is 2xx (RFC 9110 §15.3).
+    /// Returns the response if its status is 2xx (RFC 9110 §15.3), and an error otherwise.
     ///
     /// # Errors
     /// The status is another. The error holds the response.
@@ -50,12 +50,12 @@ impl<R> StatusError<R> {
         Self { error, response: Box::new(response) }
     }
 
-    /// The response.
+    /// Returns the response.
     pub fn response(&self) -> &R {
         &self.response
     }
 
-    /// The response, whose content may be read.
+    /// Returns the response, whose content can be read.
     pub fn into_response(self) -> R {
         *self.response
     }

@@ -31,7 +31,7 @@ impl Response {
         self.text_max(bytes_max).await
     }
 
-    /// Returns all that is left of the content as text, up to `bytes_max` bytes; else as
+    /// Returns all that is left of the content as text, up to `bytes_max` bytes; otherwise like
     /// [`text`](Self::text).
     ///
     /// # Errors

@@ -27,7 +27,8 @@ impl Response {
         self.body().bytes().await
     }
 
-    /// Returns all that is left of the content, up to `bytes_max` bytes; else as [`bytes`](Self::bytes).
+    /// Returns all that is left of the content, up to `bytes_max` bytes; otherwise like
+    /// [`bytes`](Self::bytes).
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes).
@@ -57,7 +58,7 @@ impl Response {
         self.body().json().await
     }
 
-    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes; else as
+    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes; otherwise like
     /// [`json`](Self::json).
     ///
     /// # Errors

@@ -14,17 +14,17 @@ use super::random::SystemRandom;
 /// The bytes of the largest private key, that of P-384.
 const PRIVATE_MAX: usize = 48;
 
-/// The number of random numbers that are tried. P-256 takes all but one of 2³² (FIPS 186-5 §A.2.2), X25519
-/// takes all.
+/// The random numbers that are tried before giving up. P-256 takes all but one of 2³² (FIPS 186-5 §A.2.2),
+/// X25519 takes all.
 const TRIES: usize = 8;
 
-/// A curve as an offer (RFC 8446 §4.2.7).
+/// A curve as a key agreement group (RFC 8446 §4.2.7).
 #[derive(Debug)]
 pub(super) struct Curve {
     name: NamedGroup,
     algorithm: &'static Algorithm,
     private_bytes: usize,
-    /// Returns true for a public key in the one form of it that TLS has.
+    /// Returns true for a public key in the only form that TLS allows.
     has_form: fn(&[u8]) -> bool,
     random: &'static dyn SecureRandom,
 }
@@ -59,7 +59,7 @@ fn is_uncompressed(share: &[u8]) -> bool {
 }
 
 impl Curve {
-    /// The same with other random bytes.
+    /// Returns the same curve with other random bytes.
     #[cfg(test)]
     pub(super) fn with_random(&self, random: &'static dyn SecureRandom) -> Self {
         Self { random, ..*self }

@@ -1,5 +1,5 @@
-//! X25519MLKEM768: two agreements, of which one holds if the other is broken, be it by a quantum computer or
-//! by a fault. The bytes of ML-KEM come first, in shares and in the secret.
+//! X25519MLKEM768: two key agreements, so that one holds if the other is broken by a quantum computer or a
+//! flaw. The bytes of ML-KEM come first, in shares and in the secret.
 
 use rustls::{
     Error, NamedGroup, PeerMisbehaved, ProtocolVersion,
@@ -14,7 +14,7 @@ use super::{
     random::SystemRandom,
 };
 
-/// The hybrid as an offer.
+/// The hybrid as a key agreement group.
 #[derive(Debug)]
 pub(super) struct Hybrid {
     curve: &'static Curve,

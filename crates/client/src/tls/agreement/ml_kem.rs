@@ -1,4 +1,4 @@
-//! ML-KEM-768 (FIPS 203) as a client has it: a key pair of a seed, and what the server encapsulated.
+//! ML-KEM-768 (FIPS 203) for a client: a key pair from a seed, and decapsulation.
 //!
 //! Key pairs are made by libcrux, since aws-lc makes them of random bytes of its own only; it is given
 //! nothing that a peer has a say in. The server's share is read by aws-lc.
@@ -30,7 +30,7 @@ pub(super) fn key_pair(seed: &Seed) -> Result<(Secret, Share), Error> {
 }
 
 impl Secret {
-    /// Returns what the server has encapsulated.
+    /// Returns the secret that the server has encapsulated.
     pub(super) fn open(
         &self,
         ciphertext: &[u8; CIPHERTEXT_BYTES],

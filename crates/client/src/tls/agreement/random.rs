@@ -3,8 +3,7 @@
 
 use rustls::crypto::{GetRandomFailed, SecureRandom};
 
-/// The source of all random bytes of a client's handshakes, but for those that a certificate of its own
-/// needs.
+/// The source of all random bytes in a client's handshakes, except those for its own certificate.
 #[derive(Debug)]
 pub(crate) struct SystemRandom;
 

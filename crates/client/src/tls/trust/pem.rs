@@ -16,7 +16,7 @@ use crate::tls::agreement;
 /// The tag that values of ASN.1 begin with in files that are not PEM.
 const SEQUENCE: u8 = 0x30;
 
-/// The sentences about a text that does not hold what it is read for.
+/// The error messages about a text without the expected content.
 pub(super) struct Sentences {
     empty: &'static str,
     none: &'static str,
@@ -50,7 +50,7 @@ pub(super) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, E
     all(pem, &CERTIFICATE)
 }
 
-/// Reads certificates each of which can be the end of a chain; one at least.
+/// Reads certificates that can be roots; at least one.
 pub(super) fn roots(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let found = certificates(pem)?;
     let mut roots = RootCertStore::empty();
