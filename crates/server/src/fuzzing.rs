@@ -1,5 +1,5 @@
-//! The table of routes, laid open for the fuzz targets in `crates/trials` and the workloads in
-//! `crates/bench`. This is no API: it may change with any version.
+//! The table of routes, exposed to the fuzz targets in `crates/trials` and the workloads in `crates/bench`.
+//! This is no API: it may change with any version.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -18,7 +18,7 @@ pub struct CompiledRoutes(Table<usize>);
 pub enum Routed {
     /// The number of the pattern, and its captures.
     Found(usize, Spans),
-    /// The number of a pattern that would match with a slash added (`true`) or taken away, and its captures.
+    /// The number of a pattern that would match with a slash added (`true`) or removed, and its captures.
     Redirect(usize, Spans, bool),
     /// The options refuse the path.
     Refused,
@@ -31,7 +31,7 @@ pub enum Routed {
 pub struct Spans(Captures);
 
 impl Routes {
-    /// Starts.
+    /// Creates an empty set of routes.
     pub const fn new(options: Segments) -> Self {
         Self(Table::builder(options))
     }
@@ -52,7 +52,7 @@ impl Routes {
         self.0.insert(&route::below(prefix, pattern), value)
     }
 
-    /// Compiles.
+    /// Compiles the routes.
     pub fn build(self) -> CompiledRoutes {
         CompiledRoutes(self.0.build())
     }
@@ -90,13 +90,13 @@ pub fn decoded(raw: &[u8], options: Segments) -> Option<Cow<'_, [u8]>> {
     route::decode(raw, options).ok()
 }
 
-/// Returns where a redirect leads: with a slash added, or taken away.
+/// Returns the target of a redirect: the path with a slash added or removed.
 pub fn location(is_added: bool, path: &[u8], query: Option<&[u8]>, options: Segments) -> Vec<u8> {
     let change = if is_added { SlashChange::Added } else { SlashChange::Removed };
     change.location(path, query, options)
 }
 
-/// Returns true if refusals are told in JSON to a peer whose `accept` has this value.
+/// Returns true if a peer whose `accept` has this value gets errors in JSON.
 pub fn takes_json(accept: &[u8]) -> bool {
     section("accept", accept).is_some_and(|headers| crate::exchange::accept::takes_json(&headers))
 }
@@ -128,7 +128,7 @@ fn section(name: &str, value: &[u8]) -> Option<alula_fields::FieldSection> {
     headers.append(name, value).is_ok().then_some(headers)
 }
 
-/// Returns the client that a field names behind proxies, of which `trusts` tells those that are believed.
+/// Returns the client that a field names behind proxies; `trusts` tells which proxies are trusted.
 pub fn client_behind_proxies(
     field: crate::exchange::forwarded::ClientAddressField,
     value: &[u8],

@@ -1,4 +1,4 @@
-//! Handlers made of the types of other crates.
+//! Adapters from types of other crates to handlers.
 
 #[cfg(feature = "tower")]
 pub(crate) mod tower;

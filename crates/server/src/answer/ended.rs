@@ -8,7 +8,7 @@ use crate::observe::failure::RequestFacts;
 
 /// A request that has ended, as a connection knows it. Times are from the opening of the connection.
 pub(crate) struct EndedRequest<'a> {
-    /// The route that it was handed to, by number.
+    /// The number of its route.
     pub(crate) entry: u32,
     pub(crate) facts: &'a RequestFacts,
     pub(crate) peer: SocketAddr,

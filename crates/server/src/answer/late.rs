@@ -1,4 +1,4 @@
-//! Answers that are given for handlers that have ended.
+//! Answers in place of handlers that have ended.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,7 +15,7 @@ use crate::{
     observe::observing::RequestSpan,
 };
 
-/// An answer whose end the peer had no room for yet.
+/// The rest of an answer for which the peer had no room yet.
 pub(crate) struct LateAnswer(Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>);
 
 impl LateAnswer {
@@ -53,13 +53,13 @@ impl LateAnswer {
         Some(Self(Box::pin(async move { stream.write(&content, true, &mut sent).await })))
     }
 
-    /// Sends on.
+    /// Continues sending.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.0.as_mut().poll(cx).map(drop)
     }
 }
 
-/// Says 500 in place of a head that cannot be sent.
+/// Sends 500 in place of a head that cannot be sent.
 fn refuse(stream: &Stream) -> Result<bool, Error> {
     let mut fields = FieldSection::new();
     fields.push_known(KnownName::DATE, &date::now(), FieldFlags::NONE);

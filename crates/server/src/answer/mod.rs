@@ -13,7 +13,7 @@ use alula_net::{Cause, Error, Fault, Overrun, Phase};
 
 use crate::router::ParamError;
 
-/// An answer that is there as a whole, of a handler that ended with an error.
+/// A complete answer, of a handler that ended with an error.
 ///
 /// Its content is made when it is sent: a problem (RFC 9457) in JSON for peers whose `accept` names JSON,
 /// else text. Allocates, once for itself and for what it is given.
@@ -44,7 +44,7 @@ enum Content {
     Bytes(Vec<u8>),
 }
 
-/// An error of a handler, as the peer gets it.
+/// Converts an error of a handler into the answer for the peer.
 ///
 /// ```
 /// use alula::{Answer, IntoAnswer, Status};
@@ -71,26 +71,25 @@ enum Content {
 )]
 #[doc(alias("IntoResponse", "ResponseError", "Responder"))]
 pub trait IntoAnswer {
-    /// Returns the answer.
+    /// Converts it into an answer.
     fn into_answer(self) -> Answer;
 }
 
 impl Answer {
-    /// Creates an answer whose content says its status in words.
+    /// Creates an answer whose content is the status in words.
     pub fn new(status: Status) -> Self {
         let parts = Parts { status, headers: FieldSection::new(), content: Content::default(), cause: None };
         Self(Box::new(parts))
     }
 
-    /// Says in one sentence what was wrong with the request.
+    /// Sets a sentence about the fault of the request.
     #[must_use]
     pub fn detail(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.0.content = Content::Detail(text.into());
         self
     }
 
-    /// Sends this content, bytes or text, just as it is; its `content-type` is among the
-    /// [headers](Self::header).
+    /// Sets this content, bytes or text, unchanged; its `content-type` is among the [headers](Self::header).
     #[must_use]
     pub fn content(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.0.content = Content::Bytes(bytes.into());
@@ -106,7 +105,7 @@ impl Answer {
         }
     }
 
-    /// Notes what it comes from, for [`on_error`](crate::ServerBuilder::on_error); the peer does not see it.
+    /// Sets the error behind it, for [`on_error`](crate::ServerBuilder::on_error); the peer does not see it.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Error>) -> Self {
         self.0.cause = Some(cause.into());
@@ -118,17 +117,17 @@ impl Answer {
         self.0.status
     }
 
-    /// Returns the fields that were added.
+    /// Returns the added fields.
     pub fn headers(&self) -> &FieldSection {
         &self.0.headers
     }
 
-    /// Returns the fields, to be changed.
+    /// Returns the fields for changes.
     pub fn headers_mut(&mut self) -> &mut FieldSection {
         &mut self.0.headers
     }
 
-    /// Returns the error that it comes from.
+    /// Returns the error behind it.
     pub fn cause(&self) -> Option<&Error> {
         self.0.cause.as_ref()
     }
@@ -195,7 +194,7 @@ impl IntoAnswer for Status {
     }
 }
 
-/// A status, and a sentence for the peer.
+/// Answers with a status, and a sentence for the peer.
 impl<T: Into<Cow<'static, str>>> IntoAnswer for (Status, T) {
     fn into_answer(self) -> Answer {
         Answer::new(self.0).detail(self.1)
@@ -208,7 +207,8 @@ impl IntoAnswer for Infallible {
     }
 }
 
-/// A failure that the peer caused is 4xx, a call to another server that failed 502 or 504, and all else 500.
+/// Answers 4xx for a failure that the peer caused, 502 or 504 for a failed call to another server, and 500
+/// otherwise.
 impl IntoAnswer for Error {
     fn into_answer(self) -> Answer {
         let status = status_of(&self);
@@ -244,7 +244,7 @@ fn status_of(error: &Error) -> Status {
     }
 }
 
-/// 404 for what is not there, 403 for what may not be read, else 500.
+/// Answers 404 for a missing file, 403 for one without permission, and 500 otherwise.
 impl IntoAnswer for io::Error {
     fn into_answer(self) -> Answer {
         match status_of_io(self.kind()) {
@@ -262,7 +262,7 @@ fn status_of_io(kind: io::ErrorKind) -> Status {
     }
 }
 
-/// A field that the handler would have sent.
+/// Answers for a field that the handler could not send.
 impl IntoAnswer for FieldError {
     fn into_answer(self) -> Answer {
         Error::from(self).into_answer()
@@ -321,8 +321,8 @@ impl<T: Into<Cow<'static, str>>> From<(Status, T)> for Answer {
     }
 }
 
-/// An error of Alula's calls is answered as it is without the box; all others are 500, and the peer does not
-/// see what they are.
+/// Answers errors of Alula's calls as without the box, and all others with 500, without showing them to the
+/// peer.
 impl IntoAnswer for Box<dyn StdError + Send + Sync> {
     fn into_answer(self) -> Answer {
         let answer = unboxed::<Error>(self).or_else(unboxed::<ParamError>).or_else(unboxed::<FieldError>);
@@ -332,7 +332,7 @@ impl IntoAnswer for Box<dyn StdError + Send + Sync> {
     }
 }
 
-/// Converts an error to its answer, if it is of this type.
+/// Converts an error to its answer, if it has this type.
 fn unboxed<E: StdError + IntoAnswer + 'static>(
     error: Box<dyn StdError + Send + Sync>,
 ) -> Result<Answer, Box<dyn StdError + Send + Sync>> {

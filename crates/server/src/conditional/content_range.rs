@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, ops::Range};
 
-/// The longest: three numbers of twenty digits, and what divides them.
+/// The most bytes: three numbers of twenty digits, and the separators.
 const BYTES_MAX: usize = "bytes -/".len() + 3 * 20;
 
 /// The value of a `content-range` field: a part and the length of the whole, or the length alone. Allocates
@@ -21,12 +21,12 @@ pub struct ContentRange {
 }
 
 impl ContentRange {
-    /// Writes the place of a part, which is not empty, in content of `length` bytes.
+    /// Writes the place of a non-empty part in content of `length` bytes.
     pub fn of(part: Range<u64>, length: u64) -> Self {
         Self::written(format_args!("bytes {}-{}/{length}", part.start, part.end.saturating_sub(1)))
     }
 
-    /// Writes the length of content of which nothing was sent, for 416 (RFC 9110 §15.5.17).
+    /// Writes the length of content that was not sent, for 416 (RFC 9110 §15.5.17).
     pub fn unsatisfied(length: u64) -> Self {
         Self::written(format_args!("bytes */{length}"))
     }

@@ -1,16 +1,16 @@
-//! Entity-tags: how they are written, and the two ways in which they are compared (RFC 9110 §8.8.3).
+//! Entity-tags: their syntax, and their two comparisons (RFC 9110 §8.8.3).
 
-/// Returns true if both are strong and the same (RFC 9110 §8.8.3.2).
+/// Returns true if both are strong and equal (RFC 9110 §8.8.3.2).
 pub(super) fn is_strong_match(one: &[u8], other: &[u8]) -> bool {
     one == other && !one.starts_with(b"W/")
 }
 
-/// Returns true if both are the same but for weakness (RFC 9110 §8.8.3.2).
+/// Returns true if both are equal apart from weakness (RFC 9110 §8.8.3.2).
 pub(super) fn is_weak_match(one: &[u8], other: &[u8]) -> bool {
     one.strip_prefix(b"W/").unwrap_or(one) == other.strip_prefix(b"W/").unwrap_or(other)
 }
 
-/// The entity-tags of a list, up to the first thing that is none (RFC 9110 §8.8.3).
+/// The entity-tags of a list, up to the first invalid one (RFC 9110 §8.8.3).
 pub(super) struct Tags<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Tags<'a> {
@@ -31,7 +31,7 @@ impl<'a> Iterator for Tags<'a> {
     }
 }
 
-/// Returns true for a byte that may stand between the quotes: `etagc`.
+/// Returns true for a byte that is allowed between the quotes: `etagc`.
 const fn is_etag_byte(byte: u8) -> bool {
     matches!(byte, 0x21 | 0x23..=0x7e | 0x80..=0xff)
 }

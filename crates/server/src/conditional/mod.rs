@@ -1,5 +1,5 @@
-//! Conditional requests and ranges (RFC 9110 §13, §14) as functions, for handlers of anything: files,
-//! objects, tables.
+//! Conditional requests and ranges (RFC 9110 §13, §14) as functions, for files, objects, tables or other
+//! resources.
 //!
 //! [`evaluate`] decides whether a request is carried out at all; it is for every method. [`select`] decides in addition which part
 //! of a representation an answer to GET or HEAD carries. Both read the fields of the request and what the

@@ -7,8 +7,7 @@ use alula_net::Error;
 use super::content_range::ContentRange;
 use crate::connection::scratch::Scratch;
 
-/// The heads of the parts and the line that ends them, written before anything is sent so that the length can
-/// be stated.
+/// The heads of the parts and the closing line, written in advance so that the length can be stated.
 ///
 /// The content is each head with its part, then the last line.
 ///
@@ -67,7 +66,7 @@ impl Multipart {
         self.content_length
     }
 
-    /// Returns the head of the part at this place; nothing behind the last.
+    /// Returns the head of the part at this place; nothing after the last.
     pub fn head(&self, index: usize) -> &[u8] {
         let start = index.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before));
         let place = start.zip(self.ends.get(index));
@@ -84,7 +83,7 @@ fn push(text: &mut Vec<u8>, pieces: &[&[u8]]) {
     pieces.iter().for_each(|piece| text.extend_from_slice(piece));
 }
 
-/// Makes the line that divides parts, of random digits, so that no content can be made to hold it.
+/// Creates a boundary of random digits, which no content can be made to contain.
 fn boundary() -> Result<[u8; 32], Error> {
     let (mut chance, mut text) = ([0; 16], [0; 32]);
     getrandom::fill(&mut chance).map_err(|_| Error::usage("the system has no random numbers"))?;

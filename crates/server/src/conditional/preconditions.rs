@@ -1,4 +1,4 @@
-//! Evaluates the preconditions of a request (RFC 9110 §13.2), and whether its range counts.
+//! Evaluates the preconditions of a request (RFC 9110 §13.2), and whether its range is used.
 
 use std::time::SystemTime;
 
@@ -12,11 +12,11 @@ use super::{
 /// The outcome of the conditions of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// The request is carried out as if it had no conditions.
+    /// The request is carried out as without conditions.
     Proceed,
-    /// The client has the present representation already: 304 (RFC 9110 §15.4.5). For GET and HEAD only.
+    /// The client has the current representation: 304 (RFC 9110 §15.4.5). For GET and HEAD only.
     NotModified,
-    /// The state is not the one that the client means: 412 (RFC 9110 §15.5.13).
+    /// The current state differs from the expected one: 412 (RFC 9110 §15.5.13).
     Failed,
 }
 
@@ -51,7 +51,7 @@ pub fn evaluate(method: &str, headers: &FieldSection, now: &Validators<'_>) -> V
     }
 }
 
-/// Returns true if a field of this name belongs to a condition or asks for a range.
+/// Returns true if a field of this name is a condition or asks for a range.
 pub(crate) fn is_condition(name: KnownName) -> bool {
     matches!(
         name,
@@ -89,15 +89,15 @@ fn is_news(headers: &FieldSection, now: &Validators<'_>, is_read: bool) -> bool 
     }
 }
 
-/// Returns the value of `range`, if it counts (step 5 of RFC 9110 §13.2.2). Several fields of this name count
-/// as none.
+/// Returns the value of `range`, if it is used (step 5 of RFC 9110 §13.2.2). Several fields of this name
+/// count as none.
 pub(super) fn due_range<'f>(headers: &'f FieldSection, now: &Validators<'_>) -> Option<&'f [u8]> {
     let mut given = headers.get_all(KnownName::RANGE);
     let (range, None) = (given.next()?, given.next()) else { return None };
     is_range_due(headers, now).then_some(range)
 }
 
-/// Returns true if `if-range` is not there, or names the present state, strongly (RFC 9110 §13.1.5).
+/// Returns true if `if-range` is absent, or strongly matches the current state (RFC 9110 §13.1.5).
 fn is_range_due(headers: &FieldSection, now: &Validators<'_>) -> bool {
     let mut given = headers.get_all(KnownName::IF_RANGE);
     // If there are several fields, none names the one state that the range is meant for: the whole is sent.
@@ -111,7 +111,7 @@ fn is_range_due(headers: &FieldSection, now: &Validators<'_>) -> bool {
     now.is_date_strong && parse_date(value).is_some_and(|date| now.modified == Some(date))
 }
 
-/// Returns true if the field names this entity-tag, or is `*`, which any state that exists is (RFC 9110
+/// Returns true if the field names this entity-tag, or is `*`, which matches any existing state (RFC 9110
 /// §13.1.1, §13.1.2).
 fn is_named(
     headers: &FieldSection,
@@ -125,7 +125,7 @@ fn is_named(
     })
 }
 
-/// Returns the one date of this name; several dates, or what is no date, count as none (RFC 9110 §13.1.3,
+/// Returns the one date of this name; several dates, or an invalid one, count as none (RFC 9110 §13.1.3,
 /// §13.1.4).
 fn date(headers: &FieldSection, name: KnownName) -> Option<SystemTime> {
     let mut given = headers.get_all(name);

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-/// The number of ranges above which a request is answered with the whole representation: readers of documents
-/// and media ask for a handful, and many small ones cost far more than they bring (RFC 9110 §17.15).
+/// The number of ranges above which a request gets the whole representation: readers of documents and media
+/// ask for few, and many small ones cost far more than they bring (RFC 9110 §17.15).
 pub const RANGES_MAX: usize = 32;
 
 /// The parts to send.
@@ -18,21 +18,21 @@ pub(super) enum Wanted {
     One(Range<u64>),
     /// Several parts, in the order in which they were asked for; none is empty.
     Many(Vec<Range<u64>>),
-    /// Parts that are not there (416).
+    /// No part exists (416).
     None,
 }
 
-/// A range as it is written (RFC 9110 §14.1.2).
+/// A range in its syntax (RFC 9110 §14.1.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Spec {
     /// `first-last` or `first-`.
     From(u64, Option<u64>),
-    /// `-length`: the end of the file.
+    /// `-length`: the end of the representation.
     Last(u64),
 }
 
-/// Returns what a `range` field asks for of a representation of so many bytes. Allocates for several ranges
-/// only.
+/// Returns the parts that a `range` field requests of a representation with so many bytes. Allocates for
+/// several ranges only.
 pub(super) fn wanted(field: &[u8], length: u64) -> Wanted {
     let Some(set) = byte_ranges(field) else { return Wanted::Whole };
     // An invalid `range` may be ignored (RFC 9110 §14.2): the whole is of more use than a refusal.
@@ -49,14 +49,14 @@ pub(super) fn wanted(field: &[u8], length: u64) -> Wanted {
     if bytes >= length { Wanted::Whole } else { Wanted::Many(parts) }
 }
 
-/// Returns the ranges of `bytes=…`; other units are not known here (RFC 9110 §14.1, §14.2).
+/// Returns the ranges of `bytes=…`; other units are not supported (RFC 9110 §14.1, §14.2).
 fn byte_ranges(field: &[u8]) -> Option<&[u8]> {
     let equals = field.iter().position(|byte| *byte == b'=')?;
     let (unit, set) = field.split_at(equals);
     unit.eq_ignore_ascii_case(b"bytes").then(|| &set[1..])
 }
 
-/// Returns true if every range is well-formed, and there is one at least but not too many.
+/// Returns true if every range is valid, and there is at least one but not too many.
 fn is_valid(set: &[u8]) -> bool {
     let mut count = 0;
     for spec in specs(set) {
@@ -68,21 +68,21 @@ fn is_valid(set: &[u8]) -> bool {
     count > 0
 }
 
-/// Returns the elements of the list, empty ones left out (RFC 9110 §5.6.1.2); `None` stands for one that is
-/// not well-formed.
+/// Returns the elements of the list without empty ones (RFC 9110 §5.6.1.2); `None` stands for one that is not
+/// well-formed.
 fn specs(set: &[u8]) -> impl Iterator<Item = Option<Spec>> {
     let elements = set.split(|byte| *byte == b',').map(alula_fields::bytes::trim);
     elements.filter(|element| !element.is_empty()).map(Spec::parse)
 }
 
-/// Returns a single part; the whole content if it is empty, since no `content-range` can name an empty part.
+/// Returns a single part; the whole content if it is empty, since `content-range` cannot name an empty part.
 fn one(part: Range<u64>) -> Wanted {
     if part.is_empty() { Wanted::Whole } else { Wanted::One(part) }
 }
 
 impl Spec {
-    /// Parses an `int-range` or `suffix-range` (RFC 9110 §14.1.2); a last position before the first is not
-    /// valid.
+    /// Parses an `int-range` or `suffix-range` (RFC 9110 §14.1.2); a last position before the first is
+    /// invalid.
     fn parse(text: &[u8]) -> Option<Self> {
         let dash = text.iter().position(|byte| *byte == b'-')?;
         match (&text[..dash], &text[dash + 1..]) {
@@ -95,7 +95,7 @@ impl Spec {
         }
     }
 
-    /// Returns the bytes that the range stands for; `None` if it cannot be satisfied.
+    /// Returns the bytes of the range; `None` if it cannot be satisfied.
     fn part(self, length: u64) -> Option<Range<u64>> {
         match self {
             Self::From(first, last) => {
@@ -109,7 +109,7 @@ impl Spec {
     }
 }
 
-/// Digits, however many: a position past any file is past the end of this one too.
+/// Parses any number of digits: a position past any representation is past the end of this one too.
 fn number(digits: &[u8]) -> Option<u64> {
     let value = |digit: &u8| digit.is_ascii_digit().then(|| u64::from(digit - b'0'));
     // A number of any length is valid: one over 64 bits lies behind the end of every content.

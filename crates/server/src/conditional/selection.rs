@@ -11,16 +11,16 @@ use super::{
     validators::Validators,
 };
 
-/// The answer that a request for a representation gets.
+/// The answer to a request for a representation.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Selection {
     /// 200 with all of it.
     Whole,
-    /// 206 with one part, which is not empty (RFC 9110 §15.3.7.1).
+    /// 206 with one non-empty part (RFC 9110 §15.3.7.1).
     Part(Range<u64>),
-    /// 206 with several parts in the order in which they were asked for, none of them empty, shorter together
-    /// than the whole (RFC 9110 §15.3.7.2).
+    /// 206 with several non-empty parts in the requested order, together shorter than the whole (RFC 9110
+    /// §15.3.7.2).
     Parts(Vec<Range<u64>>),
     /// 304 (RFC 9110 §15.4.5).
     NotModified,
@@ -30,8 +30,7 @@ pub enum Selection {
     RangeNotSatisfiable,
 }
 
-/// Evaluates the conditions of a request and its range against the present representation, which has `length`
-/// bytes.
+/// Evaluates the conditions and the range of a request against the current representation of `length` bytes.
 ///
 /// The range counts for GET alone (RFC 9110 §14.2), and is ignored when it is malformed, of another unit than
 /// `bytes`, or asks for more in pieces than the whole would be, or for more than

@@ -4,8 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use alula_fields::{FieldSection, KnownName};
 
-/// The validators of the representation that a request is about: an entity-tag, a date of change, both or
-/// neither.
+/// The validators of a representation: an entity-tag, a date of change, both or neither.
 ///
 /// ```
 /// use alula::conditional::Validators;
@@ -23,17 +22,17 @@ pub struct Validators<'a> {
 }
 
 impl<'a> Validators<'a> {
-    /// Makes the validators of a resource that has no representation now: nothing is stored under its name.
+    /// Creates the validators of a resource without a representation: nothing is stored under its name.
     pub const fn absent() -> Self {
         Self { exists: false, etag: None, modified: None, is_date_strong: false }
     }
 
-    /// Makes the validators of a representation of which nothing else is known.
+    /// Creates the validators of a representation without tag and date.
     pub const fn present() -> Self {
         Self { exists: true, ..Self::absent() }
     }
 
-    /// Makes the validators that an answer states by its own fields.
+    /// Creates the validators in the fields of an answer.
     pub(crate) fn stated(headers: &'a FieldSection) -> Self {
         let mut validators = Self::present();
         if let Some(etag) = headers.get(KnownName::ETAG) {
@@ -45,21 +44,21 @@ impl<'a> Validators<'a> {
         }
     }
 
-    /// Takes an entity-tag as it is sent, with its quotes, and `W/` in front if it is weak (RFC 9110 §8.8.3).
+    /// Sets an entity-tag in its sent form, with quotes, and `W/` in front if it is weak (RFC 9110 §8.8.3).
     pub fn etag<T: AsRef<[u8]> + ?Sized>(self, etag: &'a T) -> Self {
         Self { etag: Some(etag.as_ref()), ..self }
     }
 
-    /// Takes the time of the last change, which counts in whole seconds, as `last-modified` tells it; one
-    /// from before 1970 counts as none.
+    /// Sets the time of the last change, in whole seconds as in `last-modified`; a time before 1970 counts as
+    /// none.
     pub fn modified(self, modified: SystemTime) -> Self {
         let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH).ok();
         let whole = |since: Duration| SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs());
         Self { modified: since_epoch.map(whole), ..self }
     }
 
-    /// Sets whether the date alone tells every state from every other (RFC 9110 §8.8.2.2), as it does for
-    /// what cannot change twice within a second: then `if-range` may name it. False unless set.
+    /// Sets whether the date alone distinguishes all states (RFC 9110 §8.8.2.2), because the resource cannot
+    /// change twice within a second: then `if-range` may use it. False unless set.
     pub const fn strong_date(self, is_strong: bool) -> Self {
         Self { is_date_strong: is_strong, ..self }
     }

@@ -1,4 +1,4 @@
-//! The target that a connection hands its requests to: a handler, or the routes of a router.
+//! The target of a connection's requests: a handler, or the routes of a router.
 
 use std::{any::Any, marker::PhantomData, sync::Arc};
 
@@ -12,25 +12,25 @@ use crate::{
     observe::failure::RequestFacts,
 };
 
-/// The number of no route.
+/// The number that stands for no route.
 pub(crate) const NO_ENTRY: u32 = u32::MAX;
 
-/// The notes on a request that are taken before its handler is called.
+/// The facts of a request that are recorded before its handler is called.
 pub(crate) struct Notes<'a> {
     /// The number of its route.
     pub(crate) entry: &'a mut u32,
-    /// The facts for hooks, where there are any.
+    /// The facts for hooks, if there are any hooks.
     pub(crate) facts: Option<&'a mut RequestFacts>,
 }
 
 /// Begins to answer requests.
 pub(crate) trait Endpoint: Send + Sync {
-    /// Begins to answer a request: its future is made and not polled yet. The box that `within` holds from
+    /// Begins to answer a request: creates its future without polling it. The box that `within` holds from
     /// the request before is used again if it fits. The number of its route is noted as soon as that is
     /// known, so that it stands there after a panic as well. Returns the answer where no handler was called.
     fn begin(&self, exchange: Exchange, within: &mut Option<Running>, notes: Notes<'_>) -> Option<Answer>;
 
-    /// Lends a box for the future of a request, if there is one handler for all requests.
+    /// Lends a box for the future of a request, if one handler answers all requests.
     fn lend(&self) -> Option<Running>;
 
     /// Returns true if one handler answers all requests, so that every box fits.
@@ -38,7 +38,7 @@ pub(crate) trait Endpoint: Send + Sync {
         false
     }
 
-    /// Returns true if somebody sees requests end.
+    /// Returns true if hooks see the ends of requests.
     fn sees_ends(&self) -> bool {
         false
     }
@@ -54,14 +54,13 @@ pub(crate) trait Endpoint: Send + Sync {
         let _ = request;
     }
 
-    /// Returns the program of a connection, which is asked for once, if its exchanges have something in
-    /// common.
+    /// Returns the program of a connection, called once, if its exchanges share something.
     fn app(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         None
     }
 }
 
-/// Becomes what a server serves: a [`Handler`], or [`Routes`](crate::Routes).
+/// Converts into the endpoint of a server: a [`Handler`], or [`Routes`](crate::Routes).
 #[diagnostic::on_unimplemented(
     message = "a server cannot serve `{Self}`",
     note = "build a `Router` first: `serve(router.build()?)`",

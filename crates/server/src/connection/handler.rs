@@ -27,17 +27,16 @@ use crate::{
     note = "`Folder`, `Health` and `Metrics` hand their handlers out, as in `get(folder.handler())`"
 )]
 pub trait Handler<S = ()>: Send + Sync + 'static {
-    /// An error of a handler.
+    /// The error type of the handler.
     type Error: IntoAnswer;
 
-    /// The work of one request.
+    /// The future of one request.
     type Future: Future<Output = Result<Sent, Self::Error>> + Send + 'static;
 
     /// Begins to answer a request. A panic here is answered like one of the future.
     fn call(&self, exchange: Exchange<S>) -> Self::Future;
 
-    /// Runs the handler in a task of its own for each request, as [`Route::spawned`](crate::Route::spawned)
-    /// does for a route.
+    /// Runs the handler in a task for each request, like [`Route::spawned`](crate::Route::spawned).
     ///
     /// Without it the handlers of one connection of HTTP/2 run in its task, one after another: eight that
     /// block for 100 ms take 800. Spawn what computes for more than a millisecond, or blocks; what waits for

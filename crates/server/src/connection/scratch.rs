@@ -1,4 +1,4 @@
-//! Buffers lent per thread and given back.
+//! Buffers that a thread lends and takes back.
 //!
 //! A buffer goes back to the thread on which it is dropped. Buffers in use are not counted: what a peer can
 //! make a handler hold in one is the handler's to bound, with [`Exchange::reserve`](crate::Exchange::reserve)
@@ -10,7 +10,7 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
-/// The spare buffers of a thread: as many as a handler is likely to use at once, for a few handlers.
+/// The spare buffers of a thread: enough for a few handlers.
 const SPARES_MAX: usize = 16;
 
 /// The capacity above which a buffer is freed: JSON and events are a few KiB. A thread keeps 1 MiB at most.
@@ -20,7 +20,7 @@ thread_local! {
     static SPARES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A growing buffer, empty when lent, whose memory is used again when it is dropped.
+/// A growing buffer, empty when lent, whose memory is reused after it is dropped.
 ///
 /// A thread keeps 16 spare buffers of up to 64 KiB each. Lending and giving back allocate nothing once the
 /// thread has as many as are in use at once. May be held across `await` and dropped on another thread.
@@ -44,9 +44,8 @@ impl Scratch {
         Self(SPARES.try_with(|spares| spares.borrow_mut().pop()).ok().flatten().unwrap_or_default())
     }
 
-    /// Lends an empty buffer of at most so many bytes of capacity, or a new one without memory: for what is
-    /// held for long, such as while a content arrives, in which a long buffer would be held for a short text.
-    /// It may grow beyond that.
+    /// Lends an empty buffer of at most so many bytes of capacity, or a new one: for buffers that are held
+    /// long, such as while content arrives. It may grow beyond that.
     pub fn lend_within(capacity_max: usize) -> Self {
         let fitting = |spares: &RefCell<Vec<Vec<u8>>>| {
             let mut spares = spares.borrow_mut();
@@ -101,7 +100,7 @@ impl AsRef<[u8]> for Scratch {
     }
 }
 
-/// Shows the length only: the content may be a secret.
+/// Shows the length only, because the content may be a secret.
 impl fmt::Debug for Scratch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Scratch({} bytes)", self.0.len())

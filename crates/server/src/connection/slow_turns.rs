@@ -1,5 +1,5 @@
-//! Handlers that hold up the task of their connection of HTTP/2, in which the handlers of its other requests
-//! run one after another.
+//! Slow handlers that block the task of their HTTP/2 connection, in which the handlers of its other requests
+//! run too.
 //!
 //! Rule 1: nothing is measured unless somebody would hear of it.
 //! Rule 2: the clock is read once for a turn in which handlers ran. Only after a turn that was slow, and in
@@ -13,13 +13,13 @@ use std::{
 
 use alula_machine::Time;
 
-/// The time of a turn from which it is slow: pings, and what other handlers are woken for, wait as long.
+/// The duration from which on a turn is slow: pings and other handlers wait for so long.
 const SLOW: Duration = Duration::from_millis(10);
 
-/// The number of slow turns of a route at which that is told, once.
+/// The number of slow turns at which a route is reported, once.
 const TOLD_AT: u8 = 3;
 
-/// The handlers that are timed one by one after a slow turn of several routes.
+/// The number of handlers that are timed individually after a slow turn with several routes.
 const TIMED_ONE_BY_ONE: u8 = 64;
 
 /// The slow turns of the routes of a server.
@@ -27,7 +27,7 @@ const TIMED_ONE_BY_ONE: u8 = 64;
 pub(crate) struct SlowTurns(Mutex<Vec<(u32, u8)>>);
 
 impl SlowTurns {
-    /// Counts a slow turn of a route; true for the one at which that is to be told.
+    /// Counts a slow turn of a route; returns true for the one to report.
     #[cold]
     fn count(&self, route: u32) -> bool {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,23 +52,23 @@ enum Ran {
 /// The clock of the turns of one connection.
 pub(crate) struct TurnClock {
     is_on: bool,
-    /// The time up to which all is accounted for.
+    /// The time up to which all time is attributed.
     from: Time,
     ran: Ran,
-    /// The number of handlers that are still timed one by one.
+    /// The number of handlers that are still timed individually.
     one_by_one: u8,
 }
 
-/// A route whose handlers are told of, by number, and how long they took of the last turn.
+/// A route with slow handlers, by number, and their time in the last turn.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct SlowRoute {
     pub(crate) route: u32,
     pub(crate) took: Duration,
 }
 
-/// The sentence about handlers that hold up their connections.
+/// The message about handlers that block their connections.
 pub(crate) struct SlowTurnsTold<'a> {
-    /// The pattern of the route; none for the handler of a whole server, and for those beside the routes.
+    /// The pattern of the route; none for the handler of a whole server, or for handlers outside of routes.
     pub(crate) route: Option<&'a str>,
     pub(crate) took: Duration,
 }
@@ -101,7 +101,7 @@ impl TurnClock {
         self.is_on
     }
 
-    /// Begins a turn at this time, or where the last measurement ended if that is later.
+    /// Begins a turn at this time, or at the end of the last measurement if that is later.
     pub(crate) fn begin_turn(&mut self, began: Time) {
         self.from = self.from.max(began);
     }

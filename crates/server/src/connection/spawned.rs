@@ -1,4 +1,4 @@
-//! Work of requests in tasks of their own.
+//! Requests that run in tasks of their own.
 
 use std::{future::poll_fn, mem::replace, panic::resume_unwind, task::Poll};
 
@@ -8,7 +8,7 @@ use tokio::task::AbortHandle;
 
 use crate::answer::{Answer, IntoAnswer};
 
-/// Runs the work of a request in a task, which is aborted when the future is dropped.
+/// Runs a request in a task, which is aborted when the future is dropped.
 pub(crate) async fn in_own_task<E: IntoAnswer>(
     work: impl Future<Output = Result<Sent, E>> + Send + 'static,
 ) -> Result<Sent, Answer> {
@@ -27,7 +27,7 @@ pub(crate) async fn in_own_task<E: IntoAnswer>(
     }
 }
 
-/// Puts the task that awaits it at the end of its worker's queue, and wakes another worker.
+/// Puts the awaiting task at the end of its worker's queue, and wakes another worker.
 ///
 /// A task that was just spawned is the next of the worker that spawned it: no other worker takes it or is
 /// woken, and while it computes nobody may be looking at the sockets. Another that is awake takes what is
@@ -45,7 +45,7 @@ async fn requeued() {
     .await;
 }
 
-/// Ends a task when it is dropped.
+/// Aborts a task when it is dropped.
 struct EndsWithMe(AbortHandle);
 
 impl Drop for EndsWithMe {

@@ -1,4 +1,4 @@
-//! The task of one connection: takes requests, runs their handlers, writes once per turn.
+//! The task of one connection: takes requests, runs their handlers, and writes once in each turn.
 
 use std::{
     pin::Pin,
@@ -22,10 +22,10 @@ use crate::{
     observe::{observing::ConnectionSpan, reporting::Reporter},
 };
 
-/// The time that a connection that was used before may take to read what has arrived when the server stops.
+/// The time in which a used connection may read arrived bytes when the server stops.
 const LAST_READ: Duration = Duration::from_millis(10);
 
-/// The time that the peer may take to close its side once the server stops, or has made room.
+/// The time in which the peer may close its side after the server stops, or has made room.
 const LINGER_AT_STOP: Duration = Duration::from_millis(500);
 
 pin_project! {
@@ -40,33 +40,32 @@ pin_project! {
 struct Serving {
     conn: Arc<Conn>,
     slots: Slots,
-    /// The bytes that the slots hold, and the count of slots and bytes of futures for which that was
-    /// charged.
+    /// The bytes that the slots hold, and the sizes for which they were charged.
     held: (Measure, Option<Reservation>),
     incoming: Requests,
     cancelled: Vec<StreamName>,
     scheme: SchemeSource,
-    /// The finder of the clients of requests, if the peer is a proxy that is believed.
+    /// The finder of clients of requests, if the peer is a trusted proxy.
     clients: Option<ForwardedSource>,
     registration: Registration,
-    /// The peer has not introduced itself yet.
+    /// The peer has not sent its preface or first request.
     is_handshake: bool,
-    /// The time from which it takes no more requests, because the server stops.
+    /// The time from which no more requests are taken, because the server stops.
     drains_at: Time,
     stop: Stop,
-    /// The time at which the timer fires, or did.
+    /// The time for which the timer is set.
     timer_at: Time,
     end: End,
     _span: ConnectionSpan,
 }
 
-/// The answer of the task to the stop of the server.
+/// The reaction of the task to the stop of the server.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Stop {
     NotYet,
-    /// The task waits for what has arrived, or for the first request.
+    /// The task waits for arrived bytes, or for the first request.
     Heard,
-    /// The peer has been told.
+    /// The peer was told.
     Told,
 }
 
@@ -74,10 +73,10 @@ enum Stop {
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum End {
     NotYet,
-    /// The connection ends to make room: nobody waits for the peer to close its side.
+    /// The connection ends to make room, without waiting for the peer to close its side.
     MakesRoom,
-    /// The connection has ended. Bytes that the peer still sends are read and dropped, so that the peer sees
-    /// our FIN and what came before.
+    /// The connection has ended, and reads what the peer still sends. Bytes that the peer still sends are
+    /// read and dropped, so that the peer sees our FIN and what came before.
     Lingers {
         since: Instant,
         bytes_left: u64,
@@ -120,7 +119,7 @@ impl Serve {
 }
 
 impl Serving {
-    /// Turns and handlers, until there is nothing more to do. Ready when the connection has ended.
+    /// Runs turns and handlers until there is nothing more to do. Ready when the connection has ended.
     fn poll_turns(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let turn = self.conn.turn_of_server(&mut self.incoming, &mut self.cancelled, cx);
@@ -155,15 +154,15 @@ impl Serving {
         }
     }
 
-    /// Begins to answer what a peer of HTTP/1.1 has sent ahead, as long as each answer is whole before the
-    /// next request is looked at.
+    /// Begins to answer requests that a peer of HTTP/1.1 has sent ahead, each after a complete answer to the
+    /// one before.
     fn start_sent_ahead(&mut self) {
         while let Some(incoming) = self.conn.next_request() {
             start(&mut self.slots, &self.conn, incoming, (self.scheme, self.clients.as_ref()));
         }
     }
 
-    /// Charges what handlers hold that were not done at once. They are not told how much that is, so it
+    /// Charges the memory of handlers that did not finish at once. They are not told how much that is, so it
     /// cannot be refused to them.
     #[inline]
     fn charge_slots(&mut self, measure: Measure) {
@@ -173,8 +172,8 @@ impl Serving {
         }
     }
 
-    /// Does what the listener asks, after what has arrived was read. Ready when the connection is to end at
-    /// once.
+    /// Follows a request of the listener, after arrived bytes were read. Ready when the connection is to end
+    /// at once.
     #[inline]
     fn poll_asked(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let asked = self.registration.poll_asked(cx);
@@ -193,7 +192,7 @@ impl Serving {
         Poll::Pending
     }
 
-    /// Ends the connection if it holds much of the memory and does not get on. Nobody waits for its peer
+    /// Ends the connection if it holds much of the memory and makes no progress. Nobody waits for its peer
     /// then.
     #[cold]
     fn poll_get_on(&mut self) -> Poll<()> {
@@ -205,7 +204,7 @@ impl Serving {
         Poll::Ready(())
     }
 
-    /// Ends the connection if no request is under way: at once if there was none ever.
+    /// Ends the connection if no request is in progress; at once if it never had one.
     #[cold]
     fn poll_make_room(&mut self) -> Poll<()> {
         if self.is_handshake {
@@ -224,7 +223,7 @@ impl Serving {
         Poll::Pending
     }
 
-    /// Notes what is left to do, and takes no more requests once that is due.
+    /// Records the remaining work, and takes no more requests once the stop is due.
     #[cold]
     fn stop_in_time(&mut self) {
         self.registration.note_requests_left(self.conn.streams_held());
@@ -233,7 +232,7 @@ impl Serving {
         }
     }
 
-    /// Takes no more requests, now or after what had arrived when the server stopped was read.
+    /// Takes no more requests, now or after arrived bytes were read.
     fn drain_when_due(&mut self) {
         let now = self.conn.time();
         if self.stop == Stop::NotYet {
@@ -248,9 +247,9 @@ impl Serving {
         }
     }
 
-    /// Returns the time until which a request that is not read yet is still taken. A connection that was used
-    /// over HTTP/2 needs no such time: requests that are on their way when the peer learns of the stop are
-    /// served in any case (RFC 9113 §6.8).
+    /// Returns the time until which an unread request is still taken. A connection that was used over HTTP/2
+    /// needs no such time: requests that are on their way when the peer learns of the stop are served in any
+    /// case (RFC 9113 §6.8).
     fn last_read_ends(&self, now: Time) -> Time {
         let last_read = now.saturating_add(LAST_READ);
         match (self.conn.is_used(), self.conn.version()) {
@@ -260,8 +259,8 @@ impl Serving {
         }
     }
 
-    /// Sleeps no longer than to this time of the connection. The timer moves only when it must fire earlier,
-    /// or has; else it knows this task already, which is always the same.
+    /// Sets the timer to this time of the connection, if that is earlier. The timer moves only when it must
+    /// fire earlier, or has; else it knows this task already, which is always the same.
     fn set_timer(&mut self, mut timer: Pin<&mut Sleep>, at: Time, cx: &mut Context<'_>) {
         if at == Time::FAR || (at >= self.timer_at && !timer.is_elapsed()) {
             return;
@@ -273,7 +272,7 @@ impl Serving {
         }
     }
 
-    /// Says goodbye. Ready when the peer need not be waited for.
+    /// Ends the connection properly. Ready when the peer need not be waited for.
     fn poll_end(&mut self, timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
         self.slots.clear(&self.conn);
         self.registration.note_requests_left(0);
@@ -313,7 +312,7 @@ impl Serving {
     }
 }
 
-/// Begins to answer a request, whose client is noted if the peer is a proxy that is believed.
+/// Begins to answer a request, and records its client if the peer is a trusted proxy.
 #[inline]
 fn start(
     slots: &mut Slots,

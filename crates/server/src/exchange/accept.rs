@@ -1,9 +1,9 @@
-//! The media types that a peer takes (RFC 9110 §12.5.1), as far as refusals ask for them.
+//! The media types that a peer accepts (RFC 9110 §12.5.1), as far as errors depend on them.
 
 use alula_fields::{FieldSection, KnownName, parameters};
 
-/// Returns true if `accept` names JSON, or a media type that is written in it, with a weight that is not 0. A
-/// range such as `*/*` names nothing: people who type an address get text.
+/// Returns true if `accept` names JSON, or a media type based on it, with a weight above 0. A range such as
+/// `*/*` names nothing: people who type an address get text.
 pub(crate) fn takes_json(headers: &FieldSection) -> bool {
     let mut ranges = headers.get_all(KnownName::ACCEPT).flat_map(parameters::elements);
     ranges.any(|range| is_json(parameters::main(range)) && parameters::weight(range) != Some(0))

@@ -1,4 +1,4 @@
-//! Content of requests in JSON, as its media type says.
+//! Requests with content in JSON, by their media type.
 
 use alula_fields::{KnownName, parameters};
 use alula_net::{Cause, Error, Phase, Retry};
@@ -6,7 +6,7 @@ use serde_core::de::DeserializeOwned;
 
 use crate::exchange::{Exchange, accept::is_json, request::Request};
 
-/// The media type that is asked for.
+/// The expected media type.
 const JSON: &str = "application/json";
 
 impl<S> Exchange<S> {
@@ -42,7 +42,8 @@ impl<S> Exchange<S> {
         self.body().json().await
     }
 
-    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes; else as [`json`](Self::json).
+    /// Reads all that is left of the content as JSON, up to `bytes_max` bytes; otherwise like
+    /// [`json`](Self::json).
     ///
     /// # Errors
     /// As [`json`](Self::json).
@@ -52,7 +53,7 @@ impl<S> Exchange<S> {
     }
 }
 
-/// Checks that the content of a request is said to be JSON, and nothing else.
+/// Checks that the media type of a request is JSON.
 fn check(request: &Request) -> Result<(), Error> {
     let mut types = request.headers().get_all(KnownName::CONTENT_TYPE);
     if types.next().is_some_and(|value| is_json(parameters::main(value))) && types.next().is_none() {

@@ -1,4 +1,4 @@
-//! The exchange that a handler is given: a request and the right to answer it.
+//! The exchange for a handler: a request and the right to answer it.
 
 pub(crate) mod accept;
 pub(crate) mod debug;
@@ -39,7 +39,7 @@ use crate::{
 ///
 /// `S` is the [state](Self::state) of the router that handed it out.
 pub struct Exchange<S = ()> {
-    /// The responder has its direction of the stream until somebody asks for the content: most requests have
+    /// The content, whose direction of the stream the responder has until it is needed: most requests have
     /// none.
     body: Body,
     responder: Responder,
@@ -55,7 +55,7 @@ impl Exchange {
         Self { body, responder: Responder::new(stream, request, span), state: PhantomData }
     }
 
-    /// Notes the route that it is handed to, and the captures of its path.
+    /// Records the route of the request, and the captures of its path.
     #[inline]
     pub(crate) fn route_to(&mut self, entry: u32, captures: Captures) {
         self.responder.request_mut().route_to(entry, captures);
@@ -63,7 +63,7 @@ impl Exchange {
 }
 
 impl<S> Exchange<S> {
-    /// Notes the layer that gets it.
+    /// Records the layer that handles the request now.
     #[inline]
     pub(crate) fn stand_in(&mut self, layer: usize) {
         self.responder.request_mut().stand_in(layer);
@@ -77,36 +77,35 @@ impl<S> Exchange<S> {
         self.request().entry().into()
     }
 
-    /// Notes that its route has filters.
+    /// Records that its route has filters.
     pub(crate) fn filter(&mut self) {
         self.responder.request_mut().filter();
     }
 
-    /// Keeps fields for the answer, whoever gives it.
+    /// Keeps fields for the answer, whoever sends it.
     pub(crate) fn keep_answer_headers(&self, headers: Box<Head>) {
         self.responder.keep_answer_headers(headers);
     }
 
-    /// Returns the program that runs on the connection.
+    /// Returns the program of the connection.
     pub(crate) fn any_app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.responder.app()
     }
 
-    /// Returns the content of the request, [detached](Responder::attach) unless somebody has asked for it,
-    /// and the right to answer with the request in it.
+    /// Returns the content of the request, [detached](Responder::attach) unless it was used, and the right to
+    /// answer with the request in it.
     #[inline]
     pub(crate) fn into_parts(self) -> (Body, Responder) {
         (self.body, self.responder)
     }
 
-    /// Returns the content of the request, detached unless somebody has asked for it: to look at it, not to
-    /// read it.
+    /// Returns the content of the request, detached unless it was used: to inspect it, not to read it.
     #[inline]
     pub(crate) fn unread_body(&mut self) -> &mut Body {
         &mut self.body
     }
 
-    /// Returns the same exchange for a handler that asks for the state of its router.
+    /// Returns the same exchange for a handler with a state of this type.
     #[inline]
     pub(crate) fn for_state<T>(self) -> Exchange<T> {
         Exchange { body: self.body, responder: self.responder, state: PhantomData }
@@ -119,7 +118,7 @@ impl<S> Exchange<S> {
         self.responder.request()
     }
 
-    /// Returns the request, for layers that change its fields.
+    /// Returns the request for changes by layers.
     pub fn request_mut(&mut self) -> &mut Request {
         self.responder.request_mut()
     }
@@ -130,23 +129,22 @@ impl<S> Exchange<S> {
         self.responder.peer()
     }
 
-    /// Returns the address of the client: the peer's, or what trusted proxies say it is, where the server
-    /// [asks them](crate::ServerBuilder::client_address_from). IPv4 addresses come as such, never mapped into
+    /// Returns the address of the client: the peer's, or the one that trusted proxies report, if the server
+    /// [reads it](crate::ServerBuilder::client_address_from). IPv4 addresses come as such, never mapped into
     /// IPv6.
     pub fn client_address(&self) -> IpAddr {
         self.request().client().unwrap_or_else(|| self.peer().ip().to_canonical())
     }
 
-    /// Returns the version, cipher and names that TLS has agreed on with the peer; none in clear text.
-    /// Allocates.
+    /// Returns the TLS version, cipher and names of the connection; none in clear text. Allocates.
     #[cfg(feature = "tls")]
     pub fn tls(&self) -> Option<TlsFacts> {
         self.responder.tls()
     }
 
-    /// Puts the certificate of the client, in DER, in place of what `der` holds, and returns true if there is
-    /// one: the server
-    /// [asks for it](crate::Identity::client_authorities_pem) and has verified it. Allocates nothing but what `der` grows by.
+    /// Writes the certificate of the client, in DER, over `der`, and returns true if there is one: the server
+    /// [asks for it](crate::Identity::client_authorities_pem) and has verified it. Allocates nothing but what
+    /// `der` grows by.
     ///
     /// ```
     /// # fn example(exchange: alula::Exchange) {
@@ -161,13 +159,13 @@ impl<S> Exchange<S> {
         self.responder.read_peer_certificate(der)
     }
 
-    /// Names the user of the request for hooks, which find it in [`Ended::user`](crate::Ended::user); an
+    /// Sets the user of the request for hooks, which find it in [`Ended::user`](crate::Ended::user); an
     /// [`AccessLog`](crate::AccessLog) writes it. Allocates nothing.
     pub fn note_user(&self, user: &Arc<str>) {
         self.responder.note_user(user);
     }
 
-    /// Returns the user that a layer has [named](Self::note_user), if there is one. Allocates nothing.
+    /// Returns the user that a layer has [set](Self::note_user), if there is one. Allocates nothing.
     ///
     /// ```
     /// # fn example(exchange: alula::Exchange) {
@@ -178,11 +176,10 @@ impl<S> Exchange<S> {
         self.responder.user()
     }
 
-    /// Lets the peer of this exchange be as slow as it likes, both ways, from when an answer of 2xx has
-    /// begun: for uploads and downloads that wait for people, where `Limits::body_rate_min` and
-    /// `Limits::stall_timeout` would end them. Until then, and after any other answer, both limits hold. To
-    /// read slow content, [split](Self::split) the exchange, begin the answer with
-    /// [`Reply::stream`](crate::Reply::stream) and read afterwards.
+    /// Exempts the peer of this exchange from `Limits::body_rate_min` and `Limits::stall_timeout`, in both
+    /// directions, once an answer of 2xx has begun: for uploads and downloads that wait for people. Until
+    /// then, and after any other answer, both limits hold. To read slow content, [split](Self::split) the
+    /// exchange, begin the answer with [`Reply::stream`](crate::Reply::stream) and read afterwards.
     pub fn allow_slow_peer(&self) {
         self.responder.allow_slow_peer();
     }
@@ -199,7 +196,7 @@ impl<S> Exchange<S> {
         &mut self.body
     }
 
-    /// Puts `decoder` before the content. From here on the fields of the request tell of that content.
+    /// Adds `decoder` to the content. From here on the fields of the request tell of that content.
     #[cfg(feature = "decoding")]
     pub(crate) fn put_decoder(&mut self, decoder: Box<dyn alula_net::Decoder>) {
         self.responder.attach(&mut self.body);

@@ -1,4 +1,4 @@
-//! The query of a request as pairs, and as a type of the program.
+//! The query of a request as pairs, or as a type of the program.
 
 use std::{
     borrow::Cow,
@@ -14,14 +14,13 @@ use crate::{
     exchange::request::Request,
 };
 
-/// A query that is not what a handler asks for. As an answer it is 400, with the reason.
+/// The error of a query that does not match the expected type. As an answer it is 400, with the reason.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct QueryError(Box<str>);
 
 impl Request {
-    /// Returns the pairs of the query in their order, decoded as browsers write them (the URL standard, `+`
-    /// is a space); bytes that are no UTF-8 become U+FFFD. Allocates only where there is something to
-    /// decode.
+    /// Returns the pairs of the query in their order, decoded as browsers encode them (the URL standard, `+`
+    /// is a space); invalid UTF-8 becomes U+FFFD. Allocates only where there is something to decode.
     ///
     /// ```
     /// # fn page(request: &alula::Request) -> Option<u32> {

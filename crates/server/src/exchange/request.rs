@@ -11,16 +11,16 @@ use crate::exchange::{accept::takes_json, scheme::SchemeSource};
 pub struct Request {
     /// The head; `None` once it was given back.
     head: Option<Box<Head>>,
-    /// The number of the route that the request was handed to.
+    /// The number of its route.
     entry: u16,
     version: Version,
     scheme: SchemeSource,
-    /// The number of the route's layer that has the request.
+    /// The number of the route's layer that handles the request now.
     layer: u8,
     /// True if the method is HEAD, whose answer has no content (RFC 9110 §9.3.2); `head` is another method
     /// (RFC 9110 §9.1).
     is_head: bool,
-    /// True if the route has filters, which see the request when it is answered.
+    /// True if the route has filters, which see the answer.
     is_filtered: bool,
 }
 
@@ -31,23 +31,23 @@ impl Request {
         Self { head: Some(head), entry: 0, version, scheme, layer: 0, is_head, is_filtered: false }
     }
 
-    /// Returns true if the method is HEAD; known also when the head of the request is gone.
+    /// Returns true if the method is HEAD, even after the head of the request was given back.
     #[inline]
     pub(crate) const fn is_head(&self) -> bool {
         self.is_head
     }
 
-    /// Returns the method, as it was spelled (RFC 9110 §9).
+    /// Returns the method as it was spelled (RFC 9110 §9).
     pub fn method(&self) -> &str {
         self.head().method().unwrap_or_default()
     }
 
-    /// Returns the version of HTTP that the request came by.
+    /// Returns the version of HTTP of the request.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Returns the path and query asked for, as in `/a?b=c`; to compare the path alone, take
+    /// Returns the path and query of the target, as in `/a?b=c`; for the path alone use
     /// [`path_without_query`](Self::path_without_query). It is `*` for the server as a whole, and empty for
     /// CONNECT (RFC 9113 §8.3.1).
     #[doc(alias("path_and_query", "uri"))]
@@ -55,8 +55,8 @@ impl Request {
         self.head().path().unwrap_or_default()
     }
 
-    /// Returns the path asked for up to its `?`, as it was written. Nothing is decoded: `/%61` is not `/a`
-    /// here, though a route may take them for the same.
+    /// Returns the path up to its `?`, as it was written. Nothing is decoded: `/%61` is not `/a` here, though
+    /// a route may take them for the same.
     pub fn path_without_query(&self) -> &str {
         let path = self.path();
         path.split_once('?').map_or(path, |(path, _)| path)
@@ -75,12 +75,12 @@ impl Request {
         self.head().path_bytes().unwrap_or_default()
     }
 
-    /// Returns the query of the target, as it was written; none where there is no `?`.
+    /// Returns the query of the target as it was written; none without a `?`.
     pub fn query(&self) -> Option<&str> {
         self.path().split_once('?').map(|(_, query)| query)
     }
 
-    /// Puts a field in the place of those of its name, for the handlers that follow. Nothing is sent of it.
+    /// Sets a field, replacing those of the same name, for the handlers that follow. Nothing is sent of it.
     ///
     /// # Errors
     /// The name or the value is not valid; nothing is changed then.
@@ -93,13 +93,13 @@ impl Request {
         self.head.as_mut().map_or(0, |head| head.fields.remove(name))
     }
 
-    /// Returns the fields, to be changed; none once they were given back.
+    /// Returns the fields for changes; none after they were given back.
     #[cfg(feature = "decoding")]
     pub(crate) fn headers_mut(&mut self) -> Option<&mut FieldSection> {
         self.head.as_mut().map(|head| &mut head.fields)
     }
 
-    /// Returns the bytes that a capture of the route stands for, as they were written.
+    /// Returns the bytes of a capture, as they were written.
     pub(crate) fn capture(&self, number: usize) -> Option<&[u8]> {
         self.path_bytes().get(self.head().captures().span(number)?)
     }
@@ -127,9 +127,10 @@ impl Request {
         self.head().authority().or_else(|| self.head().fields.text(KnownName::HOST))
     }
 
-    /// Returns the authority that the client asked for, for links that lead back here. From a
-    /// [trusted proxy](crate::ServerBuilder::trusted_proxies) it is what `x-forwarded-host` says, if that is exactly one host with a
-    /// port or without; else it is [`authority`](Self::authority), which a proxy may have written anew.
+    /// Returns the authority that the client asked for, for links to this server. From a [trusted
+    /// proxy](crate::ServerBuilder::trusted_proxies) it is what `x-forwarded-host` says, if that is exactly
+    /// one host with a port or without; else it is [`authority`](Self::authority), which a proxy may have
+    /// written anew.
     pub fn client_authority(&self) -> Option<&str> {
         self.scheme.authority(self.headers()).or_else(|| self.authority())
     }
@@ -145,12 +146,12 @@ impl Request {
         &self.head().fields
     }
 
-    /// Returns the address of the client, if a trusted proxy has named it.
+    /// Returns the address of the client, if a trusted proxy has reported it.
     pub(crate) fn client(&self) -> Option<IpAddr> {
         self.head().client()
     }
 
-    /// Returns the request line as it was written, if it came over HTTP/1.
+    /// Returns the form of the request line, if it came over HTTP/1.
     #[cfg(feature = "tower")]
     pub(crate) fn form(&self) -> alula_fields::RequestForm {
         self.head().form()
@@ -162,7 +163,7 @@ impl Request {
         self.head().authority()
     }
 
-    /// Notes the route that it is handed to, and the captures of its path.
+    /// Records the route of the request, and the captures of its path.
     #[inline]
     pub(crate) fn route_to(&mut self, entry: u32, captures: Captures) {
         // A router has no more than that.
@@ -178,7 +179,7 @@ impl Request {
         self.head.as_deref().unwrap_or(&NONE)
     }
 
-    /// Takes the memory of the head, which is then as that of no request.
+    /// Takes the memory of the head, and leaves that of no request.
     #[inline]
     pub(crate) fn take_head(&mut self) -> Option<Box<Head>> {
         self.head.take()
@@ -191,12 +192,12 @@ impl Request {
         Self { head: self.head.take(), entry, version, scheme, layer, is_head, is_filtered }
     }
 
-    /// Copies the head of another request, in memory that is used again.
+    /// Copies the head of another request into reused memory.
     pub(crate) fn copy_head(&mut self, other: &Self) {
         self.head.get_or_insert_with(alula_net::lend_head).copy_from(other.head());
     }
 
-    /// Notes the layer that gets it.
+    /// Records the layer that handles the request now.
     #[inline]
     pub(crate) const fn stand_in(&mut self, layer: usize) {
         // A route has no more layers than that.
@@ -208,7 +209,7 @@ impl Request {
         self.layer
     }
 
-    /// Notes that its route has filters.
+    /// Records that its route has filters.
     pub(crate) const fn filter(&mut self) {
         self.is_filtered = true;
     }
@@ -223,14 +224,14 @@ impl Request {
         self.entry
     }
 
-    /// Returns true if it says that its content has more bytes than that.
+    /// Returns true if its stated length is larger than this.
     pub(crate) fn states_more_than(&self, bytes: u64) -> bool {
         let stated =
             self.headers().text(KnownName::CONTENT_LENGTH).and_then(|digits| digits.parse::<u64>().ok());
         stated.is_some_and(|stated| stated > bytes)
     }
 
-    /// Returns true if the peer takes JSON, by `accept` (RFC 9110 §12.5.1).
+    /// Returns true if the peer accepts JSON, by `accept` (RFC 9110 §12.5.1).
     pub(crate) fn takes_json(&self) -> bool {
         takes_json(self.headers())
     }

@@ -8,7 +8,7 @@ use alula_net::{Body, Error, LeftNote, Stream};
 
 use crate::{exchange::request::Request, observe::observing::RequestSpan};
 
-/// The right to answer a request, apart from the request.
+/// The right to answer a request, separate from the request.
 ///
 /// Dropped unanswered within its handler, the result of that becomes the answer; dropped elsewhere, 500 does.
 pub struct Responder {
@@ -42,7 +42,7 @@ impl Responder {
         }
     }
 
-    /// Returns the program that runs on the connection.
+    /// Returns the program of the connection.
     pub(crate) fn app(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.stream.as_ref()?.conn().app()
     }
@@ -98,7 +98,7 @@ impl Responder {
         self.stream.as_ref()?.reserve(bytes)
     }
 
-    /// Gives the memory of a request that is not needed any more to the next one.
+    /// Gives the memory of a finished request to the next one.
     #[cfg(feature = "tower")]
     pub(crate) fn take_back(&self, mut request: Request) {
         if let (Some(stream), Some(head)) = (&self.stream, request.take_head()) {
@@ -135,7 +135,7 @@ impl Responder {
         self.stream.as_ref()
     }
 
-    /// Notes the status of the answer that was begun.
+    /// Records the status of the begun answer.
     #[inline]
     pub(crate) fn note_answered(&self, status: Status) {
         self.span.answered(status);
@@ -160,7 +160,7 @@ impl Responder {
         self.stream.as_ref().ok_or_else(was_sent)
     }
 
-    /// Returns the stream, to be changed.
+    /// Returns the stream for changes.
     ///
     /// # Errors
     /// The answer was sent.
@@ -168,7 +168,7 @@ impl Responder {
         self.stream.as_mut().ok_or_else(was_sent)
     }
 
-    /// Takes the stream, with which the answer is sent.
+    /// Takes the stream to send the answer.
     ///
     /// # Errors
     /// The answer was sent.

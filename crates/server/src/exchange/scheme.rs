@@ -1,5 +1,5 @@
-//! The scheme of a request: that of its connection, or what a trusted proxy says about the connection of its
-//! client; and the authority that such a proxy says its client asked for.
+//! The scheme of a request: of its connection, or of the client's connection as a trusted proxy reports it;
+//! likewise the authority that the client asked for.
 //!
 //! Rule: what a peer claims decides nothing. A client may write any `:scheme`, any target and any
 //! `x-forwarded-proto`; only a proxy that the application trusts is believed, and only for the fields that
@@ -13,11 +13,11 @@ use alula_net::Conn;
 
 use crate::exchange::forwarded::{ClientAddressField, ForwardedSource, Judge};
 
-/// The addresses of proxies that are believed; none unless set.
+/// The trusted proxies; none unless set.
 #[derive(Clone, Default)]
 pub(crate) struct TrustedProxies {
     judge: Option<Judge>,
-    /// The field in which they name their client.
+    /// The field in which they report their client.
     field: Option<ClientAddressField>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct TrustedProxies {
 pub(crate) struct SchemeSource {
     /// The connection is over TLS.
     is_secure: bool,
-    /// The peer is a proxy that is believed.
+    /// The peer is a trusted proxy.
     is_trusted: bool,
 }
 
@@ -39,13 +39,14 @@ impl TrustedProxies {
         self.field = Some(field);
     }
 
-    /// Returns the finder of the clients of a connection, if its peer is a proxy that is believed.
+    /// Returns the finder of a connection's clients, if its peer is a trusted proxy.
     pub(crate) fn clients_of(&self, source: SchemeSource) -> Option<ForwardedSource> {
         let (judge, field) = (self.judge.clone()?, self.field?);
         source.is_trusted.then_some(ForwardedSource { field, judge })
     }
 
-    /// Judges the peer of a connection, once. It is secure by itself, or because its transport is.
+    /// Checks once whether the peer of a connection is trusted. It is secure by itself, or because its
+    /// transport is.
     pub(crate) fn source_of(&self, conn: &Conn, is_secure: bool) -> SchemeSource {
         // A socket of both families shows peers of IPv4 mapped into IPv6; the program names them as IPv4.
         let trusts = |judge: &Judge| conn.peer().is_some_and(|peer| judge(peer.ip().to_canonical()));
@@ -63,7 +64,7 @@ impl SchemeSource {
         forwarded.unwrap_or(if self.is_secure { "https" } else { "http" })
     }
 
-    /// Returns the authority that a proxy which is believed names.
+    /// Returns the authority that a trusted proxy reports.
     pub(crate) fn authority(self, fields: &FieldSection) -> Option<&str> {
         let value = the_one(fields, KnownName::X_FORWARDED_HOST).filter(|_| self.is_trusted)?;
         let authority = std::str::from_utf8(value).ok()?;
@@ -71,13 +72,13 @@ impl SchemeSource {
     }
 }
 
-/// Returns the one scheme that `x-forwarded-proto` names.
+/// Returns the scheme in a single `x-forwarded-proto`.
 fn forwarded(fields: &FieldSection) -> Option<&'static str> {
     let value = the_one(fields, KnownName::X_FORWARDED_PROTO)?;
     ["https", "http"].into_iter().find(|scheme| value.eq_ignore_ascii_case(scheme.as_bytes()))
 }
 
-/// Returns the value of a field that is there once. A list says nothing: part of it may come from the client.
+/// Returns the value of a field that occurs once. A list says nothing: part of it may come from the client.
 fn the_one(fields: &FieldSection, name: KnownName) -> Option<&[u8]> {
     let mut values = fields.get_all(name);
     // A proxy overwrites the field: a second one shows that it did not, and then a client may have written

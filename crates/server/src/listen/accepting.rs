@@ -1,4 +1,4 @@
-//! Taking connections from the listener: as many as there is room for, few at a time, and not from everybody.
+//! Accepting connections: as many as there is room for, a few at a time, from accepted peers.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -10,13 +10,13 @@ use crate::{
     observe::reporting::{OnError, tell_accept},
 };
 
-/// Connections that are taken before the tasks of those taken so far have run.
+/// The connections that are accepted before the tasks of earlier ones run.
 const TURN_MAX: u32 = 32;
 
-/// The time that the listener rests after an error that may pass.
+/// The pause of the listener after a transient error.
 const BACKOFF: Duration = Duration::from_millis(10);
 
-/// Decides by its address whether a peer is served.
+/// Decides by the address whether a peer is accepted.
 pub(crate) type Judge = Arc<dyn Fn(SocketAddr) -> bool + Send + Sync>;
 
 /// An accepted connection, and its peer's address.
@@ -30,7 +30,7 @@ pub(crate) struct Accepting {
     on_error: Option<OnError>,
     /// A connection that was accepted and waits for room.
     next: Option<Accepted>,
-    /// Connections taken since the other tasks have run.
+    /// The connections that were accepted since the other tasks have run.
     taken: u32,
 }
 
@@ -94,7 +94,7 @@ impl Accepting {
         None
     }
 
-    /// Lets the tasks of the connections taken so far read before there are many more of them.
+    /// Lets the tasks of accepted connections read before more connections are accepted.
     async fn let_others_run(&mut self) {
         if self.taken >= TURN_MAX {
             self.taken = 0;
@@ -102,7 +102,7 @@ impl Accepting {
         }
     }
 
-    /// Keeps a connection that is welcome, or rests if there is none to be had.
+    /// Receives an accepted connection if its peer is welcome; pauses after an error.
     async fn receive(&mut self, accepted: io::Result<Option<Accepted>>) -> io::Result<()> {
         match accepted {
             Ok(accepted) => self.next = accepted.filter(|(_, peer)| self.is_welcome(*peer)),

@@ -22,8 +22,7 @@ use crate::{
     },
 };
 
-/// A server that listens nowhere: it serves the connections that it is given, over anything that reads and
-/// writes. Made by
+/// A server without a listener, for connections over any transport that the program provides. Made by
 /// [`ServerBuilder::build`](crate::ServerBuilder::build).
 ///
 /// All connections share its limits and its [ledger](Self::ledger). Clones are the same server; cloning does
@@ -63,7 +62,7 @@ pub(crate) struct Settings {
     pub(crate) accept: Accept,
     pub(crate) proxies: TrustedProxies,
     pub(crate) on_error: Option<OnError>,
-    /// The memory for requests that connections have left.
+    /// The memory for requests that earlier connections have left.
     pub(crate) tables: Arc<Tables>,
 }
 
@@ -100,8 +99,8 @@ impl ConnectionServer {
         }
     }
 
-    /// Serves a connection as [`serve_connection`](Self::serve_connection) does, in a task of its own on the
-    /// current runtime. A connection that fails before its first request is told to
+    /// Serves a connection like [`serve_connection`](Self::serve_connection), in a task on the current
+    /// runtime. A connection that fails before its first request is told to
     /// [`on_error`](crate::ServerBuilder::on_error) and to `tracing`.
     ///
     /// # Panics
@@ -116,14 +115,14 @@ impl ConnectionServer {
         self.settings.accept.ledger.clone()
     }
 
-    /// Stops gracefully: every connection says so to its peer (GOAWAY, or `connection: close`) and ends when
-    /// its requests are answered. Connections that come later end at once. Returns without waiting; see
+    /// Stops gracefully: every connection tells its peer (GOAWAY, or `connection: close`) and ends when its
+    /// requests are answered. Connections that come later end at once. Returns without waiting; see
     /// [`all_ended`](Self::all_ended).
     pub fn stop(&self) {
         self.connections.stop();
     }
 
-    /// Returns true once it was told to stop.
+    /// Returns true after it was told to stop.
     pub fn is_stopping(&self) -> bool {
         self.connections.has_stopped()
     }
@@ -137,7 +136,7 @@ impl ConnectionServer {
     }
 }
 
-/// Serves an accepted connection in the task of its own that it has.
+/// Serves an accepted connection in its own task.
 pub(crate) fn served(
     settings: Arc<Settings>,
     endpoint: Arc<dyn Endpoint>,
@@ -149,12 +148,12 @@ pub(crate) fn served(
     async move { tell_refused(on_error.as_ref(), peer, &connection(opened).await) }
 }
 
-/// Returns the address by which a connection counts.
+/// Returns the address under which a connection is counted.
 fn address_of(facts: &TransportFacts) -> SocketAddr {
     facts.peer_address().unwrap_or_else(|| SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)))
 }
 
-/// Reports a handshake that failed; the peer has been told why, where that is possible.
+/// Reports a failed handshake; the peer was told the reason if possible.
 fn tell_refused(on_error: Option<&OnError>, peer: SocketAddr, served: &Result<(), Error>) {
     if let Err(error) = served {
         observing::refused(peer, error);
@@ -175,7 +174,7 @@ async fn connection(opened: Pin<Box<impl Future<Output = Opened>>>) -> Result<()
 /// The service of a connection's requests, or nothing if it was asked to leave during the handshake.
 type Opened = Result<Option<Pin<Box<Serve>>>, Error>;
 
-/// Carries out the handshake of a connection.
+/// Performs the handshake of a connection.
 fn open(
     settings: Arc<Settings>,
     endpoint: Arc<dyn Endpoint>,
@@ -195,7 +194,7 @@ fn open(
 }
 
 impl Settings {
-    /// Returns the same settings for connections that run other handlers: those lie in the tables.
+    /// Returns the same settings for connections with other handlers, which are in the tables.
     pub(crate) fn anew(&self) -> Arc<Self> {
         let (accept, proxies) = (self.accept.clone(), self.proxies.clone());
         Arc::new(Self { accept, proxies, on_error: self.on_error.clone(), tables: Tables::new() })

@@ -1,7 +1,7 @@
-//! The number of connections that the process has descriptors for.
+//! The number of connections for which the process has descriptors.
 
-/// The descriptors that are left to the rest of the process: one in so many of them all, but no fewer than
-/// `RESERVE_MIN`, and no more than half.
+/// The divisor for the descriptors that are left to the rest of the process: at least `RESERVE_MIN`, and at
+/// most half of all.
 const RESERVE_SHARE: u64 = 8;
 const RESERVE_MIN: u64 = 32;
 

@@ -1,4 +1,4 @@
-//! The certificate a server shows, and its key.
+//! The certificate and key of a server.
 
 use std::sync::Arc;
 
@@ -50,10 +50,10 @@ impl Identity {
         Self::new(chain, key)
     }
 
-    /// Asks clients for a certificate, and takes those that lead to one of these authorities, given as PEM;
-    /// the connection of a client with another one fails. A client that shows none is served as well: ask
-    /// [`Exchange::read_peer_certificate`](crate::Exchange::read_peer_certificate) who it is. Lists of certificates that were revoked
-    /// are not looked at.
+    /// Asks clients for a certificate, and accepts those that lead to one of these authorities (PEM);
+    /// connections with another certificate fail. A client that shows none is served as well: ask
+    /// [`Exchange::read_peer_certificate`](crate::Exchange::read_peer_certificate) who it is. Lists of
+    /// certificates that were revoked are not looked at.
     ///
     /// ```no_run
     /// # fn main_() -> Result<(), Box<dyn std::error::Error>> {
@@ -111,7 +111,7 @@ impl Identity {
         })
     }
 
-    /// Builds the TLS configuration, which offers by ALPN the versions that are spoken.
+    /// Builds the TLS configuration, which offers the spoken versions by ALPN.
     pub(crate) fn config(&self, speaks: Speaks) -> Arc<ServerConfig> {
         let alpn_protocols = speaks.alpn();
         if self.config.alpn_protocols == alpn_protocols {
@@ -131,8 +131,8 @@ fn gather_entropy(provider: &CryptoProvider) -> Result<(), Error> {
 
 #[cfg(feature = "self-signed")]
 impl Identity {
-    /// Makes a certificate for these names that is signed by itself: for tests and debugging. Its subject is
-    /// the first name, and it is good for a year from now, and for the day before, as far as clocks differ.
+    /// Creates a self-signed certificate for these names, for tests and debugging. Its subject is the first
+    /// name, and it is good for a year from now, and for the day before, as far as clocks differ.
     ///
     /// # Errors
     /// A name is not one that a certificate can hold.
@@ -156,7 +156,7 @@ impl Identity {
 #[cfg(feature = "self-signed")]
 fn signed_by_itself(names: Vec<String>) -> Result<(rcgen::Certificate, rcgen::KeyPair), rcgen::Error> {
     const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
-    /// A clock that is beyond this is wrong, and no certificate could say it.
+    /// The latest time that a certificate can state; a clock beyond it is wrong.
     const LATEST: std::time::Duration = std::time::Duration::from_secs(7000 * 365 * 24 * 60 * 60);
 
     let subject = names.first().cloned().unwrap_or_default();

@@ -27,16 +27,16 @@ use crate::{
     observe::{failure::RequestFailure, reporting::OnError},
 };
 
-/// The time of silence after which the system probes for the peer of a connection; as Go has it.
+/// The time of silence after which the system probes for the peer of a connection, as in Go.
 const TCP_KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The time for which the backlog is emptied when the server stops.
+/// The time for which waiting connections are accepted when the server stops.
 const BACKLOG_AT_STOP: Duration = Duration::from_secs(1);
 
-/// The bytes of a request's content that are gathered unless another limit is named; as axum has it.
+/// The default limit on gathered content of a request, as in axum.
 const CONTENT_MAX: usize = 2 << 20;
 
-/// Settings of a [`Server`]; every one has a default that is safe to use.
+/// Settings of a [`Server`], each with a safe default.
 #[derive(Clone)]
 pub struct ServerBuilder {
     pub(crate) config: Config,
@@ -82,8 +82,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets whether a server with an [`identity`](Self::identity) also takes clear text; it does unless this
-    /// is `false`.
+    /// Sets whether a server with an [`identity`](Self::identity) also accepts clear text; true unless set.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn clear_text(mut self, is_taken: bool) -> Self {
@@ -113,17 +112,17 @@ impl ServerBuilder {
         self
     }
 
-    /// Accepts the end of a tunnel of HTTP/1.1 (CONNECT) as one when TLS ends without close_notify (RFC 9112
-    /// §9.8). Off unless switched on: such an end is an error then, after every byte that came, since anyone
-    /// on the path can cause it.
+    /// Accepts the end of an HTTP/1.1 tunnel (CONNECT) even if TLS ends without close_notify (RFC 9112 §9.8).
+    /// Off unless switched on: such an end is an error then, after every byte that came, since anyone on the
+    /// path can cause it.
     #[must_use]
     pub fn accept_truncated_tls(mut self, on: bool) -> Self {
         self.http1.accept_truncated_tls = on;
         self
     }
 
-    /// Sets whether a client of HTTP/1.1 that has closed its side is answered all the same (RFC 9112 §9.6).
-    /// Off unless switched on: a client that closes its side has left then, as browsers and nearly all other
+    /// Sets whether a client of HTTP/1.1 that has closed its side still gets its answer (RFC 9112 §9.6). Off
+    /// unless switched on: a client that closes its side has left then, as browsers and nearly all other
     /// clients have. Its handler is dropped, before the head of the answer and after it, unless its route is
     /// [detached](crate::Route::detached), and the connection ends; a request that it had sent after that is
     /// not looked at. An answer that is complete in the turn in which its request came still leaves, so that
@@ -141,18 +140,17 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the spelling of field names in responses of HTTP/1.1: their usual spelling (`Content-Type`)
-    /// unless set, but for those that were given with
-    /// [`Reply::header_spelled`](crate::Reply::header_spelled). They mean the same in any case (RFC 9110
-    /// §5.1).
+    /// Sets the spelling of field names in HTTP/1.1 responses: the usual one (`Content-Type`) unless set,
+    /// except for names given with [`Reply::header_spelled`](crate::Reply::header_spelled). They mean the
+    /// same in any case (RFC 9110 §5.1).
     #[must_use]
     pub fn http1_spelling(mut self, spelling: h1::Spelling) -> Self {
         self.http1.spelling = spelling;
         self
     }
 
-    /// Sets whether the fields of requests of HTTP/1.1 keep the spelling in which they came, beside the
-    /// lower-case names by which they are found; costs the bytes of the names. Off unless switched on.
+    /// Sets whether fields of HTTP/1.1 requests keep their received spelling, beside the lower-case names for
+    /// lookups; costs the bytes of the names. Off unless switched on.
     #[must_use]
     pub fn http1_keep_spelling(mut self, on: bool) -> Self {
         self.http1.keep_spelling = on;
@@ -167,8 +165,8 @@ impl ServerBuilder {
     }
 
     /// Sets the bytes of a request's content that [`Body::bytes`](crate::Body::bytes),
-    /// [`text`](crate::Body::text) and `json` gather; longer content is an error, told before any of it is
-    /// read if its length is stated. Default 2 MiB.
+    /// [`text`](crate::Body::text) and `json` gather; longer content is an error, before any of it is read if
+    /// its length is stated. Default 2 MiB.
     ///
     /// More than 4 GiB count as 4 GiB. It is the default of each [`Body`](crate::Body), which
     /// [`set_content_max`](crate::Body::set_content_max) changes; `bytes_max`, `text_max` and `json_max` take
@@ -180,22 +178,20 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets whether clients may ask for tunnels with extended CONNECT (RFC 8441), such as WebSockets; they
-    /// may not unless it is switched on. The handler finds what is asked for with
-    /// [`Request::protocol`](crate::Request::protocol), and answers with a status of 2xx that it
-    /// [streams](crate::Reply::stream), after a [split](crate::Exchange::split): from then on body and writer
-    /// are the two directions of the tunnel.
+    /// Sets whether clients may open tunnels with extended CONNECT (RFC 8441), such as WebSockets; false
+    /// unless set. The handler finds what is asked for with [`Request::protocol`](crate::Request::protocol),
+    /// and answers with a status of 2xx that it [streams](crate::Reply::stream), after a
+    /// [split](crate::Exchange::split): from then on body and writer are the two directions of the tunnel.
     #[must_use]
     pub fn extended_connect(mut self, on: bool) -> Self {
         self.config.connect_protocol = on;
         self
     }
 
-    /// Believes `x-forwarded-proto` and `x-forwarded-host` in requests from the peers for which `trusts`
-    /// returns true: there
-    /// [`Request::scheme`](crate::Request::scheme) is what the proxy says about the connection of its client, and
-    /// [`Request::client_authority`](crate::Request::client_authority) the authority that its client asked for. No peer is
-    /// believed unless this is set.
+    /// Trusts `x-forwarded-proto` and `x-forwarded-host` in requests from peers for which `trusts` returns
+    /// true: [`Request::scheme`](crate::Request::scheme) is then the scheme of the client's connection, and
+    /// [`Request::client_authority`](crate::Request::client_authority) the authority that the client asked
+    /// for. No peer is believed unless this is set.
     ///
     /// `trusts` is called once for each connection, with the address of its peer; IPv4 addresses come as
     /// such, never mapped into IPv6. Name only proxies that overwrite these fields, as nginx does with
@@ -213,10 +209,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Finds the address of the client in this field of requests from [trusted
-    /// proxies](Self::trusted_proxies):
-    /// [`Exchange::client_address`](crate::Exchange::client_address), access logs and limits by peer have it then. No field is
-    /// believed unless this is set.
+    /// Reads the address of the client from this field in requests from [trusted
+    /// proxies](Self::trusted_proxies): [`Exchange::client_address`](crate::Exchange::client_address), access
+    /// logs and limits by peer have it then. No field is believed unless this is set.
     ///
     /// Addresses are read from the right as long as each is one of a trusted proxy; the first that is not is
     /// the client's. Each proxy must append to this very field: name `x-forwarded-for` where a proxy only
@@ -236,7 +231,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Asks `takes` of each connection by its peer's address before anything is read; one that it refuses is
+    /// Asks `takes` about each connection by its peer's address before anything is read; a refused one is
     /// closed at once and counted as `PEER_REFUSED`. All are taken unless this is set.
     ///
     /// It runs in the listener's task, so it must not block.
@@ -246,9 +241,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Calls `hear` with each request whose handler fails: ends with an error, panics, or answers with a head
-    /// that cannot be sent. Its peer gets 500 if the answer was not begun, else its stream is reset; nothing
-    /// of the failure is told to it.
+    /// Calls `hear` for each request whose handler fails: ends with an error, panics, or answers with an
+    /// invalid head. Its peer gets 500 if the answer was not begun, else its stream is reset; nothing of the
+    /// failure is told to it.
     ///
     /// A peer may be the cause as well, such as one that is too slow; [`RequestFailure::fault`] tells.
     /// Handlers whose peer goes away are dropped and are no failures. Failures are told to `tracing` too, by
@@ -303,7 +298,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Listens; port 0 takes a free one.
+    /// Starts to listen; port 0 chooses a free one.
     ///
     /// # Errors
     /// The address is taken or not ours.
@@ -321,17 +316,16 @@ impl ServerBuilder {
         Ok(Server { accepting, settings, connections, stop: Arc::new(stop), stopped, _aborted: aborted })
     }
 
-    /// Makes a server without a listener, which serves the connections that it is given: over a tunnel, a
-    /// pipe in memory, a socket that the program has accepted. The settings of listeners
-    /// ([`on_accept`](Self::on_accept),
-    /// [`tcp_keep_alive`](Self::tcp_keep_alive)) have no effect. Allocates.
+    /// Builds a server without a listener, for connections that the program provides: over a tunnel, a pipe
+    /// in memory, or a socket that it has accepted. The settings of listeners
+    /// ([`on_accept`](Self::on_accept), [`tcp_keep_alive`](Self::tcp_keep_alive)) have no effect. Allocates.
     #[must_use]
     pub fn build(self, service: impl IntoService) -> ConnectionServer {
         let (settings, connections) = self.shared();
         ConnectionServer { settings, connections, endpoint: service.into_service().0 }
     }
 
-    /// Returns the settings and counts that all connections of the server are to share.
+    /// Returns the settings and counts that all connections of the server share.
     fn shared(self) -> (Arc<Settings>, Arc<Connections>) {
         let ledger = Arc::new(Ledger::new(&self.config.limits));
         let connections = Connections::new(&self.config.limits, ledger.clone());
@@ -357,10 +351,10 @@ pub struct Server {
     accepting: Accepting,
     settings: Arc<Settings>,
     connections: Arc<Connections>,
-    /// The receiver hears of a stop as long as there may be one.
+    /// The sender that tells connections of a stop.
     stop: Arc<watch::Sender<bool>>,
     stopped: watch::Receiver<bool>,
-    /// Connections that outlive the grace, or the server, are aborted.
+    /// The guard that aborts connections after the grace period, or after the server.
     _aborted: AbortedAtEnd,
 }
 
@@ -380,8 +374,8 @@ impl Stop {
         self.stop.send_replace(true);
     }
 
-    /// Returns the number of requests that are still answered since the server was told to stop: 0 before,
-    /// and when all are answered. Looks at every connection, under the lock of their table.
+    /// Returns the number of requests that are still being answered after the server was told to stop; 0
+    /// before. Looks at every connection, under the lock of their table.
     pub fn requests_left(&self) -> usize {
         self.connections.requests_left()
     }
@@ -415,7 +409,7 @@ impl Server {
         self.settings.accept.ledger.clone()
     }
 
-    /// Returns the handle that stops this server, such as when the process is told to end.
+    /// Returns the handle that stops this server, for example when the process is told to end.
     ///
     /// ```no_run
     /// # async fn example(routes: alula::Routes, ctrl_c: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
@@ -433,7 +427,7 @@ impl Server {
         Stop { stop: self.stop.clone(), connections: self.connections.clone() }
     }
 
-    /// Serves `service` until `ready` is there, returns that, and stays bound to its address. For a program
+    /// Serves `service` until `ready` completes, returns its result, and keeps its address. For a program
     /// that needs time before it can answer, such as to read its data, and is asked by probes meanwhile.
     /// `None` if the server was [stopped](Self::stop_handle) before; [`serve`](Self::serve) ends it then.
     ///
@@ -516,7 +510,7 @@ impl Server {
     }
 }
 
-/// Serves each connection that comes, in a task of its own, until the listener breaks.
+/// Serves each new connection in a task, until the listener fails.
 async fn take_all(
     accepting: &mut Accepting,
     settings: &Arc<Settings>,

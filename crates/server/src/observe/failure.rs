@@ -1,4 +1,4 @@
-//! A request that failed on this server: what was asked, by whom, and why there is no whole answer.
+//! A request that failed on this server: its target, its peer, and the reason for the missing answer.
 
 use std::{
     error::Error as StdError,
@@ -10,7 +10,7 @@ use std::{
 use alula_fields::{EscapedDebug, Head, KnownName, OneLine, Status, masked_target};
 use alula_net::{Cause, Error, Fault, Overrun, Phase, Version, h1};
 
-/// Bytes of a target that are kept for those who hear of a failure.
+/// The bytes of a target that are kept for reports of failures.
 const TARGET_BYTES_MAX: usize = 256;
 
 /// A request that failed on this server; [`ServerBuilder::on_error`](crate::ServerBuilder::on_error) is
@@ -43,12 +43,12 @@ pub enum FailureCause<'a> {
     /// of at most ten times at once, and once per second; [`left_out`](RequestFailure::left_out) counts the
     /// others.
     Refused(&'a Error),
-    /// A connection could not be accepted, for want of descriptors for instance; method, target and peer are
+    /// A connection could not be accepted, for example for want of descriptors; method, target and peer are
     /// empty. Told of as often as the former.
     Accept(&'a io::Error),
 }
 
-/// The facts of a request that are noted while it is handled, in memory that is used again.
+/// The facts of a request that are recorded while it is handled, in reused memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestFacts {
     method: String,
@@ -77,7 +77,7 @@ impl<'a> RequestFailure<'a> {
         Self { facts, peer, version, cause, left_out: 0 }
     }
 
-    /// Says how many refusals were told to nobody before this one.
+    /// Sets the number of refusals before this one that were not reported.
     pub(crate) const fn with_left_out(self, left_out: u64) -> Self {
         Self { left_out, ..self }
     }
@@ -87,15 +87,14 @@ impl<'a> RequestFailure<'a> {
         &self.facts.method
     }
 
-    /// Returns the path that was asked for, with the names of its query and without the values, which may be
-    /// secret; the authority for CONNECT, `*` for the server as a whole. A longer one is cut after about 256
-    /// bytes.
+    /// Returns the path with the names of its query but not the values, which may be secret; the authority
+    /// for CONNECT, `*` for the server as a whole. A longer one is cut after about 256 bytes.
     pub fn target(&self) -> &'a str {
         &self.facts.target
     }
 
-    /// Returns the name of the request, if a hook has [noted one](crate::Begun::note_request_id) before it
-    /// failed.
+    /// Returns the name of the request, if a hook [set one](crate::Begun::note_request_id) before the
+    /// failure.
     pub fn request_id(&self) -> Option<&'a str> {
         self.facts.request_id()
     }
@@ -126,8 +125,8 @@ impl<'a> RequestFailure<'a> {
         }
     }
 
-    /// Returns the number of refusals of which this process told nobody since the last one that it told of,
-    /// because there were too many: at most ten at once are told of, and one more for each second.
+    /// Returns the number of refusals since the last reported one that were not reported, because there were
+    /// too many: at most ten at once are reported, and one more each second.
     pub const fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -137,8 +136,8 @@ impl<'a> RequestFailure<'a> {
         self.cause
     }
 
-    /// Returns the sentence about the cause, without the request and its peer, and with what the error comes
-    /// from. Text that a terminal would obey is escaped. Allocates.
+    /// Returns a sentence about the cause with its sources, without the request and its peer. Text that a
+    /// terminal would obey is escaped. Allocates.
     pub fn reason(&self) -> String {
         let mut reason = String::new();
         // To write to a string does not fail.
@@ -195,12 +194,12 @@ impl RequestFacts {
         self.more.as_ref().map(|more| &*more.request_id).filter(|name| !name.is_empty())
     }
 
-    /// Notes the name of the request. Allocates nothing once warm.
+    /// Sets the name of the request. Allocates nothing once warm.
     pub(crate) fn note_request_id(&mut self, name: &str) {
         note(&mut self.more.get_or_insert_default().request_id, Some(name));
     }
 
-    /// Notes what hooks see beside. Allocates nothing once warm.
+    /// Records the further facts for hooks. Allocates nothing once warm.
     pub(crate) fn note_more(&mut self, head: &Head) {
         let MoreFacts { authority, referer, user_agent, request_id, client } =
             &mut **self.more.get_or_insert_default();
@@ -219,7 +218,7 @@ impl RequestFacts {
     /// About what they hold at most: few methods are long.
     pub(crate) const BYTES_MAX: usize = size_of::<Self>() + TARGET_BYTES_MAX + 16;
 
-    /// Notes what is asked for. Allocates nothing once warm.
+    /// Records the method and target. Allocates nothing once warm.
     pub(crate) fn note(&mut self, head: &Head) {
         self.method.clear();
         self.method.push_str(head.method().unwrap_or_default());
@@ -231,13 +230,13 @@ impl RequestFacts {
     }
 }
 
-/// Notes a text, the beginning of it if it is long.
+/// Records a text, or its beginning if it is long.
 fn note(into: &mut String, text: Option<&str>) {
     into.clear();
     let _ = Bounded(into).write_str(text.unwrap_or_default());
 }
 
-/// Takes text up to [`TARGET_BYTES_MAX`].
+/// Text up to [`TARGET_BYTES_MAX`] bytes.
 struct Bounded<'a>(&'a mut String);
 
 impl fmt::Write for Bounded<'_> {

@@ -15,7 +15,7 @@ use crate::{
 #[cfg(feature = "tracing")]
 mod spanned;
 
-/// A request, from its arrival to the end of its handler, who works within it.
+/// The span of a request, from its arrival to the end of its handler.
 #[derive(Clone)]
 pub(crate) struct RequestSpan {
     /// The span, if a subscriber takes it; shared, so that an exchange stays small.
@@ -39,7 +39,7 @@ impl RequestSpan {
         }
     }
 
-    /// Begins the span of a request that has arrived.
+    /// Begins the span of an arrived request.
     #[inline]
     pub(crate) fn begin(_head: &Head, _reporter: &Reporter) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl RequestSpan {
         }
     }
 
-    /// Does work that belongs to the request.
+    /// Runs a function in the span of the request.
     #[inline]
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         #[cfg(feature = "tracing")]
@@ -74,7 +74,7 @@ impl RequestSpan {
 }
 
 impl ConnectionSpan {
-    /// Begins the span of a connection that was accepted, whose version is known.
+    /// Begins the span of an accepted connection with a known version.
     pub(crate) fn begin(_conn: &Conn) -> Self {
         Self {
             #[cfg(feature = "tracing")]
@@ -89,7 +89,7 @@ pub(crate) fn refused(_peer: std::net::SocketAddr, _error: &Error) {
     spanned::refused(_peer, _error);
 }
 
-/// Returns true if somebody would hear of a failure by `tracing`.
+/// Returns true if a subscriber of `tracing` takes failures.
 #[inline]
 pub(crate) fn hears_failures() -> bool {
     #[cfg(feature = "tracing")]
@@ -98,7 +98,7 @@ pub(crate) fn hears_failures() -> bool {
     false
 }
 
-/// Returns true if somebody would hear of a warning by `tracing`.
+/// Returns true if a subscriber of `tracing` takes warnings.
 pub(crate) fn hears_warnings() -> bool {
     #[cfg(feature = "tracing")]
     return spanned::hears_warnings();
@@ -106,7 +106,7 @@ pub(crate) fn hears_warnings() -> bool {
     false
 }
 
-/// Reports that the handlers of a route hold up their connections.
+/// Reports that the handlers of a route block their connections.
 pub(crate) fn slow_turns(_slow: &SlowTurnsTold<'_>) {
     #[cfg(feature = "tracing")]
     spanned::slow_turns(_slow);

@@ -1,4 +1,4 @@
-//! A limit on the requests of one peer that are under way.
+//! A limit on the simultaneous requests of one peer.
 
 use std::{
     collections::HashMap,
@@ -15,10 +15,10 @@ use crate::{
     router::{Next, Wrap},
 };
 
-/// Parts of the table, each under a lock of its own.
+/// The parts of the table, each with a lock.
 const PARTS: usize = 64;
 
-/// Bounds how many requests of one peer are handled at once, and answers others 503 with `retry-after`: a
+/// Limits how many requests of one peer are handled at once, and answers others 503 with `retry-after`: a
 /// [layer](crate::Wrap) around a route or a router. [`Route::concurrency`](crate::Route::concurrency) bounds
 /// those of all peers together, and lets them wait.
 ///
@@ -40,20 +40,20 @@ pub struct ConcurrencyLimit {
     parts: Box<[Arc<Part>]>,
 }
 
-/// The requests under way by the hash of their key; none are not there.
+/// The counts of requests by the hash of their key; zero counts are removed.
 #[derive(Default)]
 #[repr(align(128))]
 struct Part(Mutex<HashMap<u64, u32>>);
 
 impl ConcurrencyLimit {
-    /// Allows so many requests at once, at least one.
+    /// Creates a limit of so many requests at once, at least one.
     pub fn new(requests: u32) -> Self {
         let parts = (0..PARTS).map(|_| Arc::default()).collect();
         Self { max: requests.max(1), keys: Keys::default(), parts }
     }
 
-    /// Counts requests by this key, such as a field of theirs, and those without one by the address of their
-    /// peer. A peer that may choose its key is not bounded: take keys that were checked before.
+    /// Counts requests by this key, such as a field, and those without one by the address of their peer. A
+    /// peer that may choose its key is not bounded: take keys that were checked before.
     #[must_use]
     pub fn by(
         mut self,
@@ -89,7 +89,7 @@ fn refusal() -> Answer {
     answer.header(KnownName::RETRY_AFTER, "1")
 }
 
-/// A request that is counted as under way until this is dropped.
+/// A counted request, until this is dropped.
 struct Permit {
     part: Arc<Part>,
     key: u64,

@@ -55,7 +55,7 @@ enum Origins {
 }
 
 enum Allowed {
-    /// The names, as they are sent.
+    /// The given names.
     Listed(String),
     /// The names that the request asks for, which the answer repeats.
     Asked,
@@ -148,7 +148,7 @@ impl Cors {
         self.credentials && !self.is_any()
     }
 
-    /// Adds what holds for the answers to an origin that is allowed.
+    /// Adds the fields for all answers to an allowed origin.
     fn add_origin(&self, begun: &mut Begun<'_>, origin: &str) {
         let origin = if self.is_any() { "*" } else { origin };
         add(begun, KnownName::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -213,7 +213,7 @@ impl Allowed {
         if names.split(", ").any(|name| name == "*") { Self::Asked } else { Self::Listed(names) }
     }
 
-    /// Adds what is allowed under the first name; the second has what was asked for.
+    /// Adds the allowed names under the first field; the second has the requested ones.
     fn add(&self, begun: &mut Begun<'_>, (name, asked): (KnownName, KnownName)) {
         match self {
             Self::Listed(names) if names.is_empty() => {}
@@ -234,7 +234,7 @@ fn is_preflight(begun: &Begun<'_>) -> bool {
     asks && request.method() == "OPTIONS"
 }
 
-/// Copies the value of a field that the request has once.
+/// Copies the value of a field that occurs once in the request.
 fn copied(begun: &Begun<'_>, name: KnownName) -> Option<Scratch> {
     let mut values = begun.request().headers().get_all(name);
     let (value, None) = (values.next()?, values.next()) else { return None };

@@ -1,4 +1,4 @@
-//! Entity-tags made of content (RFC 9110 §8.8.3), for handlers that have none of their own.
+//! Entity-tags computed from content (RFC 9110 §8.8.3), for handlers without their own.
 
 use alula_fields::{FieldFlags, KnownName, Status};
 use alula_net::Encoder;
@@ -9,9 +9,9 @@ use crate::{
     router::{Filter, Outgoing},
 };
 
-/// Gives answers to GET and HEAD of 200 whose content is there as a whole an `etag` made of it, unless they
-/// have one, and answers 304 to a client that has the content already (RFC 9110 §13.1.2), or 412 where
-/// `if-match` names another.
+/// Adds a computed `etag` to 200 answers to GET and HEAD with complete content, unless they have one, and
+/// answers 304 to a client that has the content already (RFC 9110 §13.1.2), or 412 if `if-match` names
+/// another.
 ///
 /// The tag is strong and made of 128 bits of the content's SHA-256: every server makes the same. Content that
 /// is written piece by piece has no tag before it is over, and passes unchanged. Add it before filters that

@@ -1,4 +1,4 @@
-//! Layers that let a request pass or answer it at once.
+//! Layers that pass a request on or answer it at once.
 
 use crate::{
     answer::Answer,
@@ -6,7 +6,7 @@ use crate::{
     router::{Next, Wrap},
 };
 
-/// Returns a layer that hands on the requests for which `check` has no answer.
+/// Returns a layer that passes on the requests for which `check` returns no answer.
 pub(super) fn gate<S: 'static>(
     check: impl Fn(&mut Exchange<S>) -> Option<Answer> + Send + Sync + 'static,
 ) -> impl Wrap<S> {

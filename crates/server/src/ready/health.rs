@@ -1,4 +1,4 @@
-//! Health checks: a server's liveness and its readiness for requests.
+//! Health checks: a server's liveness and readiness.
 
 use std::sync::{
     Arc,
@@ -28,12 +28,12 @@ use crate::{answer::Answer, connection::handler::Handler, exchange::Exchange};
 pub struct Health(Arc<AtomicBool>);
 
 impl Health {
-    /// Makes a switch that says ready.
+    /// Creates a switch that is ready.
     pub fn new() -> Self {
         Self(Arc::new(AtomicBool::new(true)))
     }
 
-    /// Says whether the server is ready to take requests.
+    /// Sets whether the server is ready for requests.
     pub fn set_ready(&self, is_ready: bool) {
         self.0.store(is_ready, Ordering::Release);
     }

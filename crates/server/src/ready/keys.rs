@@ -12,7 +12,7 @@ use crate::exchange::request::Request;
 
 type KeyOf = Box<dyn for<'r> Fn(&'r Request) -> Option<&'r [u8]> + Send + Sync>;
 
-/// The key of each request: what the program says it is, else the address of the peer.
+/// The key of each request: the program's, or the address of the peer.
 #[derive(Default)]
 pub(super) struct Keys {
     secret: RandomState,
@@ -36,8 +36,8 @@ impl Keys {
     }
 }
 
-/// Returns an address of IPv4, or the first 64 bits of one of IPv6: a host or a household has all addresses
-/// below these (RFC 6177).
+/// Returns an IPv4 address, or the first 64 bits of an IPv6 address: one host or household has all addresses
+/// below (RFC 6177).
 fn host_of(peer: IpAddr) -> u128 {
     match peer.to_canonical() {
         IpAddr::V4(address) => u32::from(address).into(),

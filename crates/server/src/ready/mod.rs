@@ -1,4 +1,4 @@
-//! Hooks and layers that are ready to be added to a router.
+//! Ready-made hooks and layers for routers.
 
 mod access_log;
 mod auth;

@@ -1,5 +1,4 @@
-//! Requests that pages of other origins make in the browser of somebody (CSRF), and names that were bound
-//! anew to this server.
+//! Requests from pages of other origins in a browser (CSRF), and names that were rebound to this server.
 //!
 //! Rule: `host` is judged first, for all methods: a page of a name that was bound anew is of the same origin
 //! for its browser.
@@ -17,8 +16,7 @@ use crate::{
 
 const MISDIRECTED: &str = "this server does not answer for that host";
 
-/// Refuses requests that change something and are made by pages of other origins: a [hook](crate::Hook) for a
-/// router, or a
+/// Refuses changing requests from pages of other origins: a [hook](crate::Hook) for a router, or a
 /// [layer](Self::layer) around a route. It can hold requests to certain hosts as well.
 ///
 /// A browser sends cookies, and reaches servers that only its own machine or network reaches, for any page: a
@@ -61,12 +59,12 @@ pub struct OriginGuard {
     misdirected: Cow<'static, str>,
 }
 
-/// The hosts that requests may be for.
+/// The hosts that requests may name.
 #[derive(Clone, Default)]
 struct Hosts {
-    /// The names in lower case; one that begins with `*.` stands for all names with that end.
+    /// The names in lower case; one that begins with `*.` stands for all names with that ending.
     names: Vec<String>,
-    /// IP addresses, `localhost` and the names below it are taken.
+    /// IP addresses, `localhost` and the names below it are accepted.
     takes_local: bool,
 }
 
@@ -77,7 +75,7 @@ impl Default for OriginGuard {
 }
 
 impl OriginGuard {
-    /// Makes a guard that trusts no other origin and takes every host.
+    /// Creates a guard that trusts no other origin and accepts every host.
     pub const fn new() -> Self {
         Self {
             trusted: Vec::new(),
@@ -88,30 +86,30 @@ impl OriginGuard {
         }
     }
 
-    /// Makes a guard that judges `host` alone, by [`hosts`](Self::hosts) and
+    /// Creates a guard that checks `host` only, by [`hosts`](Self::hosts) and
     /// [`local_hosts`](Self::local_hosts).
     pub fn of_hosts() -> Self {
         Self { judges_origins: false, ..Self::new() }
     }
 
-    /// Lets pages of an origin such as `https://app.example` pass. It is compared byte by byte with what
-    /// browsers send: scheme and host in lower case, the port unless it is the default, no slash at the end.
+    /// Accepts requests from pages of an origin such as `https://app.example`. It is compared byte by byte
+    /// with what browsers send: scheme and host in lower case, the port unless it is the default, no slash at
+    /// the end.
     #[must_use]
     pub fn trust(mut self, origin: impl Into<String>) -> Self {
         self.trusted.push(origin.into());
         self
     }
 
-    /// Refuses requests of all methods whose `referer` is a page of another origin that is not
-    /// [trusted](Self::trust), also those that only read: links from other pages lead nowhere then. Requests
-    /// without one pass.
+    /// Refuses requests of all methods, even reads, whose `referer` is a page of another origin that is not
+    /// [trusted](Self::trust): links from other pages then lead nowhere. Requests without one pass.
     #[must_use]
     pub fn referers(mut self) -> Self {
         self.judges_referers = true;
         self
     }
 
-    /// Takes requests for this host, and none for hosts that were not named; `*.example.com` stands for the
+    /// Accepts requests for this host only, and for others that are named; `*.example.com` stands for the
     /// names below it. Names are compared without case, without a dot at the end, and without the port of the
     /// request.
     #[must_use]
@@ -121,7 +119,7 @@ impl OriginGuard {
         self
     }
 
-    /// Takes requests for these hosts, as [`host`](Self::host) does for one. Without any, all are refused but
+    /// Accepts requests for these hosts, like [`host`](Self::host) for one. Without any, all are refused but
     /// [local ones](Self::local_hosts).
     #[must_use]
     pub fn hosts<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
@@ -129,15 +127,15 @@ impl OriginGuard {
         names.into_iter().fold(self, Self::host)
     }
 
-    /// Takes requests whose host is an IP address, `localhost` or a name below that, which nobody can bind to
-    /// another address; and none for other hosts that were not [named](Self::host).
+    /// Accepts requests whose host is an IP address, `localhost` or a name below it, which nobody can rebind,
+    /// and those of [named](Self::host) hosts only.
     #[must_use]
     pub fn local_hosts(mut self) -> Self {
         self.hosts.get_or_insert_default().takes_local = true;
         self
     }
 
-    /// Says this sentence in answers of 421, such as where the host is to be named.
+    /// Sets the sentence in answers of 421, such as advice on naming the host.
     #[must_use]
     pub fn misdirected(mut self, sentence: impl Into<Cow<'static, str>>) -> Self {
         self.misdirected = sentence.into();
@@ -149,7 +147,7 @@ impl OriginGuard {
         gate(move |exchange| self.check(exchange.request()).err())
     }
 
-    /// Judges a request, for handlers that ask by themselves. Allocates nothing for one that passes.
+    /// Checks a request, for handlers that call it themselves. Allocates nothing for one that passes.
     ///
     /// # Errors
     /// The answer to a request that does not pass: 421 or 403.
@@ -199,7 +197,7 @@ impl Hook for OriginGuard {
 }
 
 impl Hosts {
-    /// Returns true for a request for one of them. One without a host, which HTTP/1.0 allows, is of no
+    /// Returns true for a request for one of the hosts. One without a host, which HTTP/1.0 allows, is of no
     /// browser.
     fn take(&self, request: &Request) -> bool {
         // No browser sends a request without an authority.
@@ -235,13 +233,12 @@ fn is_address(host: &str) -> bool {
     host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok()
 }
 
-/// Returns true for the methods that a page may have a browser send whatever it likes, as navigations and
-/// images are (RFC 9110 §9.2.1).
+/// Returns true for the methods of navigations and images, which a page may send anywhere (RFC 9110 §9.2.1).
 fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "OPTIONS")
 }
 
-/// Returns true unless a browser says that a page of another origin has made a request.
+/// Returns true unless a browser marks the request as one from a page of another origin.
 fn is_of_own_page(request: &Request) -> bool {
     match (only(request, KnownName::SEC_FETCH_SITE), only(request, KnownName::ORIGIN)) {
         (Ok(Some(site)), Ok(_)) => matches!(site, b"same-origin" | b"none"),
@@ -267,12 +264,12 @@ fn origin_of_url(url: &str) -> Option<Origin<'_>> {
     Some((scheme, authority.rsplit_once('@').map_or(authority, |(_, host)| host)))
 }
 
-/// Returns true if scheme, host and port of an origin are those of a request.
+/// Returns true if scheme, host and port of an origin equal those of a request.
 fn is_own(origin: Origin<'_>, request: &Request) -> Option<bool> {
     Some(is_same(origin, (request.scheme()?, request.client_authority()?)))
 }
 
-/// Returns true if scheme, host and port of two origins are the same.
+/// Returns true if scheme, host and port of two origins are equal.
 fn is_same((scheme, authority): Origin<'_>, (other_scheme, other_authority): Origin<'_>) -> bool {
     let parsed = |authority| Authority::parse(authority).ok();
     let (Ok(known), Some(one), Some(other)) =
@@ -291,7 +288,7 @@ fn foreign() -> Answer {
     Answer::new(Status::FORBIDDEN).detail("a page of another origin has made the request")
 }
 
-/// Returns the value of a field that stands there once, if it does.
+/// Returns the value of a field that occurs once.
 ///
 /// # Errors
 /// It stands there more than once.

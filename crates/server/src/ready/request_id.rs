@@ -9,18 +9,17 @@ use crate::{
     router::{Begun, Hook},
 };
 
-/// Bytes of chance in a name: no two requests get the same.
+/// The random bytes of a name: no two requests get the same.
 const CHANCE_BYTES: usize = 16;
 
-/// The longest name that is taken over from a peer.
+/// The longest name that is accepted from a peer.
 const TAKEN_BYTES_MAX: usize = 128;
 
-/// Names that a thread makes with one call of the system.
+/// The names that a thread makes with one system call.
 const MADE_AT_ONCE: usize = 16;
 
-/// Puts a name in `x-request-id` of each request and its answer, so that logs of several programs can be
-/// brought together: a
-/// [hook](crate::Hook).
+/// Sets a name in `x-request-id` of each request and its answer, so that logs of several programs can be
+/// combined: a [hook](crate::Hook).
 ///
 /// A name that comes with a request is kept if its peer is [trusted](Self::trusted) and it is up to 128 ASCII
 /// letters, digits and `-._:/+=@`. All other requests get a new one, 32 hexadecimal digits from the random
@@ -58,7 +57,7 @@ impl RequestId {
         self
     }
 
-    /// Returns true if the request keeps its name, which is the only one that it has.
+    /// Returns true if the request has exactly one name, and keeps it.
     fn keeps(&self, begun: &Begun<'_>) -> bool {
         let mut names = begun.request().headers().get_all(KnownName::X_REQUEST_ID);
         let (Some(name), None) = (names.next(), names.next()) else { return false };
@@ -100,7 +99,7 @@ fn is_name(text: &[u8]) -> bool {
 
 type Name = [u8; 2 * CHANCE_BYTES];
 
-/// Random bytes of a thread, and how many of them are left.
+/// The random bytes of a thread, and the number left.
 struct Chance {
     bytes: [u8; CHANCE_BYTES * MADE_AT_ONCE],
     left: usize,
@@ -110,7 +109,7 @@ thread_local! {
     static CHANCE: RefCell<Chance> = const { RefCell::new(Chance { bytes: [0; CHANCE_BYTES * MADE_AT_ONCE], left: 0 }) };
 }
 
-/// Makes a new name; none if the system has no random bytes.
+/// Returns a new name; none if the system has no random bytes.
 fn make() -> Option<Name> {
     let chance = CHANCE.try_with(|chance| chance.borrow_mut().take()).ok()??;
     let mut name = [0; 2 * CHANCE_BYTES];

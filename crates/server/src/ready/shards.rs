@@ -1,5 +1,4 @@
-//! Memory that threads use side by side, a part each, so that connections on different threads share no cache
-//! line.
+//! Memory in shards, one for each thread, so that connections on different threads share no cache line.
 
 use std::{
     cell::Cell,
@@ -8,26 +7,26 @@ use std::{
     thread::available_parallelism,
 };
 
-/// The most parts: threads beyond them share.
+/// The most shards: threads beyond them share.
 const SHARDS_MAX: usize = 64;
 
-/// The number of the next thread that asks for its part.
+/// The number of the next thread that uses a shard.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static NUMBER: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Parts of a value, one for each thread, up to a bound.
+/// Shards of a value, one for each thread, up to a bound.
 #[derive(Debug)]
 pub(super) struct Shards<T>(Box<[Shard<T>]>);
 
-/// Two lines of 64 bytes, since processors fetch lines in pairs.
+/// A shard, on two lines of 64 bytes, since processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard<T>(T);
 
-/// Makes as many parts as the machine runs threads at once.
+/// Creates as many shards as the machine runs threads at once.
 impl<T: Default> Default for Shards<T> {
     fn default() -> Self {
         let threads = available_parallelism().map_or(1, usize::from);
@@ -37,13 +36,13 @@ impl<T: Default> Default for Shards<T> {
 }
 
 impl<T> Shards<T> {
-    /// Returns the part of this thread.
+    /// Returns the shard of this thread.
     #[inline]
     pub(super) fn mine(&self) -> &T {
         &self.0[number() % self.0.len()]
     }
 
-    /// Returns all parts.
+    /// Returns all shards.
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(Deref::deref)
     }
@@ -57,7 +56,7 @@ impl<T> Deref for Shard<T> {
     }
 }
 
-/// Returns the number of this thread among those that have asked.
+/// Returns the number of this thread, counted from the first one that asked.
 #[inline]
 fn number() -> usize {
     // A thread that ends has the first part.

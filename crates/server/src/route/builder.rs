@@ -1,4 +1,4 @@
-//! Routes as they are collected, before they are compiled.
+//! Routes before they are compiled.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use super::pattern::{Part, Pattern};
 use super::segments::{Segments, TrailingSlash};
 use super::table::Table;
 
-/// Patterns and their values, each set of paths once.
+/// Patterns and their values; no two match the same paths.
 pub(crate) struct Builder<T> {
     options: Segments,
     routes: Vec<Route<T>>,
     taken: BTreeMap<Key, usize>,
 }
 
-/// A pattern, the options it was written under, and its value.
+/// A pattern, its options, and its value.
 pub(super) struct Route<T> {
     pub(super) pattern: Pattern,
     pub(super) options: Segments,
@@ -40,8 +40,8 @@ impl<T> Builder<T> {
         self.add(Route { pattern, options: self.options, value }, |_, _| false)
     }
 
-    /// Adds a pattern that was written under other options, which have to separate segments by the same rule.
-    /// `merge` puts its value into one that is there for the same paths, and returns false if it cannot.
+    /// Adds a pattern with its own options, which have to agree on the separators of segments. `merge` puts
+    /// its value into one that is there for the same paths, and returns false if it cannot.
     ///
     /// # Errors
     /// It is malformed, segments are separated by another rule, or there is one that matches the same paths
@@ -78,7 +78,7 @@ impl<T> Builder<T> {
         Err(RouteError::new(&route.pattern.text, 0, Mistake::Taken(there.pattern.text.clone())))
     }
 
-    /// Returns the route that is there for the same paths.
+    /// Returns the route for the same paths, if there is one.
     fn same_paths(&self, pattern: &Pattern, options: Segments) -> Option<usize> {
         let (shape, has_slash) = key(pattern);
         let other = self.taken.get(&(shape.clone(), !has_slash)).copied();

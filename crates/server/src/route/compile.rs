@@ -1,4 +1,4 @@
-//! The trie made of routes: first with maps, then flat.
+//! Compilation of the trie of routes: first with maps, then flat.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::pattern::Part;
 use super::segments::Segments;
 use super::table::{Edge, Leaf, Node, Table};
 
-/// A node while routes are added: its children and ends by their numbers.
+/// A node under construction: its children and ends by their numbers.
 #[derive(Default)]
 struct Draft {
     literals: BTreeMap<Vec<u8>, usize>,
@@ -18,7 +18,7 @@ struct Draft {
     end_slash: Option<usize>,
 }
 
-/// Compiles routes of which no two match the same paths.
+/// Compiles routes; no two may match the same paths.
 pub(super) fn table<T>(options: Segments, routes: Vec<Route<T>>) -> Table<T> {
     let mut drafts = vec![Draft::default()];
     for (leaf, route) in routes.iter().enumerate() {
@@ -58,7 +58,7 @@ fn leaf<T>(route: Route<T>) -> Leaf<T> {
     Leaf { value: route.value, pattern: route.pattern.text.into(), names, options: route.options }
 }
 
-/// Puts the literals in the order of their keys.
+/// Sorts the literals by their keys.
 fn node(draft: &Draft) -> Node {
     let edge = |literal: &[u8], node| Edge {
         len: literal.len(),

@@ -1,4 +1,4 @@
-//! A path cut into segments, one after the other.
+//! Splitting a path into segments.
 
 use super::segments::{EmptySegments, EncodedSlash, Segments};
 
@@ -7,21 +7,21 @@ use super::segments::{EmptySegments, EncodedSlash, Segments};
 pub(super) struct Cut {
     drops_empty: bool,
     at_encoded: bool,
-    /// True if either of the two is.
+    /// True if either of these is.
     is_special: bool,
 }
 
-/// The part of a path behind a segment.
+/// The rest of a path after a segment.
 pub(super) enum Next {
     /// The end of the path.
     End,
-    /// A slash, and then nothing; the length of the path.
+    /// A slash at the end, with the length of the path.
     Slash(usize),
     /// A slash and a segment.
     Segment(Segment),
 }
 
-/// A segment, and its first bytes as the key of the look-up.
+/// A segment, with its first bytes as the key for lookups.
 #[derive(Clone, Copy)]
 pub(super) struct Segment {
     pub(super) start: usize,
@@ -36,7 +36,7 @@ impl Cut {
         Self { drops_empty, at_encoded, is_special: drops_empty || at_encoded }
     }
 
-    /// Returns what follows behind a segment that ends here.
+    /// Returns what follows a segment that ends here.
     #[inline(always)]
     pub(super) fn next(&self, path: &[u8], at: usize) -> Next {
         if self.is_special {
@@ -68,7 +68,7 @@ impl Cut {
         Next::Segment(Segment { start, end, key: key(&path[start..end]) })
     }
 
-    /// Returns how many bytes the separator has that these begin with; zero is none.
+    /// Returns the length of the separator at the beginning; zero if there is none.
     pub(super) fn separator(&self, bytes: &[u8]) -> usize {
         match bytes {
             [b'/', ..] => 1,
@@ -88,8 +88,8 @@ impl Cut {
             || end - start > WORD && has_escapes(path, start + WORD, end)
     }
 
-    /// Returns true if a rule may refuse what follows behind the separator before `start`: an escape, an
-    /// empty segment, or one that begins with a dot. It may also be true where no rule refuses any of these.
+    /// Returns true if a rule may refuse the rest after the separator before `start`: it has an escape, or a
+    /// segment that is empty or begins with a dot. It may also be true where no rule refuses any of these.
     #[inline]
     pub(super) fn is_rest_doubtful(&self, path: &[u8], start: usize) -> bool {
         self.is_special || is_rest_doubtful(path, start)
@@ -103,7 +103,7 @@ impl Cut {
 const WORD: usize = size_of::<u64>();
 const ONES: u64 = u64::MAX / 255;
 
-/// Returns the segment that begins here, before the end of the path, and ends at the next slash.
+/// Returns the segment from here up to the next slash, or the end of the path.
 #[inline]
 fn segment(path: &[u8], start: usize) -> Segment {
     let (word, limit) = first_word(path, start);
@@ -114,7 +114,7 @@ fn segment(path: &[u8], start: usize) -> Segment {
     }
 }
 
-/// Returns the next eight bytes, zeros behind the last one of the path, and how many are of the path.
+/// Returns the next eight bytes, padded with zeros, and how many belong to the path.
 #[inline]
 fn first_word(path: &[u8], start: usize) -> (u64, usize) {
     if let Some(word) = word(path, start) {
@@ -128,7 +128,7 @@ fn first_word(path: &[u8], start: usize) -> (u64, usize) {
     (word, left)
 }
 
-/// Returns the segment of which the first eight bytes have no slash.
+/// Returns the segment whose first eight bytes have no slash.
 fn long_segment(path: &[u8], start: usize, key: u64) -> Segment {
     let mut end = start + WORD;
     while end < path.len() {
@@ -141,7 +141,7 @@ fn long_segment(path: &[u8], start: usize, key: u64) -> Segment {
     Segment { start, end, key }
 }
 
-/// Returns true if there may be an escape of a dot or a slash between these places, or right behind them.
+/// Returns true if there may be an escape of a dot or a slash between these places, or right after them.
 fn has_escapes(path: &[u8], start: usize, end: usize) -> bool {
     let mut at = start;
     while at < end {
@@ -158,22 +158,22 @@ fn word(path: &[u8], at: usize) -> Option<u64> {
     path.get(at..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// Returns how many bytes stand before the first slash of these eight.
+/// Returns the number of bytes before the first slash of these eight.
 #[inline]
 const fn slash(word: u64) -> Option<usize> {
     let marks = marks(word, b'/');
     if marks == 0 { None } else { Some(marks.trailing_zeros() as usize / 8) }
 }
 
-/// Returns a mark for each of the eight bytes that is this one. The lowest mark is exact; those above it
-/// need not be.
+/// Returns a mark for each of the eight bytes with this value. The lowest mark is exact; those above it need
+/// not be.
 #[inline]
 const fn marks(word: u64, byte: u8) -> u64 {
     let zeros = word ^ (ONES * byte as u64);
     zeros.wrapping_sub(ONES) & !zeros & (ONES << 7)
 }
 
-/// Returns marks for what may be the escape of a slash or of a dot: `%2`, or `%` at the end of the word.
+/// Returns marks for possible escapes of a slash or a dot: `%2`, or `%` at the end of the word.
 #[inline]
 const fn escapes(word: u64) -> u64 {
     let percents = marks(word, b'%');
@@ -185,7 +185,7 @@ const fn begins_with_dot(key: u64) -> bool {
     key as u8 == b'.'
 }
 
-/// Returns true as [`Cut::is_rest_doubtful`] does, for rules under which slashes alone separate segments.
+/// Does the same as [`Cut::is_rest_doubtful`], if only slashes separate segments.
 fn is_rest_doubtful(path: &[u8], start: usize) -> bool {
     let is_word_doubtful = |word: u64| {
         let slashes = marks(word, b'/');
@@ -202,7 +202,7 @@ fn is_rest_doubtful(path: &[u8], start: usize) -> bool {
     path.last_chunk().is_none_or(|last| is_word_doubtful(u64::from_le_bytes(*last)))
 }
 
-/// Returns the first eight bytes as a number, zeros behind the last.
+/// Returns the first eight bytes as a number, padded with zeros.
 pub(super) fn key(segment: &[u8]) -> u64 {
     let first = segment.iter().take(WORD).rev();
     first.fold(0, |key, &byte| key << 8 | u64::from(byte))

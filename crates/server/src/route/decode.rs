@@ -1,4 +1,4 @@
-//! Captures decoded: percent escapes, and `+` where that is a space.
+//! Decoding of captures: percent escapes, and `+` if it is a space.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use alula_fields::bytes;
 
 use super::segments::{PlusSign, Segments};
 
-/// An escape that is not `%` and two hexadecimal digits (RFC 3986 §2.1). A request that has one is answered
+/// An escape other than `%` and two hexadecimal digits (RFC 3986 §2.1). A request that has one is answered
 /// 400.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Malformed {
@@ -14,8 +14,8 @@ pub(crate) struct Malformed {
     pub(crate) position: usize,
 }
 
-/// Returns the bytes that a capture stands for; borrows them unless there is something to decode, which
-/// allocates once.
+/// Returns the decoded bytes of a capture; borrows them unless there is something to decode, which allocates
+/// once.
 ///
 /// # Errors
 /// An escape is malformed.
@@ -47,7 +47,7 @@ fn decode_from(raw: &[u8], first: usize, is_space: bool) -> Result<Vec<u8>, Malf
     Ok(decoded)
 }
 
-/// Returns the byte of the escape that these begin with.
+/// Returns the byte for the escape at the beginning.
 fn escaped(bytes: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = bytes else { return None };
     Some(digit(*high)? << 4 | digit(*low)?)

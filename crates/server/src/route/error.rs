@@ -8,7 +8,7 @@ use std::{
 use super::pattern::SEGMENTS_MAX;
 use alula_fields::{CAPTURES_MAX, OneLine};
 
-/// A pattern that a router cannot take, or two that stand in each other's way.
+/// A pattern that a router cannot accept, or two that conflict.
 ///
 /// `Display` names the patterns, the position and the reason. It is made while a router is built, never by a
 /// request.
@@ -49,12 +49,12 @@ impl RouteError {
         Self { pattern: pattern.to_owned(), position, mistake }
     }
 
-    /// Returns the error of a router with more handlers than it can number.
+    /// Returns the error of a router with too many handlers.
     pub(crate) fn too_many_handlers() -> Self {
         Self::new("", 0, Mistake::TooManyHandlers)
     }
 
-    /// Returns the error of a route with more layers around it than a request can count.
+    /// Returns the error of a route with too many layers.
     pub(crate) fn too_many_layers(pattern: &str) -> Self {
         Self::new(pattern, 0, Mistake::TooManyLayers)
     }
@@ -64,7 +64,7 @@ impl RouteError {
         Self::new(prefix, 0, Mistake::HostBelow(host))
     }
 
-    /// Returns the pattern, with the prefix it was nested under.
+    /// Returns the pattern, with its prefix.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -74,7 +74,7 @@ impl RouteError {
         self.position
     }
 
-    /// Returns the pattern that was there before and matches the same paths, if that is the mistake.
+    /// Returns the earlier pattern for the same paths, if that is the mistake.
     pub fn conflicts_with(&self) -> Option<&str> {
         match &self.mistake {
             Mistake::Taken(other) | Mistake::OtherNames(other) => Some(other),

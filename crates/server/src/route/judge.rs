@@ -13,7 +13,7 @@ pub(crate) enum Refused {
     DotSegment,
 }
 
-/// Returns the rule that refuses these bytes: what stands behind a slash of a path, one segment or several.
+/// Returns the rule that refuses these bytes, which follow a slash of a path: one segment or several.
 ///
 /// An encoded slash sets a dot segment off whatever the rule: it is a slash once decoded.
 pub(super) fn refusal(bytes: &[u8], options: Segments) -> Option<Refused> {
@@ -45,13 +45,13 @@ fn is_encoded_slash(bytes: &[u8]) -> bool {
     matches!(bytes, [b'%', b'2', b'f' | b'F', ..])
 }
 
-/// Returns true for `.` and `..`, dots also as `%2e`.
+/// Returns true for `.` and `..`, including dots as `%2e`.
 fn is_dots(segment: &[u8]) -> bool {
     let first = dot(segment);
     first > 0 && first + dot(&segment[first..]) == segment.len()
 }
 
-/// Returns how many bytes the dot has that these begin with; zero is none.
+/// Returns the length of the dot at the beginning; zero if there is none.
 fn dot(bytes: &[u8]) -> usize {
     match bytes {
         [b'.', ..] => 1,

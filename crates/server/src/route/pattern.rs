@@ -7,10 +7,10 @@ use super::judge::{Refused, refusal};
 use super::segments::{EmptySegments, EncodedSlash, Segments};
 use alula_fields::CAPTURES_MAX;
 
-/// The most segments of a pattern, so that a search goes no deeper. GitHub's REST API has 10 at most.
+/// The most segments of a pattern, which bounds the depth of a search. GitHub's REST API has 10 at most.
 pub(super) const SEGMENTS_MAX: usize = 64;
 
-/// A pattern that a table can hold.
+/// A checked pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) text: String,
@@ -85,7 +85,8 @@ impl Pattern {
         self.parts.iter().filter_map(Part::name)
     }
 
-    /// Returns what two patterns have in common that match the same paths: the parts without their names.
+    /// Returns the shape of a pattern: its parts without names. Patterns of the same shape match the same
+    /// paths.
     pub(super) fn shape(&self) -> Vec<Part> {
         let without_name = |part: &Part| match part {
             Part::Literal(literal) => Part::Literal(literal.clone()),
@@ -97,7 +98,7 @@ impl Pattern {
 }
 
 impl Part {
-    /// Parses one segment; a mistake comes with its place in it.
+    /// Parses one segment; the error has its place in the segment.
     fn parse(segment: &str, options: Segments) -> Result<Self, (usize, Mistake)> {
         let inner = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         let Some(inner) = inner else { return Self::literal(segment, options) };
@@ -147,15 +148,14 @@ impl Part {
     }
 }
 
-/// Returns where a name ends that is followed by a type, an expression or a mark, as routers of actix, Go and
-/// Express have them: `{id:[0-9]+}`, `{rest...}`, `{id?}`. Taken as names they would capture what nobody asks
-/// for.
+/// Returns the end of a name that is followed by a type, an expression or a mark, as in routers of actix, Go
+/// and Express: `{id:[0-9]+}`, `{rest...}`, `{id?}`. Taken as names they would capture what nobody asks for.
 fn end_of_name(name: &str) -> Option<usize> {
     name.find([':', '?', '$']).or_else(|| name.find("..."))
 }
 
-/// Returns true for a capture as other routers write it: `:id`, `*rest`, `*`. Taken as literals they would
-/// match no path that is asked for, and the route would be 404 without a reason.
+/// Returns true for a capture in the syntax of other routers: `:id`, `*rest`, `*`. Taken as literals they
+/// would match no path that is asked for, and the route would be 404 without a reason.
 fn is_other_syntax(segment: &str) -> bool {
     let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match segment.strip_prefix(':') {
@@ -164,7 +164,7 @@ fn is_other_syntax(segment: &str) -> bool {
     }
 }
 
-/// Returns why a literal is never compared with a segment under these options.
+/// Returns the reason for which a literal can never match under these options.
 fn unmatched(literal: &[u8], options: Segments) -> Option<Mistake> {
     if literal.is_empty() && options.empty != EmptySegments::Keep {
         return Some(Mistake::EmptySegment);

@@ -9,7 +9,7 @@ use super::error::{Mistake, RouteError};
 use super::pattern::{Part, Pattern};
 use super::segments::Segments;
 
-/// A prefix, such as `/users/{user}`; the empty one has all paths below it.
+/// A prefix, such as `/users/{user}`; all paths are below the empty one.
 ///
 /// It is looked at where no pattern matches, so a path is compared with one prefix after the other.
 pub(crate) struct Prefix {
@@ -18,8 +18,7 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// Returns the prefix that a program has written under `options`, for paths that are cut as those of a
-    /// table are.
+    /// Parses a prefix written under `options`, for paths that are split like those of a table.
     ///
     /// # Errors
     /// It is malformed, or `{*rest}` stands in it.
@@ -41,13 +40,13 @@ impl Prefix {
         self.kinds().eq(other.kinds())
     }
 
-    /// Returns the key by which the more specific prefix comes first: the longer one, then the one with a
-    /// literal where the other has a capture.
+    /// Returns the sort key by which the more specific prefix comes first: the longer one, then the one with
+    /// a literal in place of a capture.
     pub(crate) fn rank(&self) -> impl Ord + use<> {
         (Reverse(self.parts.len()), self.kinds().map(|literal| literal.is_none()).collect::<Vec<_>>())
     }
 
-    /// Returns the captures of a path that is this prefix or below it. Allocates nothing.
+    /// Returns the captures of a path that equals this prefix or is below it. Allocates nothing.
     pub(crate) fn captures(&self, path: &[u8]) -> Option<Captures> {
         let (mut at, mut captures) = (0, Captures::default());
         if !self.parts.is_empty() && (path.first() != Some(&b'/') || u32::try_from(path.len()).is_err()) {
@@ -66,7 +65,7 @@ impl Prefix {
         Some(captures)
     }
 
-    /// Returns the literal of each segment; nothing for a capture.
+    /// Returns the literal of each segment; `None` for a capture.
     fn kinds(&self) -> impl Iterator<Item = Option<&[u8]>> {
         self.parts.iter().map(Part::literal_bytes)
     }

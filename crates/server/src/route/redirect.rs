@@ -1,9 +1,9 @@
-//! The redirect to the same path with its trailing slash added or taken away.
+//! The redirect to the same path with its trailing slash added or removed.
 
 use super::cut::Cut;
 use super::segments::Segments;
 
-/// The change of the slash at the end of a path that makes it match.
+/// The change of the trailing slash that makes a path match.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum SlashChange {
     Added,
@@ -36,7 +36,7 @@ impl SlashChange {
     }
 }
 
-/// Returns the path without the slash at its end; without all of them where they are passed over.
+/// Returns the path without its trailing slash; without all of them if empty segments are dropped.
 fn without_slash(mut path: &[u8], cut: Cut) -> &[u8] {
     loop {
         let encoded = path.len().saturating_sub(3);

@@ -1,4 +1,4 @@
-//! The options of a router: how it cuts a path into segments, and what it takes for data.
+//! The options of a router: the separators of segments, and the bytes that are data.
 
 /// The rules by which a router reads paths: what separates segments, and which bytes are data.
 ///
@@ -37,13 +37,12 @@ pub struct Segments {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EmptySegments {
-    /// Empty segments are segments: literals may be empty, `{*rest}` contains them, `{name}` does not match
-    /// them.
+    /// Empty segments are kept: literals may be empty, `{*rest}` contains them, `{name}` does not match them.
     Keep,
     /// Empty segments are skipped when segments are matched: `/a//b` is `/a/b`. Within `{*rest}` they stay.
     Drop,
-    /// A path that has one is answered 400. The default: two programs in a row that disagree about `//` can
-    /// be played off against each other.
+    /// A path with one is answered 400. The default: two programs in a row that disagree about `//` can be
+    /// played off against each other.
     Refuse,
 }
 
@@ -55,7 +54,7 @@ pub enum TrailingSlash {
     Strict,
     /// A pattern matches with the slash and without.
     Ignore,
-    /// A path that matches only with the slash added or taken away is redirected there.
+    /// A path that matches only with its slash added or removed is redirected there.
     Redirect,
 }
 
@@ -63,12 +62,12 @@ pub enum TrailingSlash {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EncodedSlash {
-    /// A `%2F` is part of its segment, and a slash once the capture is decoded. The default: names with
-    /// slashes are sent so.
+    /// A `%2F` is part of its segment, and becomes a slash when the capture is decoded. The default: names
+    /// with slashes are sent so.
     Keep,
     /// A `%2F` separates segments as `/` does.
     Separate,
-    /// A path that has one is answered 400.
+    /// A path with one is answered 400.
     Refuse,
 }
 
@@ -82,20 +81,20 @@ pub enum PlusSign {
     Space,
 }
 
-/// The rule for segments that are `.` or `..`, also with dots as `%2e`.
+/// The rule for segments that are `.` or `..`, including dots as `%2e`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DotSegments {
-    /// A path that has one is answered 400, also where `%2F` sets it off. The default: clients resolve them
-    /// before they ask (RFC 3986 §5.2.4), so that one that arrives is an attempt to leave a folder.
+    /// A path with one is answered 400, even between `%2F`. The default: clients resolve them before they ask
+    /// (RFC 3986 §5.2.4), so that one that arrives is an attempt to leave a folder.
     Refuse,
     /// Dot segments are data like any other segment.
     Literal,
 }
 
 impl Segments {
-    /// Empty segments and dot segments are refused; a slash at the end counts; `%2F` and `+` are data. The
-    /// default.
+    /// The strictest options: empty segments and dot segments are refused, and a slash at the end counts;
+    /// `%2F` and `+` are data. The default.
     pub const STRICT: Self = Self {
         empty: EmptySegments::Refuse,
         trailing_slash: TrailingSlash::Strict,
@@ -104,8 +103,8 @@ impl Segments {
         dots: DotSegments::Refuse,
     };
 
-    /// The options for names of files: empty segments are skipped, as file systems do; dot segments and `%2F`
-    /// are refused.
+    /// The options for file names: empty segments are dropped, as in file systems; dot segments and `%2F` are
+    /// refused.
     pub const FILES: Self =
         Self { empty: EmptySegments::Drop, encoded_slash: EncodedSlash::Refuse, ..Self::STRICT };
 
@@ -150,7 +149,7 @@ impl Segments {
     }
 }
 
-/// [`Segments::STRICT`].
+/// Returns [`Segments::STRICT`].
 impl Default for Segments {
     fn default() -> Self {
         Self::STRICT

@@ -7,7 +7,7 @@ use super::redirect::SlashChange;
 use super::segments::{Segments, TrailingSlash};
 use alula_fields::Captures;
 
-/// Routes, compiled: values by the paths that their patterns match. Never changes, so that any number of
+/// Compiled routes: values by the paths that their patterns match. Never changes, so that any number of
 /// threads may search.
 pub(crate) struct Table<T> {
     pub(super) options: Segments,
@@ -25,13 +25,13 @@ pub(super) struct Node {
     pub(super) literals: Box<[Edge]>,
     /// The node behind a capture.
     pub(super) capture: Option<usize>,
-    /// The patterns that go on with `{*rest}`, that end here, and that end in a slash here.
+    /// The patterns that continue with `{*rest}`, that end here, and that end here with a slash.
     pub(super) rest: Option<usize>,
     pub(super) end: Option<usize>,
     pub(super) end_slash: Option<usize>,
 }
 
-/// A literal, whose first bytes are its key: its length, the bytes behind, and the node that it leads to.
+/// A literal, whose first bytes are its key: its length, the other bytes, and the next node.
 pub(super) struct Edge {
     pub(super) len: usize,
     pub(super) tail: Box<[u8]>,
@@ -39,7 +39,7 @@ pub(super) struct Edge {
 }
 
 impl Node {
-    /// Returns the node behind the literal that a segment is.
+    /// Returns the node after the literal that equals a segment.
     #[inline(always)]
     fn literal(&self, path: &[u8], segment: Segment) -> Option<usize> {
         if self.keys.is_empty() {
@@ -58,7 +58,7 @@ impl Node {
 }
 
 impl Edge {
-    /// Returns true if a segment with the key of this literal is this literal.
+    /// Returns true if a segment with this literal's key equals the literal.
     #[inline]
     fn is_same(&self, path: &[u8], segment: Segment) -> bool {
         let len = segment.end - segment.start;
@@ -79,7 +79,7 @@ pub(crate) enum Outcome<'t, T> {
     /// A pattern matches.
     Found(Found<'t, T>),
     /// The path matches nothing, but a pattern under [`TrailingSlash::Redirect`] would match it with its
-    /// slash changed.
+    /// trailing slash changed.
     Redirect(SlashChange, Found<'t, T>),
     /// The options refuse the path: 400. The value is that of the pattern that would match, if there is one.
     Refused(Refused, Option<&'t T>),
@@ -91,11 +91,11 @@ pub(crate) enum Outcome<'t, T> {
 pub(crate) struct Found<'t, T> {
     pub(crate) value: &'t T,
     pub(crate) captures: Captures,
-    /// The options that the pattern was written under; captures are decoded by them.
+    /// The options of the pattern, by which captures are decoded.
     pub(crate) options: Segments,
 }
 
-/// A pattern of a table, with what belongs to it.
+/// A pattern of a table, with its details.
 #[derive(Clone, Copy)]
 pub(crate) struct RouteEntry<'t, T> {
     pub(crate) value: &'t T,
@@ -127,12 +127,12 @@ impl<T> Table<T> {
         self.leaves.get(number).map(Leaf::place)
     }
 
-    /// Starts a table.
+    /// Returns a builder of a table.
     pub(crate) const fn builder(options: Segments) -> Builder<T> {
         Builder::new(options)
     }
 
-    /// Returns what stands for a path, which comes without its query. Allocates nothing.
+    /// Searches for a path without its query. Allocates nothing.
     ///
     /// A path that does not begin with a slash, as that of `OPTIONS *`, is unknown; so is one of 4 GiB.
     #[inline]
@@ -160,7 +160,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Judges what was captured; literals have nothing that their options refuse.
+    /// Checks the captures; literals have nothing that their options refuse.
     #[inline(never)]
     fn judged(
         &self,
@@ -202,19 +202,19 @@ struct Search<'a, T> {
     table: &'a Table<T>,
     path: &'a [u8],
     captures: Captures,
-    /// A rule may refuse something that was captured, perhaps on a way that led nowhere.
+    /// A rule may refuse a captured part, perhaps one on a path of the search that failed.
     is_doubtful: bool,
     redirect: Option<Redirect>,
 }
 
-/// A match that wants another slash at the end.
+/// A match that needs another trailing slash.
 struct Redirect {
     change: SlashChange,
     leaf: usize,
     captures: Captures,
 }
 
-/// A `{*rest}` that was passed on the way down, to be taken when nothing goes before it.
+/// A `{*rest}` that was passed on the way down, used if nothing better matches.
 #[derive(Clone, Copy)]
 struct Rest {
     leaf: usize,
@@ -223,8 +223,7 @@ struct Rest {
 }
 
 impl<T> Search<'_, T> {
-    /// Searches below a node, behind the segment that ends at `at`; returns the leaf of the pattern that
-    /// matches.
+    /// Searches below a node, after the segment that ends at `at`; returns the leaf of the matching pattern.
     ///
     /// It calls itself where there are both a literal and a capture to try, so less often than a pattern has
     /// segments.
@@ -304,7 +303,7 @@ impl<T> Search<'_, T> {
         None
     }
 
-    /// Keeps the first match by a redirect; it counts when nothing matches as the path stands.
+    /// Keeps the first match by a redirect, which counts only if nothing else matches.
     fn note_redirect(&mut self, change: SlashChange, leaf: Option<usize>) {
         let redirects = |leaf: &usize| self.table.rule(*leaf) == TrailingSlash::Redirect;
         if let (Some(leaf), None) = (leaf.filter(redirects), &self.redirect) {

@@ -1,4 +1,4 @@
-//! The handlers that a router has of its own.
+//! The built-in handlers of a router.
 
 use alula_fields::Status;
 use alula_net::Sent;
@@ -10,7 +10,7 @@ use crate::{
     route::{Outcome, Refused},
 };
 
-/// Answers 404 to a path that no route has.
+/// Answers 404 to a path without a route.
 pub(super) async fn not_found<S>(_: Exchange<S>) -> Result<Sent, Answer> {
     Err(Status::NOT_FOUND.into_answer())
 }
@@ -20,17 +20,17 @@ pub(super) async fn not_allowed<S>(exchange: Exchange<S>) -> Result<Sent, Answer
     Err(Answer::new(Status::METHOD_NOT_ALLOWED).header("allow", exchange.allowed()))
 }
 
-/// Answers 413 to a request with more content than its route takes.
+/// Answers 413 to a request with more content than its route accepts.
 pub(super) async fn too_long<S>(_: Exchange<S>) -> Result<Sent, Answer> {
     Err(Answer::new(Status::CONTENT_TOO_LARGE).detail("the content is longer than this path takes"))
 }
 
-/// Answers 501 to a method that no route knows.
+/// Answers 501 to an unknown method.
 pub(super) async fn unknown_method<S>(_: Exchange<S>) -> Result<Sent, Answer> {
     Err(Status::NOT_IMPLEMENTED.into_answer())
 }
 
-/// Answers 400 to a path that the router does not take, and says why.
+/// Answers 400 to an invalid path, with the reason.
 pub(super) async fn malformed<S>(exchange: Exchange<S>) -> Result<Sent, Answer> {
     Err(Answer::new(Status::BAD_REQUEST).detail(match refused(&exchange) {
         Some(Refused::EmptySegment) => "the path has an empty segment",
@@ -48,7 +48,7 @@ fn refused<S>(exchange: &Exchange<S>) -> Option<Refused> {
     }
 }
 
-/// Redirects to the same path with another slash at its end (RFC 9110 §15.4.9).
+/// Redirects to the same path with its trailing slash changed (RFC 9110 §15.4.9).
 pub(super) async fn other_slash<S>(exchange: Exchange<S>) -> Result<Sent, Answer> {
     let site = exchange.app().and_then(|app| app.routes.site(|| exchange.request().authority()));
     match site.and_then(|site| location(&exchange, site)) {

@@ -1,4 +1,4 @@
-//! The program that a connection runs: its routes, and its state.
+//! The program of a connection: its routes, and its state.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use alula_net::Stream;
 
 use super::{entry::Filters, routes::Compiled, state::AnyState};
 
-/// The state and routes that the exchanges of one connection share; each finds them through its connection.
+/// The state and routes shared by the exchanges of one connection, through which they find them.
 pub(crate) struct App {
     pub(super) routes: Arc<Compiled>,
     pub(super) state: AnyState,
@@ -19,7 +19,8 @@ impl App {
         self.routes.has_hooks
     }
 
-    /// Adds what hooks have planned for the answer on this stream, and has those of its route see its head.
+    /// Adds the fields that hooks have planned for the answer on this stream, and shows its head to the hooks
+    /// of its route.
     pub(crate) fn see_head(&self, stream: &Stream, entry: u16, status: Status, headers: &mut FieldSection) {
         stream.add_answer_headers(headers);
         let hooks = self.routes.entry(entry.into()).into_iter().flat_map(|entry| &entry.hooks);

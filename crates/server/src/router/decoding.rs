@@ -1,4 +1,4 @@
-//! Content that is decoded before its handler reads it (RFC 9110 §8.4).
+//! Decoding of content before its handler reads it (RFC 9110 §8.4).
 //!
 //! Rule: what a request says of its coded content holds no longer for the handler, so those fields are
 //! removed.
@@ -12,7 +12,7 @@ use alula_net::Sent;
 use super::entry::ContentRefusal;
 use crate::{answer::Answer, exchange::Exchange};
 
-/// Puts a decoder before the content of a request; false if it is in no coding. Content that is not there is
+/// Adds a decoder to the content of a request; returns false if it is not coded. Content that is not there is
 /// in none.
 pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<bool, ContentRefusal> {
     // Content that is empty is in no coding, whatever the fields say.
@@ -33,8 +33,7 @@ pub(super) fn begin(exchange: &mut Exchange, pool: &Arc<DecoderPool>) -> Result<
     Ok(true)
 }
 
-/// Answers content in codings that are not decoded here; those that are, are named (RFC 9110 §15.5.16,
-/// §12.5.3).
+/// Answers content in unknown codings, naming the known ones (RFC 9110 §15.5.16, §12.5.3).
 pub(super) async fn unknown_coding<S>(_: Exchange<S>) -> Result<Sent, Answer> {
     let answer = Answer::new(Status::UNSUPPORTED_MEDIA_TYPE)
         .detail("the content is in a coding that is not taken here");

@@ -82,8 +82,8 @@ impl IntoService for Routes {
 }
 
 impl Compiled {
-    /// Notes the number of a request's route, with the captures, and returns the entry that answers; or the
-    /// answer of a hook.
+    /// Records the route of a request with its captures, and returns the entry that answers; or the answer of
+    /// a hook.
     #[inline]
     fn route(&self, exchange: &mut Exchange, notes: Notes<'_>) -> Result<&Entry, Answer> {
         let (number, captures) = self.find(exchange);
@@ -105,7 +105,7 @@ impl Compiled {
         }
     }
 
-    /// Returns the entry that answers in place of the route; the layers around it find their way by it.
+    /// Returns the entry that answers in place of the route, with the same layers.
     #[cold]
     fn refuse(
         &self,
@@ -123,7 +123,7 @@ impl Compiled {
         &self.entries[number as usize]
     }
 
-    /// Sees to the terms of a route, and refuses content that breaks them by what the request says of it.
+    /// Applies the settings of a route, and refuses content that exceeds them by its fields.
     #[inline]
     fn keep_terms(&self, entry: &Entry, exchange: &mut Exchange) -> Result<(), ContentRefusal> {
         let terms = entry.terms;
@@ -148,7 +148,8 @@ impl Compiled {
         }
     }
 
-    /// Has all hooks see a request, so that each sees as many begin as end. The first answer of one counts.
+    /// Shows a request to all hooks, so that each sees as many beginnings as ends. The first answer of one
+    /// counts.
     ///
     /// # Panics
     /// One of them has panicked, once the others have seen it.
@@ -196,7 +197,7 @@ impl Compiled {
 }
 
 impl<S> Exchange<S> {
-    /// Hands it to the layer within the one that has it.
+    /// Passes the request to the next inner layer.
     pub(super) fn hand_on(mut self) -> Running {
         let inner = self.layer().checked_sub(1);
         let lent = inner.and_then(|inner| {
@@ -209,7 +210,7 @@ impl<S> Exchange<S> {
         running
     }
 
-    /// Returns the program that runs on the connection.
+    /// Returns the program of the connection.
     pub(super) fn app(&self) -> Option<&App> {
         self.any_app()?.downcast_ref()
     }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use super::{filter::Filter, hook::Hook};
 use crate::connection::endpoint::Endpoint;
 
-/// The terms of the requests of a route.
+/// The settings of a route's requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RouteSettings {
-    /// A handler finishes though nobody waits for its answer.
+    /// The handler finishes even if nobody waits for its answer.
     pub(super) is_detached: bool,
     pub(super) allows_slow_peer: bool,
-    /// The bytes that the content of a request may have.
+    /// The most bytes of content.
     pub(super) content_max: Option<usize>,
-    /// Content in codings is decoded.
+    /// Coded content is decoded.
     #[cfg(feature = "decoding")]
     pub(super) decodes: bool,
 }
@@ -33,24 +33,24 @@ impl RouteSettings {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum ContentRefusal {
     TooLong,
-    /// The content is in a coding that is not known, or in too many.
+    /// The content is in an unknown coding, or in too many.
     #[cfg(feature = "decoding")]
     Coding,
 }
 
-/// The numbers of a site, and of what an entry stands for in it.
+/// The number of a site, and of the part of it that an entry belongs to.
 #[derive(Clone, Copy)]
 pub(super) enum PlaceNumber {
     /// A pattern of the table.
     Route(usize, usize),
-    /// A router, for what it answers where it has no route.
+    /// A router, for requests without a route.
     Scope(usize, usize),
 }
 
-/// The filters of a route, the first one to be added first.
+/// The filters of a route, the first one added first.
 pub(crate) type Filters = Arc<[Arc<dyn Filter>]>;
 
-/// Layers, filters and hooks around handlers, the first one to be added first.
+/// Layers, filters and hooks around handlers, the first one added first.
 #[derive(Clone, Default)]
 pub(super) struct Around {
     wraps: Vec<Arc<dyn Endpoint>>,
@@ -60,7 +60,7 @@ pub(super) struct Around {
     queue: Option<usize>,
 }
 
-/// The entries that answer in place of a route whose content is refused, within the same layers.
+/// The entries that refuse content in place of a route, within the same layers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Refusals {
     pub(super) too_long: u32,
@@ -74,36 +74,35 @@ pub(super) struct Entry {
     pub(super) filters: Filters,
     pub(super) hooks: Box<[Arc<dyn Hook>]>,
     pub(super) terms: RouteSettings,
-    /// The entries for refused content; used only if the terms may refuse some.
+    /// The entries for refused content; used only if some may be refused.
     pub(super) refusals: Refusals,
     pub(super) place: PlaceNumber,
 }
 
 impl Around {
-    /// Adds a layer within those that are there.
+    /// Adds a layer inside the present ones.
     pub(super) fn add_wrap(&mut self, wrap: Arc<dyn Endpoint>) {
         self.wraps.push(wrap);
     }
 
-    /// Adds a layer in which requests wait for their turn, within those that are there.
+    /// Adds a layer in which requests wait for their turn, inside the present ones.
     pub(super) fn add_queue(&mut self, wrap: Arc<dyn Endpoint>) {
         self.queue.get_or_insert(self.wraps.len());
         self.add_wrap(wrap);
     }
 
-    /// Adds a layer that bounds the time of requests, before those in which they wait for their turn: the
-    /// wait counts.
+    /// Adds a layer that limits the time of requests, outside those in which they wait: the wait counts.
     pub(super) fn add_time_limit(&mut self, wrap: Arc<dyn Endpoint>) {
         self.wraps.insert(self.queue.unwrap_or(self.wraps.len()), wrap);
         self.queue = self.queue.map(|at| at + 1);
     }
 
-    /// Adds a filter that sees answers before those that are there.
+    /// Adds a filter that sees answers before the present ones.
     pub(super) fn add_filter(&mut self, filter: impl Filter) {
         self.filters.push(Arc::new(filter));
     }
 
-    /// Adds a hook that sees a request after those that are there.
+    /// Adds a hook that sees requests after the present ones.
     pub(super) fn add_hook(&mut self, hook: impl Hook) {
         self.hooks.push(Arc::new(hook));
     }

@@ -1,12 +1,12 @@
-//! Filters: those who see each answer of a route before it leaves, its head and every piece of its content.
+//! Filters, which see each answer of a route before it is sent, its head and every piece of its content.
 
 use alula_fields::{FieldSection, KnownName, Status};
 use alula_net::Encoder;
 
 use crate::exchange::request::Request;
 
-/// Sees each answer that a handler sends before it leaves, may change its head, and may put an [`Encoder`]
-/// before its content.
+/// Sees each answer of a handler before it is sent, may change its head, and may encode its content with an
+/// [`Encoder`].
 ///
 /// Answers to errors of handlers and to CONNECT, and those of hooks, pass it by; a [hook](crate::Hook) sees
 /// the heads of all. A filter runs within the handler's calls, so it must not block. It costs no allocation
@@ -38,15 +38,15 @@ use crate::exchange::request::Request;
     note = "layers, which are functions of an exchange and a `Next`, are added by `wrap`, hooks such as `Cors` and `RequestId` by `hook`"
 )]
 pub trait Filter: Send + Sync + 'static {
-    /// Sees an answer before it leaves. An encoder that is returned makes its content; `content-length` is
-    /// removed then, and stated anew where the content is whole already.
+    /// Processes an answer before it is sent. An encoder that is returned makes its content; `content-length`
+    /// is removed then, and stated anew where the content is whole already.
     ///
     /// A filter whose encoder changes what is sent sees to the fields that speak of it, such as
     /// `content-encoding`, `etag` and `vary`, and leaves parts of content (206) as they are.
     fn begin(&self, answer: &mut Outgoing<'_>) -> Option<Box<dyn Encoder>>;
 }
 
-/// An answer that is about to leave.
+/// An answer that is about to be sent.
 pub struct Outgoing<'a> {
     pub(crate) request: &'a Request,
     pub(crate) status: &'a mut Status,
@@ -56,7 +56,7 @@ pub struct Outgoing<'a> {
 }
 
 impl Outgoing<'_> {
-    /// Returns the request that is answered.
+    /// Returns the request of the answer.
     pub const fn request(&self) -> &Request {
         self.request
     }
@@ -71,19 +71,18 @@ impl Outgoing<'_> {
         self.headers
     }
 
-    /// Returns the fields, to be changed.
+    /// Returns the fields for changes.
     pub const fn headers_mut(&mut self) -> &mut FieldSection {
         self.headers
     }
 
-    /// Returns the pieces of the content, also for the answer to HEAD, if the handler gave it as a whole;
-    /// none where it is written piece by piece, and where a handler of HEAD states the length of content that
-    /// it does not give.
+    /// Returns the pieces of complete content, even for the answer to HEAD; none if it is written piece by
+    /// piece, or if a handler of HEAD only states its length.
     pub fn content(&self) -> Option<impl Iterator<Item = &[u8]>> {
         self.content.map(|pieces| pieces.iter().copied())
     }
 
-    /// Gives the answer this status, such as 304, and no content. The fields that describe its content are
+    /// Sets this status, such as 304, and removes the content. The fields that describe its content are
     /// removed, but for `etag`.
     pub fn withhold(&mut self, status: Status) {
         *self.status = status;
@@ -92,8 +91,7 @@ impl Outgoing<'_> {
     }
 }
 
-/// Removes what describes content that is not sent. The entity-tag stays: 304 must have it (RFC 9110
-/// §15.4.5).
+/// Removes the fields that describe content. The entity-tag stays: 304 must have it (RFC 9110 §15.4.5).
 pub(crate) fn forget_content(headers: &mut FieldSection) {
     for name in [
         KnownName::CONTENT_ENCODING,

@@ -1,4 +1,4 @@
-//! Hooks: those who see each request begin, the head of its answer leave, and its end.
+//! Hooks, which see the beginning of each request, the head of its answer, and its end.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -14,8 +14,8 @@ use crate::{
     observe::failure::RequestFacts,
 };
 
-/// Sees each request of a router, without a future or a box for it: once when it begins, once when the head
-/// of its answer leaves, once when it has ended. All three do nothing unless written.
+/// Sees each request of a router, without a future or a box for it: at its beginning, before the head of its
+/// answer is sent, and at its end. All three do nothing unless written.
 ///
 /// Hooks run in the task of the connection, so they must not block. They are called in the order in which
 /// they were added.
@@ -39,20 +39,21 @@ use crate::{
 )]
 #[doc(alias = "TraceLayer")]
 pub trait Hook: Send + Sync + 'static {
-    /// Called when a request has arrived and has its route. An answer given here is sent, and no handler is
-    /// called. Later hooks see the request begin all the same, but [an answer of theirs](Begun::is_answered)
-    /// is not sent.
+    /// Called when a request has arrived and its route is known. An answer given here is sent, and no handler
+    /// is called. Later hooks see the request begin all the same, but [an answer of
+    /// theirs](Begun::is_answered) is not sent.
     fn begin(&self, begun: &mut Begun<'_>) -> Option<Answer> {
         let _ = begun;
         None
     }
 
-    /// Called before the head of an answer leaves; its fields may be changed. Not called for interim answers.
+    /// Called before the head of an answer is sent; its fields may be changed. Not called for interim
+    /// answers.
     fn head(&self, status: Status, headers: &mut FieldSection) {
         let _ = (status, headers);
     }
 
-    /// Called when the handler of a request has ended, and the connection has all of its answer, or the
+    /// Called when the handler of a request has ended and the connection has all of its answer, or the
     /// request has failed.
     fn end(&self, ended: &Ended<'_>) {
         let _ = ended;
@@ -75,7 +76,7 @@ impl<'a> Begun<'a> {
         self.request
     }
 
-    /// Returns the request, to be changed for its handler.
+    /// Returns the request for changes before its handler.
     pub fn request_mut(&mut self) -> &mut Request {
         self.request
     }
@@ -90,17 +91,17 @@ impl<'a> Begun<'a> {
         self.request.client().unwrap_or_else(|| self.peer.ip().to_canonical())
     }
 
-    /// Returns the pattern of the route, such as `/lists/{list}`; none for a path that no route has.
+    /// Returns the pattern of the route, such as `/lists/{list}`; none for a path without a route.
     pub const fn route(&self) -> Option<&'a str> {
         self.route
     }
 
-    /// Returns true if a hook that was added before has answered the request.
+    /// Returns true if an earlier hook has answered the request.
     pub const fn is_answered(&self) -> bool {
         self.is_answered
     }
 
-    /// Adds a field to the answer, whoever gives it. Allocates nothing once warm.
+    /// Adds a field to the answer, whoever sends it. Allocates nothing once warm.
     ///
     /// # Errors
     /// The name or the value is not valid.
@@ -113,8 +114,8 @@ impl<'a> Begun<'a> {
         head.fields.append(name, value)
     }
 
-    /// Notes the name of the request, by which logs of several programs are brought together. Hooks find it
-    /// as [`Ended::request_id`] and `on_error` as
+    /// Sets the name of the request, by which logs of several programs are combined. Hooks find it as
+    /// [`Ended::request_id`] and `on_error` as
     /// [`RequestFailure::request_id`](crate::RequestFailure::request_id); [`AccessLog`](crate::AccessLog)
     /// writes it into lines of JSON. [`RequestId`](crate::RequestId) notes the names that it gives; no field
     /// is sent by this call.
@@ -140,28 +141,27 @@ impl<'a> Ended<'a> {
         self.request.facts.method()
     }
 
-    /// Returns the path that was asked for, with the names of its query and without the values, which may be
-    /// secret.
+    /// Returns the path with the names of its query but not the values, which may be secret.
     pub fn target(&self) -> &'a str {
         self.request.facts.target()
     }
 
-    /// Returns the pattern of the route; none for a path that no route has.
+    /// Returns the pattern of the route; none for a path without a route.
     pub const fn route(&self) -> Option<&'a str> {
         self.route
     }
 
-    /// Returns the host that the request was for, as it said; empty if it said none.
+    /// Returns the host that the request named; empty if it named none.
     pub fn authority(&self) -> &'a str {
         self.request.facts.authority()
     }
 
-    /// Returns the value of `referer` without secrets of its URL; empty if there was none.
+    /// Returns the value of `referer` without secrets of its URL; empty if it is missing.
     pub fn referer(&self) -> &'a str {
         self.request.facts.referer()
     }
 
-    /// Returns the value of `user-agent`; empty if there was none.
+    /// Returns the value of `user-agent`; empty if it is missing.
     pub fn user_agent(&self) -> &'a str {
         self.request.facts.user_agent()
     }
@@ -176,12 +176,12 @@ impl<'a> Ended<'a> {
         self.request.facts.client().unwrap_or_else(|| self.peer().ip().to_canonical())
     }
 
-    /// Returns the user, if the handler or a layer has [named one](crate::Exchange::note_user).
+    /// Returns the user, if the handler or a layer has [set one](crate::Exchange::note_user).
     pub fn user(&self) -> Option<&str> {
         self.request.tally.user.as_deref()
     }
 
-    /// Returns the name of the request, if a hook has [noted one](Begun::note_request_id), as
+    /// Returns the name of the request, if a hook has [set one](Begun::note_request_id), as
     /// [`RequestId`](crate::RequestId) does.
     pub fn request_id(&self) -> Option<&'a str> {
         self.request.facts.request_id()
@@ -192,17 +192,17 @@ impl<'a> Ended<'a> {
         self.request.version
     }
 
-    /// Returns the status of the answer; none if none was begun.
+    /// Returns the status of the answer; none if it was not begun.
     pub fn status(&self) -> Option<Status> {
         self.request.tally.answered.map(|(status, _)| status)
     }
 
-    /// Returns the bytes of the request's content that came.
+    /// Returns the received bytes of the request's content.
     pub const fn received(&self) -> u64 {
         self.request.tally.received
     }
 
-    /// Returns the bytes of the answer's content that were sent.
+    /// Returns the sent bytes of the answer's content.
     pub const fn sent(&self) -> u64 {
         self.request.tally.sent
     }
@@ -217,14 +217,14 @@ impl<'a> Ended<'a> {
         self.request.ended.saturating_sub(self.request.began)
     }
 
-    /// Returns true if there is no whole answer because the client has left: it has closed or reset the
-    /// connection, or has reset the stream (RFC 9113 §6.4), as [`Error::is_peer_gone`] says.
+    /// Returns true if there is no complete answer because the client has left: it has closed or reset the
+    /// connection, or has reset the stream (RFC 9113 §6.4), as in [`Error::is_peer_gone`].
     /// [`failure`](Self::failure) says which.
     pub fn client_left(&self) -> bool {
         self.failure().is_some_and(Error::is_peer_gone)
     }
 
-    /// Returns the error for which there is no whole answer: the peer gave up, broke a rule or was too slow.
+    /// Returns the error that prevented a complete answer: the peer left, broke a rule or was too slow.
     /// `None` if all went well, and where a handler failed before the answer began, which is then a status of
     /// 500.
     pub const fn failure(&self) -> Option<&Error> {

@@ -1,4 +1,4 @@
-//! The layers that a route has by name.
+//! The named layers of a route.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use tokio::{sync::Semaphore, time::timeout};
 use super::wrap::{Next, Wrap};
 use crate::{answer::Answer, connection::spawned::in_own_task, exchange::Exchange};
 
-/// Bounds the time of handlers.
+/// Limits the time of handlers.
 pub(super) fn time_limit<S: 'static>(after: Duration) -> impl Wrap<S> {
     move |exchange: Exchange<S>, next: Next<S>| async move {
         match timeout(after, next.run(exchange)).await {
@@ -18,7 +18,7 @@ pub(super) fn time_limit<S: 'static>(after: Duration) -> impl Wrap<S> {
     }
 }
 
-/// Bounds how many handlers run at once.
+/// Limits how many handlers run at once.
 pub(super) fn concurrency<S: 'static>(max: usize) -> impl Wrap<S> {
     let room = Arc::new(Semaphore::new(max.clamp(1, Semaphore::MAX_PERMITS)));
     move |exchange: Exchange<S>, next: Next<S>| {

@@ -1,4 +1,4 @@
-//! Routers: which handler answers a request, by host, path and method.
+//! Routers, which choose the handler of a request by host, path and method.
 //!
 //! A [`Router`] is a list of what was asked for; [`Router::build`] checks it and compiles it into [`Routes`],
 //! which a server serves.

@@ -1,4 +1,4 @@
-//! The error of a capture of a path that is not what a handler asks for.
+//! The error of a capture that does not match what a handler expects.
 
 use std::{
     error,
@@ -7,7 +7,7 @@ use std::{
 
 use alula_fields::OneLine;
 
-/// A capture of a path that is not what a handler asks for.
+/// A capture of a path that does not match what a handler expects.
 ///
 /// As an answer it is 400, and 500 where the pattern has no capture of that name.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -1,4 +1,4 @@
-//! Compiled routes: entries, and the tables that lead to them.
+//! Compiled routes: entries, and the tables for finding them.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use super::{
 };
 use crate::route::RouteEntry;
 
-/// A router that is ready to be served. A clone is the same routes, for another server of the process.
+/// A router that is ready to serve. A clone is the same routes, for another server of the process.
 #[derive(Clone)]
 pub struct Routes {
     pub(super) compiled: Arc<Compiled>,
-    /// Makes the state of a connection.
+    /// Creates the state of a connection.
     pub(super) state: Arc<dyn Fn() -> AnyState + Send + Sync>,
 }
 
 pub(super) struct Compiled {
-    /// The site of all other hosts comes last.
+    /// The sites, the one for all other hosts last.
     pub(super) sites: Box<[Site]>,
     pub(super) entries: Box<[Entry]>,
-    /// A router among them has hooks.
+    /// True if one of the routers has hooks.
     pub(super) has_hooks: bool,
     /// The decoders of all routes.
     #[cfg(feature = "decoding")]
@@ -43,7 +43,7 @@ impl Compiled {
         self.entries.get(number as usize)
     }
 
-    /// Returns the pattern that an entry stands for, if it is that of a route.
+    /// Returns the pattern of an entry, if it belongs to a route.
     pub(super) fn place_of(&self, entry: u32) -> Option<RouteEntry<'_, Handlers>> {
         match self.entry(entry)?.place {
             PlaceNumber::Route(site, place) => self.sites.get(site)?.table.place(place),
@@ -51,8 +51,7 @@ impl Compiled {
         }
     }
 
-    /// Returns the names of the captures that requests to an entry have, and the options that they are
-    /// decoded by.
+    /// Returns the names of the captures of an entry's requests, and the options for decoding them.
     pub(super) fn names_of(&self, entry: u32) -> Option<Names<'_>> {
         match self.entry(entry)?.place {
             PlaceNumber::Route(site, place) => self.sites.get(site)?.table.place(place).map(Names::of_route),

@@ -1,8 +1,8 @@
-//! The state of a program, as its handlers have it.
+//! The state of a program for its handlers.
 
 use std::{any::Any, fmt, ops::Deref, sync::Arc};
 
-/// An owned handle of the state of a router; it derefs to the state.
+/// An owned handle of the state of a router, which derefs to the state.
 ///
 /// It can be cloned and kept. Connections have their own counts of these handles, so that taking one writes
 /// to no memory that connections share.
@@ -11,7 +11,7 @@ pub struct State<S>(Arc<Shared<S>>);
 /// The state on one connection.
 pub(crate) struct Shared<S>(Arc<S>);
 
-/// The state on one connection, whatever its type.
+/// The state of one connection, of any type.
 pub(crate) type AnyState = Arc<dyn Any + Send + Sync>;
 
 impl<S: Send + Sync + 'static> State<S> {

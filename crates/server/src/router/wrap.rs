@@ -10,8 +10,8 @@ use crate::{
     exchange::Exchange,
 };
 
-/// A layer around handlers: sees a request before them, and their result after. Any
-/// `Fn(Exchange, Next) -> impl Future<Output = Result<Sent, E>>` is one, where `E` is [`IntoAnswer`].
+/// A layer around handlers, which sees a request before them, and their result after. Any `Fn(Exchange, Next)
+/// -> impl Future<Output = Result<Sent, E>>` is one, where `E` is [`IntoAnswer`].
 ///
 /// It may answer itself, wait, change the exchange, or turn an error into another. Each request has a future
 /// of the layer, in a box that is used again: nothing is allocated once warm. What it sees of an answer that
@@ -35,10 +35,10 @@ use crate::{
 )]
 #[doc(alias("Layer", "Middleware", "from_fn"))]
 pub trait Wrap<S = ()>: Send + Sync + 'static {
-    /// An error of the layer.
+    /// The error type of the layer.
     type Error: IntoAnswer;
 
-    /// The work of one request.
+    /// The future of one request.
     type Future: Future<Output = Result<Sent, Self::Error>> + Send + 'static;
 
     /// Begins to handle a request.
@@ -64,13 +64,13 @@ where
 pub struct Next<S = ()>(PhantomData<fn() -> S>);
 
 impl<S> Next<S> {
-    /// Hands the request on. Dropping the future drops the handler, as a reset stream does.
+    /// Passes the request on. Dropping the future drops the handler, as a reset stream does.
     pub fn run(self, exchange: Exchange<S>) -> impl Future<Output = Result<Sent, Answer>> + Send + use<S> {
         exchange.hand_on()
     }
 }
 
-/// A layer as the handler that a route begins with.
+/// A layer as a handler, which a route begins with.
 pub(super) struct Wrapped<W>(pub(super) W);
 
 impl<W: Wrap<S>, S> Handler<S> for Wrapped<W> {

@@ -1,5 +1,4 @@
-//! Extensions: what a service is told of a request beside the request, and what it says of its answer beside
-//! the answer.
+//! Extensions: facts about a request for a service, and about its response for the server.
 
 use std::net::SocketAddr;
 
@@ -27,8 +26,8 @@ impl PeerAddress {
     }
 }
 
-/// An extension of a response by which a service of `tower` lets its peer be as slow as it likes from then
-/// on, as
-/// [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer) does; it has no effect unless the status is 2xx.
+/// An extension of a response that exempts the peer from the limits on slow peers, as
+/// [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer) does; it has no effect unless the status
+/// is 2xx.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllowSlowPeer;

@@ -25,10 +25,10 @@ use crate::{
 use request::Unfit;
 use response::Asked;
 
-/// The error of services and contents.
+/// The error type of services and contents.
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Answers requests with a service, such as a router: it is cloned for each request.
+/// Creates a handler from a service, such as a router, which is cloned for each request.
 ///
 /// The service sees what it would see on a server of hyper: over HTTP/1.1 the target as it came and `host`
 /// among the fields, over HTTP/2 an absolute URI. [`PeerAddress`] and, over TLS, `TlsFacts` are among the
@@ -119,7 +119,7 @@ where
 
 type Made = Result<http::Request<Body>, Unfit>;
 
-/// Converts the request to that of the service, and returns it with the right to answer it.
+/// Converts the request to that of the service, and returns it with the right to answer.
 fn take_apart(exchange: Exchange) -> (Asked, Made, Responder) {
     let (request, body, responder) = exchange.split();
     let asked = Asked::by(&request);
@@ -134,13 +134,13 @@ fn take_apart(exchange: Exchange) -> (Asked, Made, Responder) {
     (asked, made, responder)
 }
 
-/// Answers what is no request to a service.
+/// Answers a request that cannot be converted.
 async fn refuse(responder: Responder, unfit: Unfit) -> Result<Sent, Error> {
     responder.respond(unfit.status).send(b"").await?;
     Err(Error::other(unfit.cause))
 }
 
-/// Returns true if the service says by its answer that the exchange lasts for as long as its parties like.
+/// Returns true if the response exempts the peer from the limits on slow peers.
 fn is_long_lived<B>(response: &http::Response<B>) -> bool {
     let media_type = response.headers().get(header::CONTENT_TYPE).map_or(&b""[..], |value| value.as_bytes());
     let is_grpc = match media_type.strip_prefix(b"application/grpc") {

@@ -1,4 +1,4 @@
-//! Requests in the types of the `http` crate, as a server of hyper makes them: over HTTP/1.1 the target as it
+//! Requests in the types of the `http` crate, as hyper's server makes them: over HTTP/1.1 the target as it
 //! came and `host` among the fields, over HTTP/2 a whole URI and `host` only if it came.
 
 use std::error::Error as StdError;
@@ -13,19 +13,19 @@ use http::{
 
 use crate::exchange::request::Request;
 
-/// A `Uri` of the `http` crate holds no more bytes.
+/// The most bytes of a `Uri` of the `http` crate.
 const URI_BYTES_MAX: usize = u16::MAX as usize - 1;
 
 type Cause = Box<dyn StdError + Send + Sync>;
 
-/// A request that the types of the `http` crate do not take.
+/// The error of a request that does not fit the types of the `http` crate.
 pub(super) struct Unfit {
-    /// The status that its peer is told.
+    /// The status for the peer.
     pub(super) status: Status,
     pub(super) cause: Cause,
 }
 
-/// Converts a request to the types of the `http` crate; fails if these do not take it.
+/// Converts a request to the types of the `http` crate; fails if it does not fit.
 pub(super) fn to_http(request: &Request, mut body: Body) -> Result<http::Request<Body>, Unfit> {
     if request.headers().contains(KnownName::CONTENT_LENGTH) {
         Stream::note_stated(&mut body);
@@ -58,7 +58,7 @@ fn uri_of(request: &Request) -> Result<Uri, Unfit> {
     })
 }
 
-/// Returns the target of HTTP/1 as it came: one allocation, and another where it names an authority.
+/// Returns the target of HTTP/1 as it came, in one allocation, or two if it names an authority.
 fn target(request: &Request) -> Result<Uri, http::Error> {
     let (path, authority) = (request.path(), request.authority().unwrap_or_default());
     let text = match request.scheme() {
@@ -111,7 +111,7 @@ impl Unfit {
         Self { status, cause: cause.into() }
     }
 
-    /// Returns the refusal of a request with more fields, or longer ones, than a `HeaderMap` holds.
+    /// Returns the error of a request with more or longer fields than a `HeaderMap` holds.
     fn fields(error: Cause) -> Self {
         Self::new(Status::REQUEST_HEADER_FIELDS_TOO_LARGE, error)
     }

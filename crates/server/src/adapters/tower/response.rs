@@ -1,4 +1,4 @@
-//! Answers of services, sent as a server of hyper sends them.
+//! Responses of services, sent as hyper's server sends them.
 //!
 //! Rule: where content ends is said by whoever frames it. A `content-length` of the service goes out only
 //! where it says something about content that is there, or would be if the request were not HEAD (RFC 9110
@@ -15,10 +15,10 @@ use http_body::{Body as HttpBody, Frame};
 use super::BoxError;
 use crate::exchange::{reply::Reply, request::Request, responder::Responder};
 
-/// Content of a length of up to so many bytes goes out with its head, once it is there in one piece.
+/// The length up to which content is sent with its head, if it comes in one piece.
 const SHORT_MAX: u64 = 64 * 1024;
 
-/// The facts beside itself that an answer depends on.
+/// The facts of the request that the answer depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Asked {
     pub(super) version: Version,
@@ -29,11 +29,11 @@ pub(super) struct Asked {
 /// The part of an answer after its head.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum After {
-    /// An answer without content, even if the service has made some: 204 and 304 have none (RFC 9110 §6.4.1).
+    /// No content, even if the service returned some: 204 and 304 have none (RFC 9110 §6.4.1).
     NeverAny(Status),
-    /// The content that is stated and not sent, since the request is HEAD (RFC 9110 §9.3.2).
+    /// Content whose length is stated and that is not sent, because the request is HEAD (RFC 9110 §9.3.2).
     Stated,
-    /// Empty content: the service has made none.
+    /// Empty content, because the service returned none.
     Empty,
     /// The bytes of a tunnel (RFC 9110 §9.3.6).
     Tunnel,
@@ -57,7 +57,7 @@ impl Asked {
         }
     }
 
-    /// Returns true if a field of the service goes out.
+    /// Returns true if a field of the service is sent.
     fn sends(self, after: After, name: &HeaderName, value: &HeaderValue) -> bool {
         match *name {
             header::CONTENT_LENGTH => self.sends_length(after, value.as_bytes()),
@@ -70,8 +70,8 @@ impl Asked {
         }
     }
 
-    /// Routers state a length of zero wherever they have no content, which 204 may not have, and which is not
-    /// that of what 304 is about.
+    /// Returns true if a length of the service is sent: routers state zero wherever they have no content,
+    /// which 204 must not have and which would be wrong for 304.
     fn sends_length(self, after: After, digits: &[u8]) -> bool {
         match after {
             After::NeverAny(Status::NOT_MODIFIED) => {
@@ -85,7 +85,7 @@ impl Asked {
     }
 }
 
-/// Sends an answer, whose content may fail on the way: the stream is reset then.
+/// Sends an answer; the stream is reset if its content fails.
 pub(super) async fn send<B>(
     response: http::Response<B>,
     responder: Responder,
@@ -114,7 +114,7 @@ where
     }
 }
 
-/// Sends content in one piece with the head where it is short, else as it comes.
+/// Sends content in one piece with the head if it is short, otherwise as it comes.
 async fn content<B>(
     reply: Reply,
     length: Option<u64>,
@@ -139,7 +139,7 @@ where
     }
 }
 
-/// States the length of the content, if it is known and the service has not done so.
+/// States the length of the content, if it is known and the service has not.
 fn stating(mut reply: Reply, length: Option<u64>) -> Reply {
     match length.filter(|_| !reply.headers_mut().contains(KnownName::CONTENT_LENGTH)) {
         Some(bytes) => reply.header(KnownName::CONTENT_LENGTH, Decimal::of(bytes).as_bytes()),
@@ -198,7 +198,7 @@ async fn write(writer: &mut BodyWriter, mut data: impl Buf) -> Result<(), Error>
     Ok(())
 }
 
-/// Returns true if a field says something of one connection, which HTTP/2 says otherwise (RFC 9113 §8.2.2).
+/// Returns true if a field is about one connection, which HTTP/2 expresses otherwise (RFC 9113 §8.2.2).
 fn is_of_connection(name: &HeaderName) -> bool {
     [header::CONNECTION, header::TRANSFER_ENCODING, header::UPGRADE].contains(name)
         || ["keep-alive", "proxy-connection"].contains(&name.as_str())

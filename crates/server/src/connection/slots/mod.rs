@@ -1,4 +1,4 @@
-//! The requests of one connection that are being handled, in slots that are used again.
+//! The requests of one connection that are being handled, in reusable slots.
 //!
 //! The futures lie in boxes of their handlers (`work.rs`), so that a slot without a request is small. The
 //! waker of a slot is made once, and that of the first slot is the task itself. A future that is woken sets
@@ -37,24 +37,24 @@ use crate::{
 use table::Table;
 pub(crate) use table::{Measure, Tables};
 
-/// Slots whose readiness one word tells.
+/// The slots of one group, whose readiness fits a word.
 const GROUP: usize = 64;
 
 pub(crate) struct Slots {
     table: Table,
-    /// The tables of other connections, while they need none.
+    /// The spare tables of all connections.
     tables: Arc<Tables>,
     reporter: Reporter,
     endpoint: Arc<dyn Endpoint>,
     /// True if one handler answers all requests.
     is_single: bool,
-    /// True if somebody sees requests end.
+    /// True if hooks see the ends of requests.
     sees_ends: bool,
     clock: TurnClock,
 }
 
 impl Slots {
-    /// Tells that a request was refused on a connection that goes on.
+    /// Reports a request that was refused on a connection that goes on.
     #[cold]
     pub(crate) fn tell_refused(&self, conn: &Conn, refused: Refused) {
         if self.reporter.has_listener() {
@@ -64,7 +64,7 @@ impl Slots {
         }
     }
 
-    /// Tells that the peer broke a rule, so that a request did not get to a handler.
+    /// Reports that the peer broke a rule, so that a request did not reach a handler.
     pub(crate) fn tell_breach(&self, conn: &Conn) {
         if self.reporter.has_listener()
             && let Some(error) = conn.breach()
@@ -111,8 +111,8 @@ impl Slots {
         self.reporter.tell_slow_turns(self.endpoint.pattern(slow.route), slow.took);
     }
 
-    /// Drops all futures, and leaves the slots to other connections or drops them. Endpoints that see the
-    /// ends of requests see these.
+    /// Drops all futures, and gives the slots to other connections or drops them. Endpoints that see the ends
+    /// of requests see these.
     pub(crate) fn clear(&mut self, conn: &Arc<Conn>) {
         for index in 0..self.table.len() {
             self.let_go(index);
@@ -145,13 +145,13 @@ impl Slots {
         self.table.measure()
     }
 
-    /// Leaves the slots to other connections, unless a request is under way.
+    /// Gives the slots to other connections, unless a request is in progress.
     pub(crate) fn leave(&mut self) {
         self.table.leave(&self.tables);
     }
 
-    /// Returns the bytes that the slots hold: wakers, futures with all that lies in them, and the facts of
-    /// requests, where they are noted.
+    /// Returns the bytes that the slots hold: wakers, futures with their contents, and recorded facts of
+    /// requests.
     pub(crate) fn bytes(&self, measure: Measure) -> usize {
         let facts = if self.reporter.has_listener() { RequestFacts::BYTES_MAX } else { 0 };
         measure.works + measure.slots * (Table::slot_bytes() + facts)
@@ -202,7 +202,7 @@ impl Slots {
         }
     }
 
-    /// Drops the future that answers this stream, if it still runs.
+    /// Drops the future for this stream, if it still runs.
     pub(crate) fn cancel(&mut self, conn: &Arc<Conn>, stream: StreamName) {
         // There are as many as there were streams at once: looking through them costs less than an index of
         // every request.
@@ -214,7 +214,7 @@ impl Slots {
         }
     }
 
-    /// Lets a handler go that finishes by itself, in a task of its own.
+    /// Detaches a handler that finishes by itself, in a task of its own.
     #[cold]
     fn let_go(&mut self, index: usize) {
         let slot = &mut self.table[index];
@@ -262,7 +262,7 @@ impl Slots {
         }
     }
 
-    /// Sends on what the peer had no room for.
+    /// Continues sending an answer for which the peer had no room.
     #[cold]
     fn poll_late(&mut self, conn: &Arc<Conn>, index: usize) {
         let slot = &mut self.table[index];
@@ -279,7 +279,7 @@ impl Slots {
         self.answer(conn, index, Answer::new(Status::INTERNAL_SERVER_ERROR).content(""));
     }
 
-    /// Answers with what a handler has ended with.
+    /// Answers with the error of a handler.
     #[cold]
     fn fail(&mut self, conn: &Arc<Conn>, index: usize, answer: Answer) {
         // A peer that goes away is no failure.
@@ -297,7 +297,7 @@ impl Slots {
         }
     }
 
-    /// Answers for a handler that has ended, unless it has answered itself.
+    /// Answers for a handler that has ended without an answer.
     #[cold]
     fn answer(&mut self, conn: &Arc<Conn>, index: usize, answer: Answer) {
         self.drop_work(index);
@@ -341,7 +341,7 @@ impl Slots {
         let _ = catch_unwind(AssertUnwindSafe(|| self.endpoint.ended(&ended)));
     }
 
-    /// Answers requests that were let go of when their handlers had ended.
+    /// Answers requests whose responders were dropped before their handlers ended.
     #[cold]
     pub(crate) fn answer_left(&self, conn: &Arc<Conn>) {
         let is_handled = |name: &StreamName| self.table.iter().any(|slot| slot.stream == Some(*name));
@@ -360,7 +360,7 @@ impl Slots {
     }
 }
 
-/// Answers 500 to a request that its handler has let go of.
+/// Answers 500 to a request whose handler has dropped its responder.
 #[cold]
 fn answer_for(conn: &Arc<Conn>, stream: StreamName, span: &RequestSpan) {
     if let Some(left) = conn.reclaim(stream) {

@@ -1,4 +1,4 @@
-//! The table of a connection's slots, with what wakes them.
+//! The table of a connection's slots, with their wakers.
 //!
 //! Rule 1: a table has no slots, no task and no memory until a request comes near: until the connection's
 //! task runs.
@@ -25,38 +25,38 @@ use crate::{
     observe::{failure::RequestFacts, observing::RequestSpan},
 };
 
-/// Slots whose readiness one word tells.
+/// The slots of one group, whose readiness fits a word.
 const GROUP: usize = 64;
 
-/// Tables that a shelf keeps: as many connections may be in the midst of requests at once.
+/// The spare tables of a shelf: the connections that may handle requests at once.
 const KEPT_MAX: usize = 64;
 
-/// A table with more slots is not kept.
+/// The most slots of a table that is kept.
 const KEPT_SLOTS_MAX: usize = 32;
 
-/// A table whose boxes have more bytes gives them back before it is kept.
+/// The most bytes of boxes in a table that is kept; more are freed first.
 const KEPT_WORKS_BYTES_MAX: usize = 32 * 1024;
 
 pub(super) struct Slot {
-    /// The box of its handler's future, which stays for the next request.
+    /// The box of its handler's future, reused by the next request.
     pub(super) work: Option<Running>,
-    /// True if there is a future in it.
+    /// True if there is a future in the box.
     pub(super) runs: bool,
-    /// The answer of a handler that has ended with an error, while the peer takes it.
+    /// The answer of a handler that ended with an error, until the peer has taken it.
     pub(super) late: Option<LateAnswer>,
     pub(super) stream: Option<StreamName>,
     next_free: Option<usize>,
     pub(super) waker: Waker,
     pub(super) span: RequestSpan,
-    /// The facts of the request, once somebody would hear of them.
+    /// The facts of the request, if a hook will see them.
     pub(super) facts: Option<Box<RequestFacts>>,
     /// The time at which the request began, since the connection was opened.
     pub(super) began: Duration,
-    /// The route that it was handed to, by number.
+    /// The number of its route.
     pub(super) entry: u32,
 }
 
-/// The size of the slots: how many they are, and the bytes of the futures in them.
+/// The size of the slots: their number, and the bytes of their futures.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Measure {
     pub(super) slots: usize,
@@ -67,26 +67,26 @@ pub(crate) struct Measure {
 #[derive(Default)]
 pub(super) struct Table {
     slots: Vec<Slot>,
-    /// The slot that was freed last; each free slot names the one that was freed before it.
+    /// The last freed slot; each free slot names the one that was freed before it.
     free: Option<usize>,
     /// The number of slots that are in use.
     used: usize,
     /// The groups after the first.
     groups: Vec<Arc<Group>>,
-    /// The task that wakes go to; `None` before the first run.
+    /// The task to wake; `None` before the first run.
     task: Option<Arc<Task>>,
-    /// The bytes of the largest future so far, and how many slots have a box.
+    /// The bytes of the largest future so far, and the number of slots with a box.
     work_bytes: usize,
     boxes: usize,
 }
 
-/// The tables that connections of a server have left, and the count of their slow turns.
+/// The spare tables of a server's connections, and the counts of their slow turns.
 pub(crate) struct Tables {
     shelves: Shelves<Shelf>,
     pub(super) slow_turns: SlowTurns,
 }
 
-/// Aligned so that no two shelves share a line of the cache.
+/// A shelf, aligned so that no two share a line of the cache.
 #[repr(align(128))]
 #[derive(Default)]
 struct Shelf(Mutex<Vec<Table>>);
@@ -134,7 +134,7 @@ impl Table {
         task.first.is_quiet() && self.groups.iter().all(|group| group.is_quiet())
     }
 
-    /// Takes the bits of the slots that were woken, of a group.
+    /// Takes the bits of the woken slots of a group.
     #[inline]
     pub(super) fn take_ready(&self, group: usize) -> u64 {
         match group.checked_sub(1) {
@@ -143,7 +143,7 @@ impl Table {
         }
     }
 
-    /// Returns the number of groups that there are, the first included.
+    /// Returns the number of groups, including the first.
     pub(super) fn groups(&self) -> usize {
         1 + self.groups.len()
     }
@@ -151,7 +151,7 @@ impl Table {
 
 /// Slots.
 impl Table {
-    /// Takes a slot for what answers this stream, and returns its index.
+    /// Takes a slot for this stream, and returns its index.
     pub(super) fn take(&mut self, stream: StreamName) -> usize {
         let index = self.free.unwrap_or_else(|| self.add());
         let slot = &mut self.slots[index];
@@ -161,7 +161,7 @@ impl Table {
         index
     }
 
-    /// Gives a slot back.
+    /// Frees a slot.
     pub(super) fn free(&mut self, index: usize) {
         self.slots[index].next_free = self.free.replace(index);
         self.used -= 1;
@@ -192,7 +192,7 @@ impl Table {
         index
     }
 
-    /// Makes the waker of a slot.
+    /// Creates the waker of a slot.
     fn waker(&mut self, index: usize) -> Waker {
         let task = self.task.get_or_insert_default().clone();
         if index == 0 {
@@ -210,7 +210,7 @@ impl Table {
         self.slots.len()
     }
 
-    /// Returns a slot, if there are so many.
+    /// Returns a slot, if it exists.
     #[inline]
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Slot> {
         self.slots.get_mut(index)
@@ -237,18 +237,18 @@ impl Table {
         Measure { slots: self.slots.len(), works: self.boxes * self.work_bytes }
     }
 
-    /// Notes that a slot has got a box.
+    /// Records that a slot has got a box.
     pub(super) fn note_box(&mut self, bytes: usize) {
         self.boxes += 1;
         self.work_bytes = self.work_bytes.max(bytes);
     }
 
-    /// Notes that a box has left.
+    /// Records that a box has left.
     pub(super) fn note_box_gone(&mut self) {
         self.boxes -= 1;
     }
 
-    /// Leaves all of it to this thread, unless a request is under way.
+    /// Gives the table to this thread, unless a request is in progress.
     pub(super) fn leave(&mut self, tables: &Tables) {
         if self.used > 0 {
             return;

@@ -1,5 +1,5 @@
 //! The wakers of a connection's slots: each sets the bit of its slot, and wakes the connection's task unless
-//! that runs.
+//! it runs.
 //!
 //! A table of slots passes from connection to connection, and its wakers with it. One that somebody has kept
 //! since a request that is over wakes a slot that it does not know: that slot is polled once without need.
@@ -12,7 +12,7 @@ use std::{
     task::{Wake, Waker},
 };
 
-/// The connection's task, as its handlers see it.
+/// The connection's task, as its handlers wake it.
 #[derive(Default)]
 pub(super) struct Task {
     waker: Mutex<Option<Waker>>,
@@ -33,7 +33,7 @@ impl Wake for Task {
 }
 
 impl Task {
-    /// Notes that a slot was woken, and wakes the connection's task unless that runs.
+    /// Sets the bit of a slot, and wakes the connection's task unless it runs.
     fn wake_slot(&self, group: &Group, bit: u64) {
         group.ready.fetch_or(bit, Ordering::SeqCst);
         if !self.runs.load(Ordering::SeqCst) {
@@ -54,12 +54,12 @@ impl Task {
         }
     }
 
-    /// Ends a run of handlers: from here on, wakes wake the task.
+    /// Ends a run of handlers: from here on, wakers wake the task.
     pub(super) fn end_run(&self) {
         self.runs.store(false, Ordering::SeqCst);
     }
 
-    /// Forgets the task and all wakes: another one is to use the slots.
+    /// Clears the task and all bits, for another task.
     pub(super) fn leave(&self) {
         drop(self.waker.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.end_run();
@@ -67,7 +67,7 @@ impl Task {
     }
 }
 
-/// The slots that were woken, of 64.
+/// The bits of 64 slots that were woken.
 #[derive(Default)]
 pub(super) struct Group {
     ready: AtomicU64,
@@ -79,7 +79,7 @@ impl Group {
         self.ready.load(Ordering::SeqCst) == 0
     }
 
-    /// Takes the bits of the slots that were woken.
+    /// Takes the bits of the woken slots.
     pub(super) fn take_ready(&self) -> u64 {
         self.ready.swap(0, Ordering::SeqCst)
     }

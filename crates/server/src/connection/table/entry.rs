@@ -1,4 +1,4 @@
-//! The entry of a connection in the listener's table, and the requests of the listener to its task.
+//! The entry of a connection in the listener's table, and the listener's requests to its task.
 
 use std::{
     net::SocketAddr,
@@ -22,14 +22,14 @@ use tokio::{
 
 use super::{Connections, weighing::Prefix};
 
-/// The time that the first request of a connection may take to begin when the server stops meanwhile.
+/// The time in which the first request of a connection may begin after the server stops.
 pub(crate) const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// The bit that asks a connection to finish what has begun, because the server stops.
+/// The bit that asks a connection to finish its requests, because the server stops.
 const STOP: u8 = 1;
 /// The bit that asks a connection to make room for another, if it is idle or its handshake is in progress.
 const LEAVE: u8 = 2;
-/// The bit that asks a connection to end, because memory is scarce, unless what it holds moves.
+/// The bit that asks a connection to end, because memory is scarce, unless it makes progress.
 const GET_ON: u8 = 4;
 
 /// A connection as the listener sees it.
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     pub(super) arrived: Instant,
     /// The place of the connection in the table.
     pub(super) index: AtomicUsize,
-    /// Since when it has been idle, in nanoseconds of the table's time; 0 while it is not.
+    /// The time since which it has been idle, in nanoseconds of the table's time; 0 if it is not.
     idle_since: AtomicU64,
     /// The instant at which the table's time begins.
     epoch: Instant,
@@ -46,7 +46,7 @@ pub(crate) struct Entry {
     held: AtomicU64,
     connections: Weak<Connections>,
     asked: AtomicU8,
-    /// The requests that it still answers, noted once it was asked to stop.
+    /// The requests that it still answers, recorded after it was asked to stop.
     requests_left: AtomicU32,
     waker: Mutex<Option<Waker>>,
     task: OnceLock<AbortHandle>,
@@ -81,7 +81,7 @@ impl Entry {
         (since > 0 && self.asked.load(Acquire) & LEAVE == 0).then_some(since)
     }
 
-    /// Asks it to make room. False if it was asked before, or has left.
+    /// Asks the connection to make room. False if it was asked before, or has left.
     pub(super) fn ask_to_leave(&self) -> bool {
         let is_new = self.asked.fetch_or(LEAVE, Release) & LEAVE == 0;
         if is_new {
@@ -90,7 +90,7 @@ impl Entry {
         is_new
     }
 
-    /// Asks it to end unless it gets on: memory is scarce, and it holds much.
+    /// Asks the connection to end unless it makes progress, because memory is scarce and it holds much.
     pub(super) fn ask_to_get_on(&self) {
         if self.asked.fetch_or(GET_ON, Release) & GET_ON == 0 {
             self.wake();
@@ -107,12 +107,12 @@ impl Entry {
         self.requests_left.load(Relaxed) as usize
     }
 
-    /// Notes that it has left: nobody asks it any more.
+    /// Records that the connection has left, and is not asked any more.
     pub(super) fn has_left(&self) {
         self.asked.fetch_or(LEAVE, Release);
     }
 
-    /// Ends its task wherever that is.
+    /// Aborts its task.
     pub(super) fn abort(&self) {
         if let Some(task) = self.task.get() {
             task.abort();
@@ -165,7 +165,7 @@ impl IdleObserver for Entry {
 pub(crate) struct Registration {
     connections: Arc<Connections>,
     entry: Arc<Entry>,
-    /// The entry knows the waker of the task, which is always the same.
+    /// True once the entry has the waker of the task, which never changes.
     has_waker: bool,
 }
 
@@ -252,25 +252,25 @@ impl Registration {
         self.connections.ledger.note_overrun(Overrun::CONNECTIONS);
     }
 
-    /// Withdraws the request to leave: the connection is needed after all.
+    /// Withdraws the request to leave, because the connection is needed.
     pub(crate) fn stays(&self) {
         if self.entry.asked.fetch_and(!LEAVE, Acquire) & LEAVE != 0 {
             self.connections.room.notify_one();
         }
     }
 
-    /// Records that the connection now looks at the request to make progress.
+    /// Records that the connection checks the request to make progress.
     pub(crate) fn is_looked_at(&self) {
         self.entry.asked.fetch_and(!GET_ON, Acquire);
     }
 
-    /// Notes how many requests are still answered after a stop.
+    /// Records how many requests are still answered after a stop.
     pub(crate) fn note_requests_left(&self, requests: u32) {
         self.entry.requests_left.store(requests, Relaxed);
     }
 
-    /// Records that the connection has ended but for what its peer still sends, and can make room at any
-    /// time.
+    /// Records that the connection has ended and only reads what its peer still sends, so that it can make
+    /// room at any time.
     pub(crate) fn lingers(&self, since: Instant) {
         self.entry.rests_since(since);
     }
@@ -286,7 +286,7 @@ impl Drop for Registration {
 pub(crate) struct TaskOf(Arc<Entry>);
 
 impl TaskOf {
-    /// Notes what aborts the task. It may have ended already.
+    /// Records the handle that aborts the task. It may have ended already.
     pub(crate) fn begins(self, task: AbortHandle) {
         // It is noted once.
         let _ = self.0.task.set(task);
@@ -298,17 +298,17 @@ impl TaskOf {
 pub(crate) struct Asked(u8);
 
 impl Asked {
-    /// Returns true if the connection is to finish the requests that have begun, and end.
+    /// Returns true if the connection should finish its requests, and end.
     pub(crate) const fn stops(self) -> bool {
         self.0 & STOP != 0
     }
 
-    /// Returns true if the connection is to end unless it makes progress.
+    /// Returns true if the connection should end unless it makes progress.
     pub(crate) const fn gets_on(self) -> bool {
         self.0 & GET_ON != 0
     }
 
-    /// Returns true if the connection is to end to make room for another.
+    /// Returns true if the connection should end to make room for another.
     pub(crate) const fn leaves(self) -> bool {
         self.0 & LEAVE != 0
     }

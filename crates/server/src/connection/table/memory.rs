@@ -1,5 +1,5 @@
-//! Connections that end because memory is scarce: those that hold much of it and do not get on, in place of
-//! requests of everybody (decision 0038).
+//! Connections that end because memory is scarce: those that hold much and make no progress, so that requests
+//! of others need not be refused (decision 0038).
 //!
 //! Rule 1: those of the prefix that holds most go first, and of these those that hold most.
 //! Rule 2: a connection is asked, not aborted: its task sees whether what it holds moves, and stays if it
@@ -19,20 +19,20 @@ use tokio::time::Instant;
 
 use super::{Connections, weighing::Prefix};
 
-/// The bytes that a connection holds at least that is asked.
+/// The least bytes of a connection that is asked.
 const HEAVY_BYTES: u64 = 32 * 1024;
 
-/// The time between two looks.
+/// The time between two checks.
 const LOOK_AFTER: Duration = Duration::from_millis(100);
 
-/// The memory with which a server takes no new requests, and the last look at those who hold it.
+/// The bound on memory at which a server takes no new requests, and the last check of its holders.
 pub(super) struct MemoryRelief {
     soft_bytes: u64,
-    /// The time of the last look, in nanoseconds of the table's time.
+    /// The time of the last check, in nanoseconds of the table's time.
     looked_at: AtomicU64,
 }
 
-/// A connection that holds much, as it is weighed.
+/// A connection that holds much memory.
 struct Holder {
     prefixes: [Prefix; 2],
     bytes: u64,
@@ -43,7 +43,7 @@ impl MemoryRelief {
         Self { soft_bytes: limits.process_memory_soft_bytes(), looked_at: AtomicU64::new(0) }
     }
 
-    /// Returns true if it is time for a look, which is noted.
+    /// Returns true if it is time for a check, which is recorded.
     fn begins(&self, since: Duration) -> bool {
         let now = since.as_nanos() as u64 + 1;
         let last = self.looked_at.load(Relaxed);
@@ -53,10 +53,9 @@ impl MemoryRelief {
 }
 
 impl Connections {
-    /// Asks those who hold most of the memory to get on or to end, until half of what new requests may find
-    /// would
-    /// be free. Memory that others than connections hold is not theirs to give. Allocates for each that holds
-    /// much.
+    /// Asks the connections with the most memory to make progress or to end, until half of the memory for new
+    /// requests would be free. Memory that others than connections hold is not theirs to give. Allocates for
+    /// each that holds much.
     #[cold]
     pub(super) fn relieve_memory(&self) {
         if !self.relief.begins(Instant::now().saturating_duration_since(self.epoch)) {
@@ -77,7 +76,7 @@ impl Connections {
     }
 }
 
-/// Returns the holders that have so many bytes together, in the order in which they go.
+/// Returns the holders that together have so many bytes, in the order in which they should end.
 fn heaviest(all: &[Holder], excess: u64) -> Vec<usize> {
     let mut weights: HashMap<Prefix, u64> = HashMap::new();
     for holder in all {

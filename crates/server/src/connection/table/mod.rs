@@ -1,4 +1,5 @@
-//! The table of all connections of a server: how many there may be, and which one makes room for a newcomer.
+//! The table of all connections of a server: their limit, and the choice of the one that makes room for a
+//! newcomer.
 //!
 //! Rule 1: a connection tells of itself when it arrives, introduces itself and leaves, and when it becomes
 //! idle or is used again (`IdleObserver` of `net`), never for each request. All else is worked out when room
@@ -33,32 +34,32 @@ use self::{
 };
 use crate::listen::descriptors;
 
-/// The number of connections of which one is chosen at once to make room.
+/// The part of the connections that is chosen at once to make room.
 const CHOSEN_SHARE: usize = 64;
 
-/// The time that a newcomer waits for one of those that were asked to make room before another one is asked.
+/// The time that a newcomer waits before another connection is asked to make room.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 pub(crate) struct Connections {
     connections_max: usize,
     handshakes_max: usize,
-    /// The time for which a connection that has ended is read on, and the bytes of that.
+    /// The time for which an ended connection is still read, and the bytes.
     pub(crate) linger_timeout: Duration,
     pub(crate) linger_bytes: u64,
     ledger: Arc<Ledger>,
     epoch: Instant,
     relief: MemoryRelief,
     table: Mutex<Table>,
-    /// The notice that a connection has left, or was asked to leave and stays.
+    /// Notifies that a connection has left, or stays after it was asked to leave.
     room: Notify,
 }
 
 #[derive(Default)]
 struct Table {
     rows: Vec<Row>,
-    /// The rows with a handshake in progress that was not asked to leave.
+    /// The entries with a handshake in progress that were not asked to leave.
     handshakes: usize,
-    /// The connections that make room next, in order, as far as that was worked out.
+    /// The next connections to make room, in order, as far as they were chosen.
     idle_first: VecDeque<Arc<Entry>>,
     handshakes_first: VecDeque<Arc<Entry>>,
     has_stopped: bool,
@@ -86,15 +87,15 @@ impl Connections {
         })
     }
 
-    /// Enters a newcomer. If there are too many handshakes in progress then, one of them is asked to leave.
+    /// Adds a newcomer. If there are too many handshakes in progress then, one of them is asked to leave.
     pub(crate) fn enter(self: &Arc<Self>, peer: SocketAddr) -> Registration {
         let entry = Arc::new(Entry::new(peer, self));
         self.insert(entry.clone(), self.table());
         Registration::new(self.clone(), entry)
     }
 
-    /// Enters a newcomer once there is room for it, as [`room_for_one`](Self::room_for_one) makes it; `None`
-    /// if connections are asked to stop before. There may be several at once.
+    /// Adds a newcomer once there is room, as [`room_for_one`](Self::room_for_one) makes it; `None` if
+    /// connections are asked to stop before. There may be several at once.
     ///
     /// Dropping the future before it is ready loses nothing.
     pub(crate) async fn enter_when_room(self: &Arc<Self>, peer: SocketAddr) -> Option<Registration> {
@@ -106,7 +107,7 @@ impl Connections {
         }
     }
 
-    /// Enters a newcomer if there is room, else asks an idle connection to make it.
+    /// Adds a newcomer if there is room; otherwise asks an idle connection to leave.
     fn try_enter(self: &Arc<Self>, peer: SocketAddr) -> ControlFlow<Option<Registration>> {
         let mut table = self.table();
         if table.has_stopped {
@@ -134,8 +135,8 @@ impl Connections {
         }
     }
 
-    /// Waits for room for one more connection; the longest idle ones of the heaviest prefix make room for it.
-    /// Waits while none is idle.
+    /// Waits for room for one more connection; the longest idle ones of the heaviest prefix are asked to
+    /// leave. Waits while none is idle.
     ///
     /// Dropping the future before it is ready loses nothing.
     pub(crate) async fn room_for_one(&self) {
@@ -144,15 +145,15 @@ impl Connections {
         }
     }
 
-    /// Waits until a connection has left, for which an idle one is asked, or for a moment: the system has no
+    /// Waits until a connection has left, after asking an idle one, or for a moment: the system has no
     /// descriptors left.
     pub(crate) async fn fewer(&self) {
         self.table().evict_idle();
         let _ = tokio::time::timeout(ASK_AGAIN_AFTER, self.room.notified()).await;
     }
 
-    /// Returns true if there is room for one more connection; else asks an idle one to make room, if there is
-    /// one.
+    /// Returns true if there is room for one more connection; otherwise asks an idle one to leave, if there
+    /// is one.
     pub(crate) fn make_room(&self) -> bool {
         let mut table = self.table();
         let has_room = table.rows.len() < self.connections_max;
@@ -162,14 +163,14 @@ impl Connections {
         has_room
     }
 
-    /// Asks all connections, and those that come, to finish what has begun.
+    /// Asks all present and future connections to finish.
     pub(crate) fn stop(&self) {
         let mut table = self.table();
         table.has_stopped = true;
         table.rows.iter().for_each(|row| row.entry.ask_to_stop());
     }
 
-    /// Asks the connections that there are to finish what has begun, and none that comes.
+    /// Asks the present connections to finish.
     pub(crate) fn stop_present(&self) {
         self.table().rows.iter().for_each(|row| row.entry.ask_to_stop());
     }
@@ -192,7 +193,7 @@ impl Connections {
         }
     }
 
-    /// Aborts the tasks of all connections when what it returns is dropped.
+    /// Returns a guard that aborts the tasks of all connections when it is dropped.
     pub(crate) fn aborted_at_end(self: &Arc<Self>) -> AbortedAtEnd {
         AbortedAtEnd(self.clone())
     }
@@ -277,7 +278,7 @@ impl Table {
         false
     }
 
-    /// Works out who makes room next, of the rows that are weighed.
+    /// Chooses the next connections to make room, by weight.
     fn choose(&self, weigh: impl Fn(&Row) -> Option<Weighed>) -> VecDeque<Arc<Entry>> {
         let (rows, weighed): (Vec<&Row>, Vec<Weighed>) =
             self.rows.iter().filter_map(|row| Some((row, weigh(row)?))).unzip();

@@ -1,5 +1,5 @@
-//! Selects the connections that make room when there are too many: the oldest of the heaviest prefix, again
-//! and again.
+//! Chooses the connections that make room when there are too many: the oldest of the heaviest prefix,
+//! repeatedly.
 //!
 //! An address (IPv4 /32, IPv6 /64) weighs the number of its connections. The network around it (/24, /48)
 //! weighs a quarter of its number: it is the heavier one only if it has more than four times as many as any
@@ -11,7 +11,7 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-/// The weight of an address beside that of its network for the same number of connections.
+/// The weight of an address relative to its network, for the same number of connections.
 const ADDRESS_FACTOR: usize = 4;
 
 /// A part of the address space.
@@ -29,11 +29,11 @@ enum Kind {
     V6Network,
 }
 
-/// A connection as it is weighed.
+/// A connection to be weighed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighed {
     pub(crate) prefixes: [Prefix; 2],
-    /// The time since when it could be closed; `None` if it cannot.
+    /// The time since which it could be closed; `None` if it cannot.
     pub(crate) since: Option<u64>,
 }
 
@@ -69,8 +69,7 @@ impl Prefix {
     }
 }
 
-/// Returns the first `most` connections to close, in order, by their indices. Costs a few passes over all of
-/// them.
+/// Returns the first `most` connections to close, in order, by index. Costs a few passes over all of them.
 pub(crate) fn first_to_go(all: &[Weighed], most: usize) -> Vec<usize> {
     let mut groups = group(all);
     let mut heaviest: BinaryHeap<_> =
@@ -110,7 +109,7 @@ fn group(all: &[Weighed]) -> HashMap<Prefix, Group> {
     groups
 }
 
-/// The weight first; of equal ones, that of the connection that has waited longest.
+/// The rank: the weight, and then the time of the longest waiting connection.
 type Rank = (usize, Reverse<Option<u64>>, Prefix);
 
 impl Group {
@@ -118,7 +117,7 @@ impl Group {
         Self { factor: prefix.factor(), count: 0, waiting: Vec::new() }
     }
 
-    /// Drops those that wait no more, as far as they would be next.
+    /// Drops connections that wait no more, as far as they would be next.
     fn forget(&mut self, is_chosen: &[bool]) {
         while self.waiting.pop_if(|index| is_chosen[*index]).is_some() {}
     }
@@ -133,7 +132,7 @@ impl Group {
 mod tests {
     use super::*;
 
-    /// Connections of these peers, the first of which has waited longest.
+    /// Returns connections of these peers, the first of which has waited longest.
     fn all_of(peers: &[&str]) -> Vec<Weighed> {
         let weighed = |(since, peer): (usize, &&str)| {
             let address: IpAddr = peer.parse().expect("an address");

@@ -1,4 +1,4 @@
-//! The boxes for the futures of one handler, a shelf of them for each thread.
+//! The boxes for the futures of one handler, on a shelf for each thread.
 //!
 //! Rule: in the usual course a thread writes to its own shelf alone, so that threads do not wait for each
 //! other's memory.
@@ -11,7 +11,7 @@ use std::{
 
 use super::{Running, Shelves, Work, threads};
 
-/// Boxes that a shelf keeps. It only ever has as many as there were requests under way at once.
+/// The most boxes of a shelf. It only ever has as many as there were requests under way at once.
 const KEPT_MAX: usize = 1024;
 
 /// A future of a handler, and its place.
@@ -21,11 +21,11 @@ pub(crate) struct Boxes {
     shelves: Shelves<Arc<Shelf>>,
 }
 
-/// Aligned so that no two shelves share a line of the cache.
+/// A shelf, aligned so that no two share a line of the cache.
 #[repr(align(128))]
 pub(super) struct Shelf {
     number: usize,
-    /// Picks the shelf of a thread by its number.
+    /// The mask that picks a thread's shelf by its number.
     mask: usize,
     kept: Mutex<Vec<Boxed>>,
     all: Weak<Boxes>,
@@ -51,13 +51,13 @@ impl Boxes {
 }
 
 impl Shelf {
-    /// Returns true if it is one of these.
+    /// Returns true if the box belongs here.
     #[inline]
     pub(super) fn is_of(&self, boxes: &Arc<Boxes>) -> bool {
         ptr::eq(self.all.as_ptr(), Arc::as_ptr(boxes))
     }
 
-    /// Puts a box, whose future is gone, onto the shelf of this thread.
+    /// Puts an empty box onto the shelf of this thread.
     #[inline]
     pub(super) fn give(&self, boxed: Boxed) {
         if threads::number() & self.mask == self.number {

@@ -1,4 +1,4 @@
-//! A box for a handler and the future that it makes for a request.
+//! A box for a handler and the future of a request.
 
 use std::{
     marker::PhantomData,
@@ -18,13 +18,13 @@ use crate::{
 
 /// A box for the futures of one handler, whatever their type.
 pub(crate) trait Work: Send {
-    /// Makes the future for a request, in its place.
+    /// Creates the future for a request in the box.
     fn start(self: Pin<&mut Self>, exchange: Exchange);
 
-    /// Works on.
+    /// Polls the future.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Sent, Answer>>;
 
-    /// Drops the future, whose memory stays.
+    /// Drops the future and keeps the memory.
     fn clear(self: Pin<&mut Self>);
 }
 

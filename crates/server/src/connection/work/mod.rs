@@ -1,4 +1,4 @@
-//! The futures of handlers, in boxes that are used again.
+//! The futures of handlers, in reusable boxes.
 //!
 //! Each handler of a server has [`Boxes`](boxes::Boxes) of its own, one shelf of them for each thread. A
 //! request takes a box from its thread's shelf, its future is made in it, and the box goes to the shelf of

@@ -29,13 +29,13 @@ impl Running {
         Self { boxed: Some((boxed, shelf)), is_detached: false }
     }
 
-    /// Returns true if its box is one of these.
+    /// Returns true if its box belongs to these.
     #[inline]
     pub(crate) fn is_of(&self, boxes: &Arc<Boxes>) -> bool {
         self.boxed.as_ref().is_some_and(|(_, shelf)| shelf.is_of(boxes))
     }
 
-    /// Drops the future, and keeps the box for another.
+    /// Drops the future and keeps the box.
     #[inline]
     pub(crate) fn clear(&mut self) {
         if let Some((boxed, _)) = &mut self.boxed {
@@ -51,12 +51,12 @@ impl Running {
         }
     }
 
-    /// Has it finish although nobody waits for its answer, or not.
+    /// Sets whether it finishes even if nobody waits for its answer.
     pub(crate) fn detach(&mut self, on: bool) {
         self.is_detached = on;
     }
 
-    /// Returns true if it finishes although nobody waits for its answer.
+    /// Returns true if it finishes even if nobody waits for its answer.
     pub(crate) const fn is_detached(&self) -> bool {
         self.is_detached
     }

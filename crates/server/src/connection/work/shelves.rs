@@ -1,4 +1,4 @@
-//! Places for memory that is used again, one for each thread.
+//! Reusable memory, on a shelf for each thread.
 
 use std::thread::available_parallelism;
 
@@ -11,8 +11,8 @@ const SHELVES_MAX: usize = 64;
 pub(crate) struct Shelves<T>(Box<[T]>);
 
 impl<T> Shelves<T> {
-    /// Makes as many as threads may need; `make` is told the number of the shelf, and the mask that finds it
-    /// by the number of a thread.
+    /// Creates as many shelves as threads may need; `make` is told the number of the shelf, and the mask that
+    /// finds it by the number of a thread.
     pub(crate) fn new(make: impl Fn(usize, usize) -> T) -> Self {
         let threads = available_parallelism().map_or(1, usize::from);
         let count = (2 * threads).next_power_of_two().min(SHELVES_MAX);

@@ -11,7 +11,7 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Returns the number of this thread: threads that ask one after the other have neighbouring numbers.
+/// Returns the number of this thread: threads that first ask one after the other have neighbouring numbers.
 #[inline]
 pub(super) fn number() -> usize {
     // A thread that is ending has none any more.

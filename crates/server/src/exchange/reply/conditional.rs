@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Reply {
-    /// Sends this content as the request's conditions and its range have it: all of it, one part or several
+    /// Sends this content under the conditions and the range of the request: all of it, one part or several
     /// (206), or none (304, 412, 416). The validators are the reply's own `etag` and `last-modified`.
     ///
     /// The reply's status, which must be 200, is replaced then. A reply of
@@ -45,7 +45,7 @@ impl Reply {
         }
     }
 
-    /// Checks that the status is 200, which that of the selected part replaces.
+    /// Checks that the status is 200, which the selected status replaces.
     pub(super) fn check_status(&self) -> Result<(), Error> {
         match self.answer.status == Status::OK {
             true => Ok(()),
@@ -61,7 +61,7 @@ impl Reply {
         select(request.method(), request.headers(), &now, length)
     }
 
-    /// Gives the reply the status and the fields of what was selected of `length` bytes.
+    /// Sets the status and the fields of the selected part of `length` bytes.
     pub(super) fn describe(&mut self, selection: &Selection, length: u64) -> Result<(), Error> {
         self.answer.status = selection.status();
         let headers = self.headers_mut();
@@ -92,7 +92,7 @@ impl Reply {
         self.send_parts(&pieces).await
     }
 
-    /// Gives the reply the fields of several parts: the media type moves into the head of each.
+    /// Sets the fields of several parts: the media type moves into the head of each.
     pub(super) fn divide(&mut self, parts: &[Range<u64>], length: u64) -> Result<Multipart, Error> {
         let headers = self.headers_mut();
         let media_type = headers.get(KnownName::CONTENT_TYPE).unwrap_or(b"application/octet-stream");

@@ -21,13 +21,13 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Makes an event with this data, which may have several lines: CR, LF and CRLF all end a line, and
+    /// Creates an event with this data, which may have several lines: CR, LF and CRLF all end a line, and
     /// arrive as LF. An event without data, made by `default`, tells a client its id and retry time only.
     pub const fn data(data: &'a str) -> Self {
         Self { data: Some(data), name: None, id: None, retry: None }
     }
 
-    /// Names the event; without a name it is a `message`.
+    /// Sets the name of the event, `message` by default.
     pub const fn name(self, name: &'a str) -> Self {
         Self { name: Some(name), ..self }
     }
@@ -76,7 +76,7 @@ fn has_line_end(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'\r' | b'\n' | 0))
 }
 
-/// Returns the lines of a text, an empty one for an empty text or after a line end that is last.
+/// Returns the lines of a text, with an empty one for empty text or after a final line end.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

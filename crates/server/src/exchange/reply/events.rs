@@ -1,4 +1,4 @@
-//! Event streams: an answer that goes on for as long as there are events and a peer.
+//! Event streams: answers that last while there are events and a peer.
 
 use std::{pin::pin, time::Duration};
 
@@ -92,9 +92,9 @@ impl EventStream {
         self.write(&out).await
     }
 
-    /// Waits for `source`, the next thing to tell, and sends a comment each time it has taken as long as
-    /// [`keep_alive`](Self::keep_alive) says. Dropping the future drops `source`, and may send part of a comment. Allocates nothing
-    /// once warm.
+    /// Waits for `source`, the next event, and sends a comment whenever [`keep_alive`](Self::keep_alive) has
+    /// passed. Dropping the future drops `source`, and may send part of a comment. Allocates nothing once
+    /// warm.
     ///
     /// # Errors
     /// As [`event`](Self::event).
@@ -122,8 +122,7 @@ impl EventStream {
         self.writer.write(text).await
     }
 
-    /// Fails if the answer is to HEAD, whose content nobody reads: a handler that would write for ever ends
-    /// here.
+    /// Fails if the answer is to HEAD, whose content nobody reads, so that an endless handler ends here.
     fn check(&self) -> Result<(), Error> {
         if self.writer.is_muted() { Err(Error::cancelled()) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Answers on their way through the filters of their route.
+//! Answers that pass the filters of their route.
 //!
 //! Rule: the filter that was added first sees an answer last, as the layer that was added first sees a
 //! request first.
@@ -13,16 +13,16 @@ use crate::{
     router::{App, Filter, Filters, Outgoing},
 };
 
-/// An answer that is written piece by piece, as filters have made it.
+/// The changes of filters to an answer that is written piece by piece.
 #[derive(Default)]
 pub(super) struct Filtered {
-    /// The encoders that its content passes, if there are any.
+    /// The encoders of the content, if there are any.
     pub(super) encoding: Option<Encoding>,
     /// True if no content is sent.
     pub(super) is_withheld: bool,
 }
 
-/// The outcome of one filter.
+/// The result of one filter.
 enum Outcome {
     AsItWas,
     Encoded(Box<dyn Encoder>),
@@ -35,8 +35,8 @@ impl Reply {
         self.responder.request().is_filtered()
     }
 
-    /// Returns true if the reply states the length of content that its handler does not give, since the
-    /// request is HEAD.
+    /// Returns true if the reply states the length of content that it does not have, because the request is
+    /// HEAD.
     pub(super) fn is_description(&self, bytes: usize) -> bool {
         let states_length = || {
             self.answer
@@ -47,7 +47,7 @@ impl Reply {
         bytes == 0 && self.responder.request().is_head() && states_length()
     }
 
-    /// Returns this content as the filters make it; none if they leave it as it is.
+    /// Returns the content that filters make of this one; none if they do not change it.
     pub(super) fn filter_whole(&mut self, pieces: &[&[u8]]) -> Result<Option<Scratch>, Error> {
         let mut made: Option<Scratch> = None;
         for filter in self.filters().iter().rev() {
@@ -62,7 +62,7 @@ impl Reply {
         Ok(made)
     }
 
-    /// Asks the filters about content that follows piece by piece.
+    /// Applies the filters to content that follows piece by piece.
     pub(super) fn filter_pieces(&mut self) -> Filtered {
         let mut filtered = Filtered::default();
         for filter in self.filters().iter().rev() {

@@ -50,7 +50,7 @@ impl Responder {
         Reply::new(self, WholeAnswer { status, head, received: None })
     }
 
-    /// Begins the answer to a request that nobody looks at any more, in the memory of its head.
+    /// Begins the answer to a request that is not needed any more, in the memory of its head.
     #[inline]
     pub(crate) fn respond_to(mut self, body: Body, status: Status) -> Reply {
         if self.request().is_filtered() || self.request().headers().contains_any(is_condition) {
@@ -73,7 +73,7 @@ pub(crate) fn hooked(stream: &Stream) -> Option<&App> {
 }
 
 /// Returns true for 204 and 304, which end with their heads (RFC 9110 §6.4.1), and for 205, whose content is
-/// empty (RFC 9110 §15.3.6) and whose length of zero HTTP/1.1 states by itself.
+/// empty (RFC 9110 §15.3.6) and whose length of zero HTTP/1.1 states itself.
 #[inline]
 pub(crate) fn has_no_content(status: Status) -> bool {
     matches!(status.as_u16(), 204 | 205 | 304)
@@ -93,7 +93,7 @@ impl Reply {
         self
     }
 
-    /// Adds these fields, in place of those of the same names.
+    /// Adds these fields, replacing those of the same names.
     pub fn headers(mut self, headers: &FieldSection) -> Self {
         self.headers_mut().merge(headers);
         self
@@ -112,8 +112,8 @@ impl Reply {
         }
     }
 
-    /// Adds a field whose name HTTP/1.1 sends just as it is spelled here; HTTP/2 has no capitals in names
-    /// (RFC 9113 §8.2.1).
+    /// Adds a field with this exact spelling of its name in HTTP/1.1; HTTP/2 has no capitals in names (RFC
+    /// 9113 §8.2.1).
     pub fn header_spelled(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         if let Err(error) = self.headers_mut().append_spelled(name, value) {
             self.mistake.get_or_insert_with(|| Box::new(error.into()));
@@ -121,12 +121,12 @@ impl Reply {
         self
     }
 
-    /// Returns the fields so far, for what [`Self::header`] cannot do.
+    /// Returns the fields for changes beyond [`Self::header`].
     pub fn headers_mut(&mut self) -> &mut FieldSection {
         self.answer.fields_mut()
     }
 
-    /// Returns the content of the request, for answers that depend on it or send it back.
+    /// Returns the content of the request, for answers that depend on it or return it.
     pub fn body(&mut self) -> Option<&mut Body> {
         self.attach();
         self.answer.received.as_mut()
@@ -158,8 +158,8 @@ impl Reply {
         Ok(self.finish(stream))
     }
 
-    /// States the length of the content, unless the answer has none or it is stated. False when no content is
-    /// sent: 204, 205 and 304 have none, and the answer to HEAD leaves it out (RFC 9110 §6.4.1).
+    /// States the length of the content, unless there is none or it is stated already. False when no content
+    /// is sent: 204, 205 and 304 have none, and the answer to HEAD leaves it out (RFC 9110 §6.4.1).
     #[inline]
     fn state_length(&mut self, bytes: u64) -> bool {
         let has_none = has_no_content(self.answer.status);
@@ -171,8 +171,8 @@ impl Reply {
         !has_none && !self.responder.request().is_head()
     }
 
-    /// Sends the answer without content, and without a length unless that is among the fields or HTTP/1.1 has
-    /// it stated.
+    /// Sends the answer without content, and without a length unless it is among the fields or HTTP/1.1
+    /// states it.
     pub(crate) fn send_head(mut self) -> Result<Sent, Error> {
         if self.is_filtered() {
             self.filter_pieces();
@@ -187,8 +187,8 @@ impl Reply {
         }
     }
 
-    /// Sends the answer with as much of its content as can be sent at once; the reply holds nothing more if
-    /// that was all.
+    /// Sends the answer with as much of its content as possible; nothing is left in the reply if that was
+    /// all.
     #[inline]
     fn send_now(&mut self, content: &[u8], sent: &mut usize) -> Result<Option<Sent>, Error> {
         self.complete()?;
@@ -200,7 +200,7 @@ impl Reply {
         Ok(whole)
     }
 
-    /// Sends the head; the content follows through the writer, which drops it where the answer has none: to
+    /// Sends the head; the content follows through the writer, which drops it if the answer has none: to
     /// HEAD, and with 204, 205 and 304 ([`BodyWriter::is_muted`]).
     ///
     /// # Errors
@@ -229,7 +229,7 @@ impl Reply {
         })
     }
 
-    /// Makes the head ready to be sent, but for its date.
+    /// Completes the head without its date.
     fn complete(&mut self) -> Result<(), Error> {
         if let Some(mistake) = self.mistake.take() {
             return Err(*mistake);
@@ -243,7 +243,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Makes the head ready to be sent: dated, unless it has a date.
+    /// Completes the head with its date, unless it has one.
     fn complete_and_date(&mut self) -> Result<(), Error> {
         self.complete()?;
         if let Some(stream) = self.responder.open_stream() {
@@ -252,7 +252,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Gives back what the reply holds, once its message is whole.
+    /// Gives back the parts of the reply after its message is complete.
     #[inline]
     fn finish(mut self, stream: Stream) -> Sent {
         stream.finish(self.answer.received.take().as_mut(), self.answer.head.take())

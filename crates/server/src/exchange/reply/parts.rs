@@ -5,8 +5,8 @@ use alula_net::{Error, Sent, Stream};
 use crate::exchange::reply::Reply;
 
 impl Reply {
-    /// Sends several pieces as one content, whose length is stated as their sum. Head and pieces leave in one
-    /// write, as far as there is room for them.
+    /// Sends several pieces as one content, with the sum of their lengths as its length. Head and pieces
+    /// leave in one write, as far as there is room for them.
     ///
     /// HEAD, 204, 205 and 304 are as for [`send`](Self::send). Dropping the future part-way resets the
     /// stream. Allocates nothing once warm.
@@ -40,7 +40,7 @@ impl Reply {
     }
 }
 
-/// Sends what follows the first `sent` bytes; the last piece that is not empty ends the message.
+/// Sends the rest after the first `sent` bytes; the last non-empty piece ends the message.
 async fn send_rest(stream: &Stream, parts: &[&[u8]], mut sent: usize) -> Result<(), Error> {
     let last = parts.iter().rposition(|part| !part.is_empty());
     for (index, part) in parts.iter().enumerate() {

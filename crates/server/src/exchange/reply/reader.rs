@@ -7,11 +7,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::{connection::scratch::Scratch, exchange::reply::Reply};
 
-/// The bytes that are read at once: few enough that many answers may wait with a buffer each.
+/// The bytes that are read at once: few enough that many answers may hold a buffer each.
 const READ_BYTES: usize = 16 * 1024;
 
 impl Reply {
-    /// Sends what the reader has, to its end. A `content-length` of the reply must be the number of bytes
+    /// Sends the content of a reader, to its end. A `content-length` of the reply must be the number of bytes
     /// that come.
     ///
     /// Reads 16 KiB at a time at most, and only when the peer has room: a slow peer slows the reader. To

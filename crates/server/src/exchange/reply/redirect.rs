@@ -47,7 +47,7 @@ impl Reply {
     }
 }
 
-/// Appends a reference, percent-encoding what may not stand in one.
+/// Appends a reference, and percent-encodes invalid characters.
 fn escape(reference: &[u8], out: &mut Vec<u8>) {
     for (at, &byte) in reference.iter().enumerate() {
         if is_uri_byte(byte) || (byte == b'%' && begins_escape(&reference[at..])) {

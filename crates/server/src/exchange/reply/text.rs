@@ -40,7 +40,7 @@ impl Reply {
         self.of_type("text/html; charset=utf-8").send(page.as_ref()).await
     }
 
-    /// Takes this media type, unless there is one.
+    /// Sets this media type, unless there is one.
     pub(super) fn of_type(mut self, media_type: &'static str) -> Self {
         let headers = self.headers_mut();
         if !headers.contains_known(KnownName::CONTENT_TYPE) {

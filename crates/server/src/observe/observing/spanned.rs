@@ -41,8 +41,7 @@ pub(super) fn answered(span: &Span, status: Status) {
     span.record("http.response.status_code", status.as_u16());
 }
 
-/// Reports a failure: as an error if this program is at fault; else at the level of debugging, since nobody
-/// needs to look into it.
+/// Reports a failure: as an error if this program is at fault, otherwise at the debug level.
 pub(super) fn failed(span: &Span, failure: &RequestFailure<'_>) {
     let kind = match failure.cause() {
         FailureCause::Panic(_) => "panic",
@@ -74,7 +73,7 @@ pub(super) fn refused(peer: SocketAddr, error: &Error) {
     debug!(target: "alula", { network.peer.address = %peer, %error }, "connection not accepted");
 }
 
-/// The facts of a connection that are told at its beginning and its end.
+/// The facts of a connection that are reported at its beginning and its end.
 pub(super) struct ConnectionFacts {
     peer: Option<SocketAddr>,
     version: Version,

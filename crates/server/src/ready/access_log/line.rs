@@ -10,15 +10,15 @@ use alula_net::date::{MONTHS, civil};
 
 use crate::{ready::LogFormat, router::Ended};
 
-/// Bytes of a text that are written.
+/// The most bytes of a text in a line.
 const TEXT_BYTES_MAX: usize = 256;
 
-/// Stands for the status where none was sent because the client has left. No server sends it; nginx logs it,
-/// and programs that read logs know it.
+/// The status in lines about requests whose client left before there was one. No server sends it; nginx logs
+/// it, and programs that read logs know it.
 const CLIENT_LEFT: u16 = 499;
 
-/// Writes the line of a request that has ended now, with its end, and the text of its failure. To write to
-/// memory does not fail.
+/// Writes the line of a request that has just ended, with its line end, and the text of its failure. To write
+/// to memory does not fail.
 pub(super) fn write(
     line: &mut Vec<u8>,
     format: LogFormat,
@@ -123,11 +123,11 @@ impl Display for Seconds {
     }
 }
 
-/// The character that stands for what is not shown. Peers may send it as well, and a log says no more of it.
+/// The character for omitted text. Peers may send it as well, and a log says no more of it.
 const NOT_SHOWN: char = '…';
 
-/// Text as the common log format has it: what is neither visible ASCII nor the mark of what is not shown as
-/// `\xHH`, quotes and backslashes after a backslash.
+/// Text in the common log format: all but visible ASCII and the mark for omitted text becomes `\xHH`, and
+/// quotes and backslashes get a backslash.
 pub(super) struct Log<T>(pub(super) T);
 
 impl<T: Display> Display for Log<T> {
@@ -145,8 +145,7 @@ impl<T: Display> Display for Log<T> {
     }
 }
 
-/// A user as the common log format has it: a hyphen if there is none, and of one that is there no space,
-/// which would end it.
+/// A user in the common log format: a hyphen if there is none; spaces, which would end it, are escaped.
 struct User<'a>(&'a str);
 
 impl Display for User<'_> {
@@ -161,7 +160,7 @@ impl Display for User<'_> {
     }
 }
 
-/// A JSON string (RFC 8259 §7); what is neither visible ASCII nor the mark of what is not shown is escaped.
+/// A JSON string (RFC 8259 §7); all but visible ASCII and the mark for omitted text is escaped.
 pub(super) struct Json<T>(pub(super) T);
 
 impl<T: Display> Display for Json<T> {
@@ -189,7 +188,7 @@ impl Display for OrNull<'_> {
     }
 }
 
-/// Writes the beginning of a text, piece by piece, as it is escaped.
+/// Writes the beginning of a text, escaped piece by piece.
 fn write_bounded(
     f: &mut fmt::Formatter<'_>,
     text: impl Display,

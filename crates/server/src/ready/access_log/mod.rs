@@ -24,7 +24,7 @@ use crate::{
 };
 use alula_net::Error;
 
-/// The time that the end of a log waits for its last lines to be written.
+/// The time that the last lines may take at the end of a log.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Writes a line for each request that ends: a [hook](crate::Hook).
@@ -118,7 +118,7 @@ impl AccessLog {
         Ok(Self { format: LogFormat::default(), open: Arc::new(Open { spool, path }) })
     }
 
-    /// Writes lines of this form from now on; other clones keep theirs.
+    /// Sets the format of further lines of this clone.
     #[must_use]
     pub fn format(mut self, format: LogFormat) -> Self {
         self.format = format;
@@ -143,7 +143,7 @@ impl AccessLog {
         self.format(LogFormat::Json)
     }
 
-    /// Opens the file of this name again and writes to it from now on, for programs that move logs away. Does
+    /// Reopens the file of this name and writes to it from now on, for programs that rotate logs. Does
     /// nothing for a writer. Blocks while the file is opened.
     ///
     /// # Errors
@@ -155,21 +155,22 @@ impl AccessLog {
         Ok(())
     }
 
-    /// Waits until the lines that were there have been written, at most so long. Returns false if they were
-    /// not. Blocks the thread.
+    /// Waits, at most for this time, until the present lines are written. Returns false if they were not.
+    /// Blocks the thread.
     pub fn flush(&self, at_most: Duration) -> bool {
         self.open.spool.flush(at_most)
     }
 
-    /// Returns the number of lines that were dropped because the disk was slow or refused them.
+    /// Returns the number of lines that were dropped because the disk was slow or failed.
     pub fn dropped(&self) -> u64 {
         self.open.spool.dropped()
     }
 }
 
 impl AccessLog {
-    /// Writes a line for a request that got to no handler, or a connection that failed before its first: for
-    /// [`ServerBuilder::on_error`](crate::ServerBuilder::on_error). Does nothing for other failures, whose requests have a line anyway.
+    /// Writes a line for a request that reached no handler, or a connection that failed before its first one:
+    /// for [`ServerBuilder::on_error`](crate::ServerBuilder::on_error). Does nothing for other failures,
+    /// whose requests have a line anyway.
     ///
     /// Method and target are a hyphen where they did not come, and null in JSON; the status is that of the
     /// refusal. Refusals that `on_error` was not told of, since there were too many at once, are counted in a

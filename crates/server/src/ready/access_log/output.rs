@@ -1,4 +1,4 @@
-//! The output of a log, which may refuse what it is given, as a full disk does.
+//! The output of a log, which may fail, for example on a full disk.
 //!
 //! Rule: a line that was cut by a refusal is ended before the next one, so that no two lines are one.
 
@@ -6,9 +6,9 @@ use std::io::{ErrorKind, Write};
 
 pub(super) struct Output {
     to: Box<dyn Write + Send>,
-    /// The last line that was written has no end.
+    /// The last written line has no end.
     is_cut: bool,
-    /// The last lines were not all taken.
+    /// The last lines were not completely written.
     refuses: bool,
 }
 
@@ -39,7 +39,7 @@ impl Output {
         let _ = self.to.flush();
     }
 
-    /// Returns how many of the bytes were taken.
+    /// Returns how many of the bytes were written.
     fn write_some(&mut self, bytes: &[u8]) -> usize {
         let mut rest = bytes;
         while !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! The line of a request that got to no handler, or of a connection that failed before its first request.
+//! The line of a request that reached no handler, or of a connection that failed before its first request.
 
 use std::{
     io::{self, Write as _},
@@ -10,8 +10,8 @@ use alula_net::Phase;
 use super::line::{ClfTime, Json, JsonTime, Log, OrNull};
 use crate::{observe::failure::RequestFailure, ready::LogFormat};
 
-/// Writes the line of a request that was refused in this phase, for this reason, and one before it if others
-/// were left out. To write to memory does not fail.
+/// Writes the line of a request that was refused in this phase, for this reason, after a line about dropped
+/// ones if there were any. To write to memory does not fail.
 pub(super) fn write(
     line: &mut Vec<u8>,
     format: LogFormat,

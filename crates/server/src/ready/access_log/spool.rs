@@ -25,15 +25,15 @@ use self::{
 use super::output::Output;
 use crate::ready::shards::Shards;
 
-/// Bytes that wait for a slow disk, for each thread that serves: some three thousand lines of JSON, eight
+/// The bytes that may wait for a slow disk, for each serving thread: some three thousand lines of JSON, eight
 /// thousand others.
 const BUFFER_BYTES_MAX: usize = 1024 * 1024;
 
-/// The longest line: nine texts of 256 bytes, each of which is six when it is escaped, and what stands
-/// between them.
+/// The longest line: nine texts of 256 bytes, each up to six times as long when escaped, and the rest.
 const LINE_BYTES_MAX: usize = 16 * 1024;
 
-/// Bytes of a thread that are written at once: 50 ms of a busy thread are more than its buffer takes.
+/// The bytes of a thread after which they are written at once: a busy thread fills more than its buffer in 50
+/// ms.
 const GATHERED_BYTES: usize = 64 * 1024;
 
 /// Lines that wait to be written, and the thread that writes them.
@@ -53,9 +53,9 @@ struct Shared {
 #[derive(Default)]
 struct Buffer {
     lines: StampedLines,
-    /// Bytes of lines that the writing thread has taken and not written yet.
+    /// The bytes of lines that the writing thread has taken and not written yet.
     away: usize,
-    /// Lines that found no room and were not told of yet.
+    /// The lines that found no room and were not reported yet.
     dropped: u64,
     /// The lines are JSON.
     is_json: bool,
@@ -65,11 +65,11 @@ struct Buffer {
 #[derive(Default)]
 struct Orders {
     has_lines: bool,
-    /// A thread has gathered enough of them.
+    /// A thread has enough lines to write.
     has_gathered: bool,
     ends: bool,
     output: Option<Box<dyn Write + Send>>,
-    /// The number of the round that was asked for last, and that of the last that has ended.
+    /// The number of the last requested round, and of the last finished one.
     asked: u64,
     done: u64,
     /// The thread has ended.
@@ -118,7 +118,7 @@ impl Spool {
         orders.done >= round
     }
 
-    /// Lets the thread end once what waits is written, and waits for that for a while.
+    /// Lets the thread end once all lines are written, and waits for that for a while.
     pub(super) fn end(&self, at_most: Duration) {
         lock(&self.0.orders).ends = true;
         self.flush(at_most);
@@ -131,7 +131,7 @@ impl Spool {
 }
 
 impl Buffer {
-    /// Returns the bytes that wait before and after.
+    /// Returns the bytes that wait, before and after.
     fn push(&mut self, is_json: bool, write: impl FnOnce(&mut Vec<u8>, SystemTime)) -> (usize, usize) {
         let before = self.lines.unread();
         self.is_json = is_json;
@@ -147,7 +147,7 @@ impl Buffer {
         (before, self.lines.unread())
     }
 
-    /// Returns true if there is nothing to write or to tell.
+    /// Returns true if there is nothing to write or to report.
     fn is_idle(&self) -> bool {
         self.lines.unread() == 0 && self.dropped == 0
     }
@@ -159,7 +159,7 @@ impl fmt::Debug for Spool {
     }
 }
 
-/// Returns true if a flush is awaited, or the end, or many lines wait.
+/// Returns true if a flush, the end, or many lines wait.
 fn is_urgent(orders: &Orders) -> bool {
     orders.ends || orders.has_gathered || orders.asked > orders.done
 }

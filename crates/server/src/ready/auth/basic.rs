@@ -12,9 +12,8 @@ use crate::{
 
 type Verify = Box<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
-/// Lets requests pass that name a user and its password (Basic, RFC 7617), and answers others 401 with
-/// `www-authenticate`: a
-/// [layer](crate::Wrap) around a route or a router.
+/// Accepts requests with the name and password of a user (Basic, RFC 7617), and answers others 401 with
+/// `www-authenticate`: a [layer](crate::Wrap) around a route or a router.
 ///
 /// A password crosses the network as it is: serve it over TLS. The names and passwords that are given here
 /// are compared in a time that tells nothing of them but the lengths of those that are expected. Without
@@ -49,7 +48,7 @@ impl BasicAuth {
         self
     }
 
-    /// Lets pass as well what `verify` returns true for, given name and password. It runs in the task of the
+    /// Also accepts names and passwords for which `verify` returns true. It runs in the task of the
     /// connection, so it must not block, as hashes of passwords that are slow by intent do; check those in a
     /// layer of your own. Its time is its own matter.
     #[must_use]
@@ -58,8 +57,7 @@ impl BasicAuth {
         self
     }
 
-    /// Tells handlers the name of the user in this field of the request, in place of what the peer sent
-    /// there.
+    /// Sets the name of the user in this field of the request for handlers, replacing what the peer sent.
     #[must_use]
     pub fn user_header(mut self, name: &str) -> Self {
         self.header = UserHeader(Some(name.to_ascii_lowercase()));
@@ -71,7 +69,7 @@ impl BasicAuth {
         gate(move |exchange| self.check(exchange.request_mut()))
     }
 
-    /// Returns the answer to a request that does not pass.
+    /// Returns the answer to a request that is not accepted.
     fn check(&self, request: &mut Request) -> Option<Answer> {
         let mut decoded = Scratch::lend();
         let pair = decode_pair(request.headers(), &mut decoded);
@@ -100,7 +98,7 @@ impl fmt::Debug for BasicAuth {
     }
 }
 
-/// Decodes the name and the password (RFC 7617 §2) into memory that is lent.
+/// Decodes the name and the password (RFC 7617 §2) into lent memory.
 pub(crate) fn decode_pair<'d>(
     headers: &FieldSection,
     decoded: &'d mut Vec<u8>,

@@ -7,9 +7,9 @@ use crate::{answer::Answer, exchange::request::Request, ready::gate::gate, route
 
 type Verify = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// Lets requests pass that have a token in `authorization` (Bearer, RFC 6750 §2.1), and answers others 401
-/// with `www-authenticate`, which says `invalid_token` to those that have another one: a [layer](crate::Wrap)
-/// around a route or a router.
+/// Accepts requests with a known token in `authorization` (Bearer, RFC 6750 §2.1), and answers others 401
+/// with `www-authenticate`, with `invalid_token` for an unknown token: a [layer](crate::Wrap) around a route
+/// or a router.
 ///
 /// A token crosses the network as it is: serve it over TLS. The tokens that are given here are compared in a
 /// time that tells nothing of them but their lengths. Without tokens and without [`verify`](Self::verify) all
@@ -44,16 +44,16 @@ impl BearerAuth {
         self
     }
 
-    /// Lets pass as well what `verify` returns true for, given the token. It runs in the task of the
-    /// connection, so it must not block. Its time is its own matter.
+    /// Also accepts tokens for which `verify` returns true. It runs in the task of the connection, so it must
+    /// not block. Its time is its own matter.
     #[must_use]
     pub fn verify(mut self, verify: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.verify = Some(Box::new(verify));
         self
     }
 
-    /// Tells handlers the name of the user in this field of the request, in place of what the peer sent
-    /// there; it is not there for tokens that only [`verify`](Self::verify) knows.
+    /// Sets the name of the user in this field of the request for handlers, replacing what the peer sent; the
+    /// field is absent for tokens that only [`verify`](Self::verify) knows.
     #[must_use]
     pub fn user_header(mut self, name: &str) -> Self {
         self.header = UserHeader(Some(name.to_ascii_lowercase()));
@@ -65,7 +65,7 @@ impl BearerAuth {
         gate(move |exchange| self.check(exchange.request_mut()))
     }
 
-    /// Returns the answer to a request that does not pass.
+    /// Returns the answer to a request that is not accepted.
     fn check(&self, request: &mut Request) -> Option<Answer> {
         let token = credentials(request.headers(), "Bearer");
         let has_token = token.is_some();

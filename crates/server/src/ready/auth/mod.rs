@@ -28,7 +28,7 @@ enum Verdict<'a> {
 struct UserHeader(Option<String>);
 
 impl UserHeader {
-    /// Returns false if the user cannot be written in it.
+    /// Sets the user in the field; returns false if the name is not a valid value.
     fn note(&self, request: &mut Request, verdict: &Verdict<'_>) -> bool {
         let Some(name) = &self.0 else { return true };
         // The client may have sent the field by itself.
@@ -40,8 +40,8 @@ impl UserHeader {
     }
 }
 
-/// Returns the credentials of a scheme, if the request has credentials once and they are of that scheme (RFC
-/// 9110 §11.4).
+/// Returns the credentials of a scheme, if the request has exactly one set of credentials, of that scheme
+/// (RFC 9110 §11.4).
 fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> {
     let mut values = headers.get_all(KnownName::AUTHORIZATION);
     // If there are several fields, none counts: a proxy may have checked another one.
@@ -51,8 +51,7 @@ fn credentials<'a>(headers: &'a FieldSection, scheme: &str) -> Option<&'a [u8]> 
     named.eq_ignore_ascii_case(scheme.as_bytes()).then_some(credentials)
 }
 
-/// Writes a realm as a quoted string (RFC 9110 §5.6.4); a byte that is not visible ASCII becomes a question
-/// mark.
+/// Writes a realm as a quoted string (RFC 9110 §5.6.4); any byte but visible ASCII becomes a question mark.
 fn quoted(realm: &str) -> String {
     let visible = realm.chars().map(|it| if (' '..='~').contains(&it) { it } else { '?' });
     parameters::quote(&visible.collect::<String>())
@@ -62,7 +61,7 @@ fn unauthorized(challenge: &str) -> Answer {
     Answer::new(Status::UNAUTHORIZED).header(KnownName::WWW_AUTHENTICATE, challenge)
 }
 
-/// Compares in a time that depends on the length of what is expected alone.
+/// Compares in a time that depends only on the length of the expected value.
 fn is_equal(expected: &[u8], given: &[u8]) -> bool {
     let mut difference = u8::from(expected.len() != given.len());
     for (at, byte) in expected.iter().enumerate() {

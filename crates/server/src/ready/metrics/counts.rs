@@ -31,7 +31,7 @@ const METHODS: [&str; 10] =
 /// The labels of statuses.
 const CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// Counts by method; a method that was never seen has none.
+/// Counts by method; only seen methods have counts.
 #[derive(Debug, Default)]
 pub(super) struct Counts([Option<Box<MethodCounts>>; METHODS.len()]);
 
@@ -39,7 +39,7 @@ pub(super) struct Counts([Option<Box<MethodCounts>>; METHODS.len()]);
 #[derive(Clone, Debug, Default)]
 pub(super) struct MethodCounts {
     by_class: [u64; CLASSES.len()],
-    /// Requests that took no longer than a bound, but longer than the one before.
+    /// The requests that took no longer than a bound, but longer than the one before.
     buckets: [u64; BOUNDS.len()],
     /// The sum of all durations.
     pub(super) time: Duration,
@@ -68,7 +68,7 @@ impl Counts {
         }
     }
 
-    /// Returns the methods that were seen, by label.
+    /// Returns the seen methods, by label.
     pub(super) fn methods(&self) -> impl Iterator<Item = (&'static str, &MethodCounts)> {
         METHODS.into_iter().zip(&self.0).filter_map(|(label, counts)| Some((label, counts.as_deref()?)))
     }
@@ -83,7 +83,7 @@ impl MethodCounts {
         self.sent += other.sent;
     }
 
-    /// Returns the classes of status that were seen, by label.
+    /// Returns the seen classes of status, by label.
     pub(super) fn classes(&self) -> impl Iterator<Item = (&'static str, u64)> {
         CLASSES.into_iter().zip(self.by_class).filter(|(_, count)| *count > 0)
     }

@@ -1,4 +1,4 @@
-//! Counts and durations of requests for Prometheus.
+//! Request counts and durations for Prometheus.
 
 mod counts;
 mod refusals;
@@ -23,7 +23,7 @@ use crate::{
 };
 use alula_net::Sent;
 
-/// The label of requests that no route has.
+/// The label of requests without a route.
 const NO_ROUTE: &str = "other";
 
 /// Counts requests and measures them, for Prometheus: a [hook](crate::Hook), and a [handler](Self::handler)
@@ -66,7 +66,7 @@ struct All {
 /// The counts of one thread.
 #[derive(Debug, Default)]
 struct Part {
-    /// Requests that began on this thread less those that ended on it.
+    /// The requests that began on this thread less those that ended on it.
     in_flight: AtomicI64,
     routes: Mutex<HashMap<Box<str>, Counts>>,
 }
@@ -83,8 +83,8 @@ impl Metrics {
         self.handler_with(String::new)
     }
 
-    /// Returns a handler as [`handler`](Self::handler) does which appends the text of other metrics. That
-    /// text must use other names and end with a line end.
+    /// Returns a handler like [`handler`](Self::handler) that appends the text of other metrics. That text
+    /// must use other names and end with a line end.
     pub fn handler_with<S: 'static, F: Fn() -> String + Send + Sync + 'static>(
         &self,
         others: F,
@@ -96,10 +96,10 @@ impl Metrics {
         }
     }
 
-    /// Counts a request that got to no handler, or a connection that failed before its first: for
-    /// [`ServerBuilder::on_error`](crate::ServerBuilder::on_error). Does nothing for other failures, whose requests are counted anyway.
-    /// Those that `on_error` was not told of, since there were too many at once, are counted with the next,
-    /// as `untold`.
+    /// Counts a request that reached no handler, or a connection that failed before its first one: for
+    /// [`ServerBuilder::on_error`](crate::ServerBuilder::on_error). Does nothing for other failures, whose
+    /// requests are counted anyway. Those that `on_error` was not told of, since there were too many at once,
+    /// are counted with the next, as `untold`.
     pub fn refused(&self, failure: &RequestFailure<'_>) {
         if let FailureCause::Refused(error) = failure.cause() {
             self.0.refused.count(failure, error);

@@ -1,4 +1,4 @@
-//! Counts of requests that got to no handler.
+//! Counts of requests that reached no handler.
 
 use std::{
     fmt::Write as _,
@@ -9,7 +9,7 @@ use alula_net::{Error, Phase};
 
 use crate::observe::failure::RequestFailure;
 
-/// The values of the label `reason`: statuses of refusals, then what has none.
+/// The values of the label `reason`: statuses of refusals, then other reasons.
 const REASONS: [&str; 9] = ["400", "408", "414", "431", "501", "503", "handshake", "other", "untold"];
 
 /// A count for each reason, in their order.

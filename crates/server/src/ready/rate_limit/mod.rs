@@ -1,4 +1,4 @@
-//! A limit on the rate at which one peer sends requests.
+//! A limit on the rate of one peer's requests.
 
 mod table;
 
@@ -18,10 +18,10 @@ use crate::{
     router::{Begun, Hook, Wrap},
 };
 
-/// Peers whose requests are counted unless set: a table of 1 MiB.
+/// The default number of counted keys: a table of 1 MiB.
 const KEYS_MAX: usize = 65_536;
 
-/// Bounds how many requests a peer may send in a time, and answers others 429 with `retry-after`: a
+/// Limits how many requests a peer may send in a time, and answers others 429 with `retry-after`: a
 /// [hook](crate::Hook) for all requests of a router, or a [layer](Self::layer) around a route.
 ///
 /// Each peer has a bucket of tokens, which fills evenly up to the [burst](Self::burst); a request takes one.
@@ -51,22 +51,22 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Allows so many requests in a time, all of them at once unless a [burst](Self::burst) is set. At least
-    /// one is allowed.
+    /// Creates a limit of so many requests in a time, all of them at once unless a [burst](Self::burst) is
+    /// set. At least one is allowed.
     pub fn new(requests: u32, per: Duration) -> Self {
         let rate = Rate::new(requests, per);
         Self { rate, keys: Keys::default(), table: Table::new(KEYS_MAX), begun: Instant::now() }
     }
 
-    /// Allows so many requests at once, at least one.
+    /// Sets the requests that may come at once, at least one.
     #[must_use]
     pub fn burst(mut self, requests: u32) -> Self {
         self.rate.set_burst(requests);
         self
     }
 
-    /// Counts requests by this key, such as a field of theirs, and those without one by the address of their
-    /// peer. A peer that may choose its key has a bucket for each: take keys that were checked before.
+    /// Counts requests by this key, such as a field, and those without one by the address of their peer. A
+    /// peer that may choose its key has a bucket for each: take keys that were checked before.
     ///
     /// ```
     /// # use alula::RateLimit;
@@ -82,7 +82,7 @@ impl RateLimit {
         self
     }
 
-    /// Sets how many keys are counted, in steps of 512; each takes 16 bytes.
+    /// Sets the number of counted keys, in steps of 512; each takes 16 bytes.
     #[must_use]
     pub fn keys_max(mut self, keys: usize) -> Self {
         self.table = Table::new(keys);
@@ -94,7 +94,7 @@ impl RateLimit {
         gate(move |exchange| self.check(exchange.request(), exchange.client_address()))
     }
 
-    /// Returns the answer to a request that goes over the limit.
+    /// Returns the answer to a request beyond the limit.
     fn check(&self, request: &Request, peer: IpAddr) -> Option<Answer> {
         let key = self.keys.hash(request, peer);
         let wait = self.table.take(key, self.begun.elapsed(), self.rate).err()?;

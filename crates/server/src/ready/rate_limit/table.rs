@@ -1,4 +1,4 @@
-//! Buckets of tokens in a table of fixed size.
+//! Token buckets in a table of fixed size.
 //!
 //! A bucket is one time: the one at which it is full again (the generic cell rate algorithm). A bucket that
 //! is full is as one that was never seen, so its place is free.
@@ -8,13 +8,13 @@ use std::{
     time::Duration,
 };
 
-/// Parts of the table, each under a lock of its own.
+/// The parts of the table, each with a lock.
 const PARTS: usize = 64;
 
-/// Places in which a key may be.
+/// The places in which a key may be.
 const WAYS: usize = 8;
 
-/// The time in which a token comes, and that in which a bucket fills, in nanoseconds.
+/// The time for one token, and the time to fill a bucket, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     /// The time in which a token comes.
@@ -28,7 +28,7 @@ pub(super) struct Table {
     sets_per_part: usize,
 }
 
-/// Parts share no line of the processor's memory.
+/// A part of the table, which shares no cache line with others.
 #[repr(align(128))]
 struct Part(Mutex<Box<[Set]>>);
 
@@ -58,7 +58,7 @@ impl Table {
         Self { parts: (0..PARTS).map(part).collect(), sets_per_part }
     }
 
-    /// Takes a token of this key.
+    /// Takes a token for this key.
     ///
     /// # Errors
     /// There is none; the time until there is one.
@@ -78,7 +78,7 @@ impl Table {
     }
 }
 
-/// Returns the bucket of a key, or the fullest of the others, which becomes a full one of this key.
+/// Returns the bucket of a key, or replaces the fullest other one by a full bucket of this key.
 fn place(set: &mut Set, key: u64) -> &mut Bucket {
     let found = set.iter().position(|bucket| bucket.key == key);
     let at = found.unwrap_or_else(|| {

@@ -64,14 +64,14 @@ pub struct Router<S = ()> {
     pub(in crate::router) scopes: Scopes,
 }
 
-/// A route, and the number of the router that it was given to.
+/// A route, and the number of its router.
 pub(in crate::router) struct PlannedRoute<S> {
     pub(in crate::router) pattern: String,
     pub(in crate::router) route: Route<S>,
     pub(in crate::router) scope: usize,
 }
 
-/// The router of a host, and the number of the one that it was given to.
+/// The router of a host, and the number of the router that it was given to.
 pub(in crate::router) struct PlannedHost<S> {
     pub(in crate::router) host: String,
     pub(in crate::router) router: Router<S>,
@@ -92,14 +92,14 @@ impl Default for Router {
 }
 
 impl<S: Send + Sync + 'static> Router<S> {
-    /// Creates a router whose handlers [have this state](crate::Exchange::state), which stands in the type of
-    /// their exchange: `Exchange<S>`.
+    /// Creates a router whose handlers [have this state](crate::Exchange::state), with its type in the type
+    /// of their exchange: `Exchange<S>`.
     #[doc(alias("app_data", "Data", "Extension"))]
     pub fn with_state(state: S) -> Self {
         Self { state: Arc::new(state), routes: Vec::new(), hosts: Vec::new(), scopes: Scopes::new() }
     }
 
-    /// Sets the rules by which paths are read; [`Segments::STRICT`] unless set.
+    /// Sets the rules for reading paths; [`Segments::STRICT`] unless set.
     #[must_use]
     pub fn segments(mut self, segments: Segments) -> Self {
         self.scopes.own().segments = segments;
@@ -113,8 +113,8 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Adds the routes of another router under a prefix, such as `/api`, and under the
-    /// [options](Self::segments) of that one. The handlers have the state of this router.
+    /// Adds the routes of another router under a prefix, such as `/api`, with that router's
+    /// [options](Self::segments). The handlers have the state of this router.
     ///
     /// Its layers, filters and hooks are around all that it answers, within those of this router: also around
     /// the 404 to paths below the prefix that it does not know, and around redirects and refusals. Its
@@ -150,17 +150,16 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Adds the routes of another router as they are; else as [`nest`](Self::nest): its layers are around its
-    /// own routes, and not around the 404 of this router. Its fallback answers unknown paths where this
+    /// Adds the routes of another router unchanged; otherwise like [`nest`](Self::nest): its layers apply to
+    /// its own routes, and not to the 404 of this router. Its fallback answers unknown paths where this
     /// router has none, and its hosts are added.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         self.nest("", other)
     }
 
-    /// Answers requests to a host with the routes of another router, and no others; `host` is compared
-    /// without case, and with its port if it has one. What the request says of its host decides, which a peer
-    /// may choose.
+    /// Answers requests for a host with the routes of another router only; `host` is compared without case,
+    /// and with its port if it has one. What the request says of its host decides, which a peer may choose.
     ///
     /// The layers, filters and hooks of this router are around the other as well, which has the state of this
     /// one. Fallbacks are not handed on: a host is a site of its own, and answers 404 unless it has a
@@ -181,10 +180,10 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Puts a layer around all that the router answers: routes, those of nested routers and of
-    /// [hosts](Self::host), and what no route has (404, 405, 501, redirects, refusals). It covers what is
-    /// added to the router before it and after it. The layer that was added first sees a request first, and
-    /// before those of nested routers and of routes.
+    /// Adds a layer around all answers of the router: routes, those of nested routers and of
+    /// [hosts](Self::host), and its own answers (404, 405, 501, redirects, refusals). It covers what is added
+    /// to the router before it and after it. The layer that was added first sees a request first, and before
+    /// those of nested routers and of routes.
     ///
     /// In axum, `layer` covers only what was added before it.
     #[doc(alias("layer", "middleware"))]
@@ -194,9 +193,9 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Shows the answers of all handlers and fallbacks to a filter, also of nested routers and of
-    /// [hosts](Self::host), whether added before it or after it. The filter that was added first sees an
-    /// answer last, after those of nested routers and of routes. Answers to errors, such as a 404 of the
+    /// Adds a filter that sees the answers of all handlers and fallbacks, including those of nested routers
+    /// and of [hosts](Self::host), whether added before it or after it. The filter that was added first sees
+    /// an answer last, after those of nested routers and of routes. Answers to errors, such as a 404 of the
     /// router's own, are not shown.
     #[must_use]
     pub fn filter(mut self, filter: impl Filter) -> Self {
@@ -204,10 +203,10 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Has a hook see every request that the router answers, after those that were added before: also those
-    /// of nested routers and of
-    /// [hosts](Self::host), and what no route has. Hooks of a router that is nested or of a host see the requests of that one, after those of
-    /// the routers around it. A request that is broken before it has a route is seen by none.
+    /// Adds a hook that sees every request of the router, after earlier ones: including those of nested
+    /// routers and of [hosts](Self::host), and those without a route. Hooks of a router that is nested or of
+    /// a host see the requests of that one, after those of the routers around it. A request that is broken
+    /// before it has a route is seen by none.
     #[doc(alias("TraceLayer", "on_request", "on_response"))]
     #[must_use]
     pub fn hook(mut self, hook: impl Hook) -> Self {
@@ -215,7 +214,7 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Answers unknown paths with this handler, in place of 404, within the layers and filters of the router.
+    /// Sets the handler for unknown paths, in place of 404, within the layers and filters of the router.
     /// Routers that are nested in this one have it too, within their layers, unless they have one of their
     /// own; routers of hosts have not.
     #[must_use]
@@ -224,9 +223,9 @@ impl<S: Send + Sync + 'static> Router<S> {
         self
     }
 
-    /// Answers known paths with unknown methods with this handler, in place of 405; it finds the known ones
-    /// with
-    /// [`Exchange::allowed`](crate::Exchange::allowed). Nested routers have it too, as [`fallback`](Self::fallback).
+    /// Sets the handler for unknown methods of known paths, in place of 405; it finds the known ones with
+    /// [`Exchange::allowed`](crate::Exchange::allowed). Nested routers have it too, as
+    /// [`fallback`](Self::fallback).
     #[doc(alias = "method_not_allowed_fallback")]
     #[must_use]
     pub fn method_fallback(mut self, handler: impl Handler<S>) -> Self {

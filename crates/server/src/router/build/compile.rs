@@ -1,4 +1,4 @@
-//! Routers made ready to be served: each handler with all that is around it.
+//! Compilation of routers: each handler with everything around it.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::{
     },
 };
 
-/// The most layers around a route: a request counts them in a byte.
+/// The most layers around a route, which a request counts in a byte.
 const LAYERS_MAX: usize = 255;
 
 impl<S: Send + Sync + 'static> Router<S> {
-    /// Builds the routes, ready to be served.
+    /// Builds the routes, ready to serve.
     ///
     /// # Errors
     /// A pattern is malformed, has more than eight captures, or is in conflict with another; the error names
@@ -81,7 +81,7 @@ impl<S: Send + Sync + 'static> Router<S> {
     }
 }
 
-/// Adds a route to the plan of a table; routes of one pattern that share no method are put together.
+/// Adds a route to the plan of a table; routes of one pattern without a common method are merged.
 fn add_route<S>(
     plan: &mut Builder<Vec<(usize, Route<S>)>>,
     PlannedRoute { pattern, route, scope }: PlannedRoute<S>,
@@ -100,7 +100,7 @@ fn add_route<S>(
     })
 }
 
-/// The handlers that routers have of their own.
+/// The built-in handlers of routers.
 struct OwnHandlers {
     not_found: Arc<dyn Endpoint>,
     not_allowed: Arc<dyn Endpoint>,
@@ -127,7 +127,7 @@ impl OwnHandlers {
     }
 }
 
-/// Entries being added for one site.
+/// The entries of one site under construction.
 struct Adding<'a> {
     scopes: &'a Scopes,
     own: &'a OwnHandlers,
@@ -143,7 +143,7 @@ impl Adding<'_> {
         (self.entries.len() - 1) as u32
     }
 
-    /// Adds the entries for what a router answers where it has no route.
+    /// Adds the built-in entries of a router.
     fn scope(&mut self, number: usize, prefix: Prefix) -> Scope {
         let (own, planned) = (self.own, self.scopes.get(number));
         let not_found = self.scopes.inherited(number, |scope| scope.not_found.clone());

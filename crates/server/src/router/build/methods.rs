@@ -1,4 +1,4 @@
-//! The methods of one path, and what holds for all of them.
+//! The methods of one path, and their common settings.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,8 +15,7 @@ use crate::{
     },
 };
 
-/// The handlers of one path by method, with what holds for all of them; begun by [`get`], [`post`] and the
-/// others.
+/// The handlers of one path by method, with common settings; begun by [`get`], [`post`] and the others.
 ///
 /// A GET handler answers HEAD as well, without content, unless HEAD has a handler of its own. OPTIONS is
 /// answered only where it has a handler.
@@ -54,7 +53,7 @@ macro_rules! methods {
             }
         )*
 
-        /// By method.
+        /// The handlers by method.
         impl<S: Send + Sync + 'static> Route<S> {
             $(
                 #[doc = concat!("Answers ", $method, " with this handler, in place of one that was given before.")]
@@ -98,8 +97,7 @@ impl<S: Send + Sync + 'static> Route<S> {
         }
     }
 
-    /// Answers a method, spelled so (RFC 9110 §9.1), with this handler, in place of one that was given
-    /// before.
+    /// Sets the handler for a method with this spelling (RFC 9110 §9.1), replacing an earlier one.
     #[must_use]
     pub fn on(mut self, method: &str, handler: impl Handler<S>) -> Self {
         self.handlers.retain(|(own, _)| **own != *method);
@@ -107,15 +105,15 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Answers all methods that have no handler of their own.
+    /// Sets the handler for all other methods.
     #[must_use]
     pub fn any(mut self, handler: impl Handler<S>) -> Self {
         self.any = Some(Arc::new(Boxing::new(handler)));
         self
     }
 
-    /// Puts a layer around the handlers, and around what refuses content in their place. The layer that was
-    /// added first sees a request first.
+    /// Adds a layer around the handlers, and around refusals of content. The layer that was added first sees
+    /// a request first.
     ///
     /// The answer to other methods, 405, is not within it; layers of the [router](crate::Router::wrap) are
     /// around that as well.
@@ -126,17 +124,17 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Shows the answers of the handlers to a filter. The filter that was added first sees an answer last, as
-    /// what was encoded by those after it.
+    /// Adds a filter that sees the answers of the handlers. The filter that was added first sees an answer
+    /// last, as what was encoded by those after it.
     #[must_use]
     pub fn filter(mut self, filter: impl Filter) -> Self {
         self.around.add_filter(filter);
         self
     }
 
-    /// Bounds how long a request may take from its arrival, [waiting for its turn](Self::concurrency)
-    /// included: after that, the handler is dropped, and the answer is 503 if it was not begun, else its
-    /// stream is reset. Costs a timer for each request, and no allocation.
+    /// Limits the time of a request from its arrival, [waiting for its turn](Self::concurrency) included:
+    /// then the handler is dropped, and the answer is 503 if it was not begun, otherwise its stream is reset.
+    /// Costs a timer for each request, and no allocation.
     ///
     /// It stands before [`concurrency`](Self::concurrency), whichever of the two is written first, and so
     /// before layers that were added after that one; else in its place among the layers.
@@ -147,7 +145,7 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Bounds how many requests are handled at once; others wait in the order in which they came. Writes to
+    /// Limits how many requests are handled at once; others wait in the order in which they came. Writes to
     /// memory that all connections share.
     #[doc(alias = "ConcurrencyLimitLayer")]
     #[must_use]
@@ -156,8 +154,8 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Runs each handler in a task of its own, so that one that computes holds up neither its connection nor
-    /// the handlers beside it.
+    /// Runs each handler in a task, so that one that computes blocks neither its connection nor other
+    /// handlers.
     ///
     /// Without it the handlers of one connection of HTTP/2 run in its task, one after another. Spawn what
     /// computes for more than a millisecond, or blocks; what waits for other tasks, sockets or timers needs
@@ -170,8 +168,8 @@ impl<S: Send + Sync + 'static> Route<S> {
         self.wrap(layers::spawned())
     }
 
-    /// Lets handlers finish whose stream was reset, or whose connection has ended, such as those that have
-    /// begun to write; else they are dropped. Costs nothing until that happens, and a task then.
+    /// Lets handlers finish after their stream was reset or their connection has ended, for example while
+    /// they write; otherwise they are dropped. Costs nothing until that happens, and a task then.
     ///
     /// A peer that gives up whatever it asks for leaves as many of them behind: bound them with
     /// [`concurrency`](Self::concurrency), or by a time.
@@ -181,8 +179,8 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Bounds the content of requests, in bytes, in place of [what the server
-    /// says](crate::ServerBuilder::content_max). A request that says that its content is longer is answered
+    /// Limits the content of requests, in bytes, in place of [the server's
+    /// limit](crate::ServerBuilder::content_max). A request that says that its content is longer is answered
     /// with 413 in place of the handler. Other content (chunked, or over HTTP/2 without `content-length`) is
     /// bounded while it is read, whichever way: reading more fails with
     /// [`Cause::TooLong`](crate::Cause::TooLong), which is answered 413.
@@ -236,7 +234,7 @@ impl<S: Send + Sync + 'static> Route<S> {
         self
     }
 
-    /// Lets the peers be as slow as they like, as
+    /// Exempts the peers from the limits on slow peers, as
     /// [`Exchange::allow_slow_peer`](crate::Exchange::allow_slow_peer) does.
     #[must_use]
     pub fn allow_slow_peer(mut self) -> Self {
@@ -246,14 +244,14 @@ impl<S: Send + Sync + 'static> Route<S> {
 }
 
 impl<S> Route<S> {
-    /// Returns true if both answer the same method.
+    /// Returns true if both have a common method.
     pub(in crate::router) fn shares_method(&self, other: &Self) -> bool {
         let is_theirs = |method: &str| other.handlers.iter().any(|(own, _)| **own == *method);
         (self.any.is_some() && other.any.is_some()) || self.handlers.iter().any(|(own, _)| is_theirs(own))
     }
 }
 
-/// Returns a layer with boxes of its own, for all routes that it is around.
+/// Creates a layer with its own boxes, for all routes that it is around.
 pub(in crate::router) fn wrapped<S: Send + Sync + 'static>(wrap: impl Wrap<S>) -> Arc<dyn Endpoint> {
     Arc::new(Boxing::<_, S>::new(Wrapped(wrap)))
 }

@@ -1,4 +1,4 @@
-//! Routers in one another, as they are planned.
+//! Nested routers before they are compiled.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::{
     router::entry::Around,
 };
 
-/// A router as it is planned: what is around its answers, and who answers where it has no route.
+/// A router before it is compiled: what is around its answers, and its fallbacks.
 #[derive(Default)]
 pub(in crate::router) struct PlannedScope {
-    /// The prefix that it is nested under, with those of the routers that it is nested in.
+    /// The prefix of the router, with those of its outer routers.
     pub(in crate::router) prefix: String,
-    /// The number of the router that it is nested in; its own for the outermost.
+    /// The number of its outer router; its own for the outermost.
     outer: usize,
     pub(in crate::router) segments: Segments,
     pub(in crate::router) around: Around,
@@ -22,7 +22,7 @@ pub(in crate::router) struct PlannedScope {
     pub(in crate::router) not_allowed: Option<Arc<dyn Endpoint>>,
 }
 
-/// A router, and those that are nested in it. Each comes after the one that it is nested in.
+/// A router with its nested routers. Each comes after the one that it is nested in.
 pub(in crate::router) struct Scopes {
     own: PlannedScope,
     nested: Vec<PlannedScope>,
@@ -33,12 +33,12 @@ impl Scopes {
         Self { own: PlannedScope::default(), nested: Vec::new() }
     }
 
-    /// Returns the router that others are nested in.
+    /// Returns the outermost router.
     pub(in crate::router) fn own(&mut self) -> &mut PlannedScope {
         &mut self.own
     }
 
-    /// Adds a router, with those that are nested in it; returns by how much their numbers grow.
+    /// Adds a router with its nested ones; returns the offset of their numbers.
     pub(in crate::router) fn nest(&mut self, prefix: &str, inner: Self) -> usize {
         let offset = self.len();
         let own = PlannedScope { prefix: below(prefix, &inner.own.prefix), outer: 0, ..inner.own };
@@ -59,7 +59,7 @@ impl Scopes {
         number.checked_sub(1).map_or(&self.own, |nested| &self.nested[nested])
     }
 
-    /// Puts what is around each router around those that are nested in it, and `around` around all.
+    /// Puts what is around each router around its nested ones, and `around` around all.
     pub(in crate::router) fn put_around(&mut self, around: &Around) {
         for number in 0..self.len() {
             let outer =
@@ -69,7 +69,7 @@ impl Scopes {
         }
     }
 
-    /// Returns what is there of the innermost router that has it, from this one outwards.
+    /// Returns the value of the innermost router that has it, from this one outwards.
     pub(in crate::router) fn inherited<T>(
         &self,
         number: usize,
@@ -79,7 +79,7 @@ impl Scopes {
         of(scope).or_else(|| if number == outer { None } else { self.inherited(outer, of) })
     }
 
-    /// Returns the innermost router that both are, or are nested in.
+    /// Returns the innermost router that contains both.
     pub(in crate::router) fn common(&self, mut one: usize, mut other: usize) -> usize {
         while one != other {
             // A router has a higher number than the one that it is nested in.
@@ -92,7 +92,7 @@ impl Scopes {
         one
     }
 
-    /// Returns the prefixes of all, for paths that are cut as those of the outermost are.
+    /// Returns the prefixes of all, for paths that are split like those of the outermost.
     ///
     /// # Errors
     /// One is malformed.
@@ -104,7 +104,7 @@ impl Scopes {
         (0..self.len()).map(prefix).collect()
     }
 
-    /// Returns whose paths are which, the most specific prefix first.
+    /// Returns the routers by prefix, the most specific first.
     ///
     /// Several routers may have one prefix, such as one and another that is merged into it. Paths that no
     /// pattern takes belong to the router that all of them are in, and unknown ones are answered by the first

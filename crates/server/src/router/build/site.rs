@@ -1,4 +1,4 @@
-//! The routes of one host, and the routers that they are of.
+//! The routes of one host, and their routers.
 //!
 //! Rule: a request whose path no route takes is of the router with the most specific prefix that the path is
 //! below; one whose path a pattern knows is of the router that the pattern is of.
@@ -9,18 +9,18 @@ use crate::route::{Outcome, Prefix, RouteEntry, Segments, Table};
 
 /// The handlers of one pattern.
 pub(in crate::router) struct Handlers {
-    /// By method, the most usual first.
+    /// The entries by method, the most usual first.
     pub(in crate::router) by_method: Box<[(Box<str>, u32)]>,
     pub(in crate::router) any: Option<u32>,
-    /// The entry for methods without a handler.
+    /// The entry for other methods.
     pub(in crate::router) not_allowed: u32,
     /// The value of `allow` (RFC 9110 §10.2.1).
     pub(in crate::router) allow: Box<str>,
-    /// The router that its routes are of.
+    /// The router of its routes.
     pub(in crate::router) scope: usize,
 }
 
-/// A router, and the entries for what it answers where it has no route.
+/// A router, with its built-in entries.
 pub(in crate::router) struct Scope {
     pub(in crate::router) prefix: Prefix,
     /// The names of the captures of the prefix.
@@ -30,19 +30,19 @@ pub(in crate::router) struct Scope {
     pub(in crate::router) not_found: u32,
     /// The entry for paths that break the options of the router.
     pub(in crate::router) malformed: u32,
-    /// The entry for redirects to the same path with another slash.
+    /// The entry for redirects with a changed trailing slash.
     pub(in crate::router) other_slash: u32,
     /// The entry for methods that HTTP does not know (RFC 9110 §15.6.2).
     pub(in crate::router) unknown_method: u32,
 }
 
-/// The routers, by number, that paths below a prefix are of where no pattern takes them.
+/// The routers, by number, of paths below a prefix that match no pattern.
 pub(in crate::router) struct Home {
     /// A router that has the prefix.
     pub(in crate::router) prefix: usize,
     /// The router whose fallback answers unknown paths.
     pub(in crate::router) not_found: usize,
-    /// The router that answers all else.
+    /// The router for all other answers.
     pub(in crate::router) scope: usize,
 }
 
@@ -57,7 +57,7 @@ pub(in crate::router) struct Site {
     pub(in crate::router) homes: Box<[Home]>,
 }
 
-/// The names of captures, in their order, and the options that they are decoded by.
+/// The names of captures, in their order, and the options for decoding them.
 #[derive(Clone, Copy)]
 pub(in crate::router) struct Names<'a> {
     pub(in crate::router) names: &'a [Box<str>],
@@ -112,8 +112,7 @@ impl Site {
         }
     }
 
-    /// Returns the routers that a path is of which no pattern takes: the one for unknown paths, and the one
-    /// for all else.
+    /// Returns the routers of a path that matches no pattern: for unknown paths, and for all else.
     fn home(&self, path: &[u8]) -> (usize, usize) {
         let is_below = |home: &&Home| {
             self.scopes.get(home.prefix).is_some_and(|scope| scope.prefix.captures(path).is_some())
@@ -121,7 +120,7 @@ impl Site {
         self.homes.iter().find(is_below).map_or((0, 0), |home| (home.not_found, home.scope))
     }
 
-    /// Returns an entry of a router, with what its prefix captures of the path.
+    /// Returns an entry of a router, with the captures of its prefix.
     #[cold]
     fn of_scope(&self, number: usize, path: &[u8], entry: impl Fn(&Scope) -> u32) -> (u32, Captures) {
         let scope = &self.scopes[number];

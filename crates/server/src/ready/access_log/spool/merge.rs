@@ -11,19 +11,19 @@ use super::stamped::StampedLines;
 /// The lines of one thread on their way to the output.
 #[derive(Default)]
 pub(super) struct Source {
-    /// Lines that waited for this round.
+    /// The lines that were carried over from the last round.
     carried: StampedLines,
-    /// Lines that were taken from the thread in this round.
+    /// The lines that were taken from the thread in this round.
     pub(super) fresh: StampedLines,
 }
 
 impl Source {
-    /// Returns the bytes that its thread has to count, since they are in memory.
+    /// Returns the bytes in memory, which count for the thread.
     pub(super) fn held(&self) -> usize {
         self.carried.unread() + self.fresh.unread()
     }
 
-    /// Returns the time of the next line that is written in a round with this cut.
+    /// Returns the time of the next line before the cut of this round.
     fn due(&self, cut: u64) -> Option<u64> {
         self.carried.next_time().or_else(|| self.fresh.next_time().filter(|time| *time <= cut))
     }
@@ -32,7 +32,7 @@ impl Source {
         if self.carried.unread() > 0 { self.carried.read() } else { self.fresh.read() }
     }
 
-    /// Keeps for the next round what was not written. Returns true if there is something.
+    /// Keeps the rest for the next round. Returns true if there is something.
     fn carry(&mut self) -> bool {
         self.carried.keep_rest(&mut self.fresh);
         self.carried.unread() > 0
@@ -44,7 +44,7 @@ impl Source {
 pub(super) struct Merge(BinaryHeap<Reverse<(u64, usize)>>);
 
 impl Merge {
-    /// Gives the lines up to the cut to `write`, the earliest first. Returns true if later ones are left.
+    /// Passes the lines before the cut to `write`, the earliest first. Returns true if later ones are left.
     pub(super) fn run(&mut self, sources: &mut [Source], cut: u64, mut write: impl FnMut(&[u8])) -> bool {
         let first = |(place, source): (usize, &Source)| source.due(cut).map(|time| Reverse((time, place)));
         self.0.extend(sources.iter().enumerate().filter_map(first));

@@ -1,10 +1,10 @@
-//! Lines behind one another in one buffer, each with the time at which it was added.
+//! Timestamped lines in one buffer.
 //!
 //! Rule: a line counts once it is whole; the rest of one that was given up is overwritten by the next.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The time of a line, in nanoseconds since the epoch, and then its length stand before it.
+/// The bytes before a line: its time in nanoseconds since the epoch, then its length.
 const TIME_BYTES: usize = 8;
 const HEADER_BYTES: usize = TIME_BYTES + 4;
 
@@ -28,12 +28,12 @@ impl StampedLines {
         self.bytes.capacity() > 0
     }
 
-    /// Returns the bytes of lines that were not read yet, with what stands before each.
+    /// Returns the bytes of unread lines, with their headers.
     pub(super) fn unread(&self) -> usize {
         self.end - self.at
     }
 
-    /// Adds the text that `write` appends, as a line of this time.
+    /// Adds the text that `write` appends as a line with this time.
     pub(super) fn push(&mut self, time: u64, write: impl FnOnce(&mut Vec<u8>)) {
         self.bytes.truncate(self.end);
         self.bytes.extend_from_slice(&time.to_le_bytes());
@@ -60,8 +60,7 @@ impl StampedLines {
         Some(line)
     }
 
-    /// Keeps the lines of another that were not read yet in the place of its own, which were, and leaves the
-    /// other empty.
+    /// Replaces its read lines by the unread lines of another, which is left empty.
     pub(super) fn keep_rest(&mut self, of: &mut Self) {
         self.clear();
         self.bytes.extend_from_slice(&of.bytes[of.at..of.end]);
@@ -75,7 +74,7 @@ impl StampedLines {
     }
 }
 
-/// Returns a time as lines are stamped with it.
+/// Returns a time in the form of a stamp.
 pub(super) fn stamp(time: SystemTime) -> u64 {
     let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX)

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::ready::access_log::output::Output;
 
-/// The time in which lines gather before they are written together.
+/// The time in which lines are collected before they are written together.
 const GATHERING: Duration = Duration::from_millis(50);
 
-/// Bytes of a write: more calls of the system would cost, and fewer would not be felt.
+/// The bytes of a write: smaller ones need more system calls, and larger ones bring nothing.
 const WRITE_BYTES: usize = 64 * 1024;
 
 /// The thread that writes.
@@ -28,11 +28,11 @@ pub(super) struct Writer {
     /// A source for each buffer.
     sources: Vec<Source>,
     merge: Merge,
-    /// Lines in their order, to be written together.
+    /// The sorted lines to write together.
     ordered: Vec<u8>,
     /// The time of the last round.
     last_cut: u64,
-    /// Lost lines of which the log does not tell yet, and whether it is one of JSON.
+    /// The number of lost lines to report in the log, and whether the log is JSON.
     untold: u64,
     is_json: bool,
 }
@@ -68,8 +68,8 @@ impl Writer {
         }
     }
 
-    /// Waits for lines and gathers some more. Returns the round that was asked for, and true if it is the
-    /// last.
+    /// Waits for lines and collects more for a while. Returns the round that was asked for, and true if it is
+    /// the last.
     pub(super) fn wait(&mut self) -> (u64, bool) {
         let is_idle = |orders: &mut Orders| !orders.has_lines && !is_urgent(orders);
         let orders = lock(&self.shared.orders);
@@ -114,7 +114,7 @@ impl Writer {
         self.count_lost(dropped);
     }
 
-    /// Writes in order. Returns the lines that the output refused, and true if some are left.
+    /// Writes lines in order. Returns the lines that the output refused, and true if some are left.
     fn write_until(&mut self, cut: u64) -> (u64, bool) {
         let Self { output, sources, merge, ordered, .. } = self;
         let mut refused = 0;
@@ -132,7 +132,7 @@ impl Writer {
         (refused, are_left)
     }
 
-    /// Gives the threads the room of the lines that are no longer in memory.
+    /// Frees the threads' room for lines that are not in memory any more.
     fn release(&self) {
         for (buffer, source) in self.shared.buffers.iter().zip(&self.sources) {
             lock(buffer).away = source.held();
@@ -146,7 +146,7 @@ impl Writer {
         }
     }
 
-    /// Tells of lost lines in the log, which takes lines.
+    /// Reports lost lines in the log.
     fn tell(&mut self) {
         let lost = self.untold;
         // To write to memory does not fail.
@@ -177,7 +177,7 @@ fn take_from(buffer: &Mutex<Buffer>, source: &mut Source) -> Option<(u64, bool)>
     Some((take(&mut buffer.dropped), buffer.is_json))
 }
 
-/// Says at its end that nobody writes any more, also after a panic of the output.
+/// Reports at its end that nobody writes any more, even after a panic of the output.
 struct Ended<'a>(&'a Shared);
 
 impl Drop for Ended<'_> {
