@@ -57,7 +57,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "PROTOCOLS", value_parser = protocols, allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) proto_redir: Option<Protocols>,
 
-    /// Try again so often after failures that may pass; 0 unless given.
+    /// Send the request again up to so many times after failures that may pass; 0 unless given.
     ///
     /// These are failures to connect, and for methods that are idempotent cut connections and 408, 429, 500,
     /// 502, 503 and 504, as `retry-after` says and after growing waits. -m bounds all tries together;
@@ -69,7 +69,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
     pub(crate) retry: u32,
 
-    /// Wait about so long before each try that --retry makes; 0 is what is done without the flag.
+    /// Wait about so many seconds before each retry, in place of growing waits; 0 keeps those.
     #[arg(long, value_name = "SECONDS", value_parser = duration, requires = "retry", hide_short_help = true)]
     pub(crate) retry_delay: Option<Duration>,
 
@@ -99,11 +99,11 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) unix_socket: Option<PathBuf>,
 
-    /// Probe a connection that is silent for so many seconds; 15 unless given, and for 0.
+    /// Probe a connection after so many seconds of silence; 15 unless given, and for 0.
     #[arg(long, value_name = "SECONDS", value_parser = duration, hide_short_help = true)]
     pub(crate) keepalive_time: Option<Duration>,
 
-    /// Probe no connection that is silent.
+    /// Send no probes on silent connections.
     #[arg(long, hide_short_help = true)]
     pub(crate) no_keepalive: bool,
 
@@ -145,7 +145,7 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "FIELD", value_parser = fields, hide_short_help = true)]
     pub(crate) proxy_header: Vec<Fields>,
 
-    /// Say to the proxy who asks.
+    /// Send name and password to the proxy.
     #[arg(short = 'U', long, value_name = "NAME:PASSWORD", value_parser = credentials, hide_short_help = true)]
     pub(crate) proxy_user: Option<(String, String)>,
 

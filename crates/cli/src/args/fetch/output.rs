@@ -21,14 +21,14 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 
-    /// Save it under the name that the URL ends with.
+    /// Write the content to a file named like the last part of the URL.
     ///
     /// Its name is the last part of the URL's path, without its escapes. Each of several URLs
     /// needs its own -O, or --remote-name-all.
     #[arg(short = 'O', long, action = ArgAction::Append, num_args = 0, default_missing_value = "true")]
     pub(crate) remote_name: Vec<bool>,
 
-    /// Do with each URL that has no -o as -O does.
+    /// Apply -O to each URL that has no -o.
     #[arg(long, hide_short_help = true)]
     pub(crate) remote_name_all: bool,
 

@@ -57,7 +57,7 @@ pub(crate) struct TransferArgs {
     #[arg(short = 'Y', long, value_name = "SPEED", value_parser = bytes_or_zero, hide_short_help = true)]
     pub(crate) speed_limit: Option<u64>,
 
-    /// Bear a transfer slower than --speed-limit for so many seconds; 30 unless given.
+    /// Allow a transfer slower than --speed-limit for so many seconds; 30 unless given.
     #[arg(short = 'y', long, value_name = "SECONDS", value_parser = whole_seconds, hide_short_help = true)]
     pub(crate) speed_time: Option<u32>,
 

@@ -10,22 +10,21 @@ use crate::args::values::durations::{Limit, duration, seconds_or_none};
 /// The limits on slow peers, with the names that they have in the library.
 #[derive(ClapArgs, Clone, Copy, Debug)]
 pub(crate) struct PaceArgs {
-    /// Give a request up of which no byte of content has moved for so many seconds; 0 waits for ever.
+    /// Abort a request whose content has not moved for so many seconds; 0 waits for ever.
     ///
     /// Only the delay of the peer counts: content of its own that is waited for, and content of the answer
     /// that it does not take. 2m is taken, too.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds_or_none, hide_short_help = true)]
     stall_timeout: Limit,
 
-    /// Give a request up whose content comes or is taken at fewer bytes a second than this; 0 asks for no
-    /// rate.
+    /// Abort a request whose content moves at fewer bytes a second than this; 0 turns that off.
     ///
     /// The mean is judged, over all of the time in which the peer was waited for. Time with more bytes pays
     /// for a pause, as long as --stall-timeout at the most.
     #[arg(long, value_name = "BYTES", default_value_t = 240, hide_short_help = true)]
     body_rate_min: u32,
 
-    /// Ask for that rate from when the peer has been waited for so many seconds in all; 2m is taken, too.
+    /// Apply --body-rate-min after the peer was waited for so many seconds in all; 2m is taken, too.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = duration, hide_short_help = true)]
     body_rate_grace: Duration,
 }
