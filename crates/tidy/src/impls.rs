@@ -7,7 +7,7 @@ use syn::{Item, Type};
 use crate::{Source, rooms::in_product};
 
 /// Crates in which some still stand elsewhere. The list may only become shorter.
-const UNTIDY: [&str; 4] = ["cli", "client", "server", "store"];
+const UNTIDY: [&str; 3] = ["client", "server", "store"];
 
 /// Blocks of methods that stand outside of the folder of their type, and crates that are listed although they
 /// have none.

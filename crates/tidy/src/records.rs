@@ -11,13 +11,12 @@ const FIELDS_MAX: usize = 15;
 const TABLES: [&str; 2] = ["Args", "Limits"];
 
 /// Records that have more, by their crate. The list may only become shorter.
-const LARGE: [(&str, &str); 6] = [
+const LARGE: [(&str, &str); 5] = [
     ("h1", "Connection"),
     ("h2", "Connection"),
     ("h2", "Stream"),
     ("net", "Connection"),
     ("net", "Slot"),
-    ("store", "Room"),
 ];
 
 /// Records with more fields than may be, and those that are listed and have fewer by now.
