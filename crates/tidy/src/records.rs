@@ -11,13 +11,8 @@ const FIELDS_MAX: usize = 15;
 const TABLES: [&str; 2] = ["Args", "Limits"];
 
 /// Records that have more, by their crate. The list may only become shorter.
-const LARGE: [(&str, &str); 5] = [
-    ("h1", "Connection"),
-    ("h2", "Connection"),
-    ("h2", "Stream"),
-    ("net", "Connection"),
-    ("net", "Slot"),
-];
+const LARGE: [(&str, &str); 5] =
+    [("h1", "Connection"), ("h2", "Connection"), ("h2", "Stream"), ("net", "Connection"), ("net", "Slot")];
 
 /// Records with more fields than may be, and those that are listed and have fewer by now.
 #[must_use]
@@ -65,8 +60,8 @@ mod tests {
         assert!(!found("crates/net/src/a.rs", "Record", 15));
         assert!(!found("crates/bench/src/a.rs", "Record", 16), "a tool");
         assert!(!found("crates/net/src/a.rs", "SomeLimits", 16), "a table");
-        assert!(!found("crates/net/src/a.rs", LARGE[5].1, 16), "it is listed");
-        assert!(found("crates/client/src/a.rs", LARGE[5].1, 16), "it is listed for another crate");
+        assert!(!found("crates/net/src/a.rs", "Slot", 16), "it is listed");
+        assert!(found("crates/client/src/a.rs", "Slot", 16), "it is listed for another crate");
     }
 
     #[test]

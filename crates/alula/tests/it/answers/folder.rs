@@ -242,7 +242,7 @@ fn unreadable(site: &Site) -> Option<(PathBuf, &'static str)> {
     use std::os::unix::fs::PermissionsExt as _;
     let file = site.0.join("closed");
     fs::write(&file, "closed").unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     let found = [(site.0.clone(), "closed"), ("/sys/bus/cpu".into(), "drivers_probe")];
     let is_closed = |(folder, name): &(PathBuf, &str)| {
         fs::read(folder.join(name)).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)

@@ -236,7 +236,10 @@ async fn requests_that_are_sent_again_are_told_of_and_those_that_are_not() {
     let client = lines.watching(Client::builder().retries(retries)).build().unwrap();
     let url = serve(answer).await;
     let setbacks = |lines: Vec<String>| -> Vec<String> {
-        lines.into_iter().filter(|line| line.contains("503 ") || line.ends_with("server answered 503")).collect()
+        lines
+            .into_iter()
+            .filter(|line| line.contains("503 ") || line.ends_with("server answered 503"))
+            .collect()
     };
     client.get(&format!("{url}/busy")).send().await.unwrap();
     let spent = "it was tried as often as is allowed: the server answered 503";
