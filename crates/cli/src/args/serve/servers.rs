@@ -118,7 +118,7 @@ pub(crate) struct ServeArgs {
 
     /// Send NAME.br, NAME.zst or NAME.gz for NAME where it is there and the client takes it.
     ///
-    /// The file beside NAME must have its content, compressed. Nothing is compressed here.
+    /// The file beside NAME must have its content, compressed; alula compresses none itself.
     #[arg(long)]
     pub(crate) precompressed: bool,
 
