@@ -44,12 +44,12 @@ static int on_field(nghttp2_session *session, const nghttp2_frame *frame, const 
 static void flush(struct connection *own)
 {
     static uint8_t out[65536];
-    const uint8_t *octets;
+    const uint8_t *bytes;
     size_t filled = 0;
     ssize_t length;
-    while ((length = nghttp2_session_mem_send(own->session, &octets)) > 0) {
+    while ((length = nghttp2_session_mem_send(own->session, &bytes)) > 0) {
         require((size_t)length <= sizeof out - filled, "more to send than expected");
-        memcpy(out + filled, octets, (size_t)length);
+        memcpy(out + filled, bytes, (size_t)length);
         filled += (size_t)length;
     }
     require(length == 0, "nothing can be sent");

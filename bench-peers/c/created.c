@@ -20,14 +20,14 @@ static int closed(nghttp2_session *session, int32_t stream, uint32_t error, void
 /* Takes all that there is to send. */
 static void take(nghttp2_session *session)
 {
-    const uint8_t *octets;
-    while (nghttp2_session_mem_send(session, &octets) > 0) {
+    const uint8_t *bytes;
+    while (nghttp2_session_mem_send(session, &bytes) > 0) {
     }
 }
 
-static void give(nghttp2_session *session, const uint8_t *octets, size_t length)
+static void give(nghttp2_session *session, const uint8_t *bytes, size_t length)
 {
-    require(nghttp2_session_mem_recv(session, octets, length) == (ssize_t)length, "not valid frames");
+    require(nghttp2_session_mem_recv(session, bytes, length) == (ssize_t)length, "not valid frames");
 }
 
 static void create_all(void *state, uint64_t units)

@@ -20,9 +20,9 @@ def reader(kind):
     return connection
 
 
-def verdict(kind, bytes):
+def verdict(kind, head):
     connection = reader(kind)
-    connection.receive_data(bytes)
+    connection.receive_data(head)
     try:
         event = connection.next_event()
     except h11.RemoteProtocolError as error:
@@ -36,5 +36,5 @@ def verdict(kind, bytes):
 
 
 for line in sys.stdin:
-    kind, _, bytes = line.strip().partition(" ")
-    print(json.dumps(verdict(kind, bytes.fromhex(bytes))))
+    kind, _, head = line.strip().partition(" ")
+    print(json.dumps(verdict(kind, bytes.fromhex(head))))

@@ -84,7 +84,7 @@ class Session:
 
     def from_python_to_program(self):
         fields = self.section()
-        given = [(bytes(name), bytes(value), self.choice.random() < 0.1) for name, value in fields]
+        given = [(encoded(name), encoded(value), self.choice.random() < 0.1) for name, value in fields]
         block = self.encoder.encode(given, huffman=self.choice.random() < 0.7).hex()
         self.same("the program decodes", fields, self.pipe.ask(op="dec", hex=block)["headers"], block)
 
@@ -114,12 +114,12 @@ class Session:
             sys.exit(f"{who} {block}\nas {found}\nwhich was {expected}")
 
 
-def bytes(characters):
+def encoded(characters):
     return characters.encode("latin-1")
 
 
-def text(bytes):
-    return bytes.decode("latin-1")
+def text(data):
+    return data.decode("latin-1")
 
 
 def main():

@@ -1,6 +1,6 @@
 /* Counts the calls that allocate, of all threads, in a file that anybody may read at any time.
  *
- * LD_PRELOAD it; MALLOC_COUNT names a file of eight octets, which it maps and counts in (native byte order). What is
+ * LD_PRELOAD it; MALLOC_COUNT names a file of eight bytes, which it maps and counts in (native byte order). What is
  * allocated before the file is mapped is not counted. Freeing is not counted either. glibc only.
  *
  * A program that is linked with another allocator, as nghttpd is with jemalloc, gets glibc's: so freeing is here too, and what

@@ -57,7 +57,7 @@ function answer(stream, content, head = {}) {
   stream.end(content);
 }
 
-// n octets: the alphabet, again and again.
+// n bytes: the alphabet, again and again.
 function big(stream, _, query) {
   let left = Number(query.get('n'));
   stream.respond({ ':status': 200 });
@@ -119,13 +119,13 @@ function goaway(stream) {
   stream.session.close();
 }
 
-// n fields of size octets each; the content says what came with the request.
+// n fields of size bytes each; the content says what came with the request.
 function fields(stream, headers, query) {
   const head = {};
   for (let i = 0; i < Number(query.get('n')); i++) {
     head[`x-field-${i}`] = 'v'.repeat(Number(query.get('size')));
   }
   const sent = Object.keys(headers).filter((name) => name.startsWith('x-sent-'));
-  const octets = sent.reduce((sum, name) => sum + headers[name].length, 0);
-  answer(stream, `${sent.length} fields, ${octets} octets\n`, head);
+  const bytes = sent.reduce((sum, name) => sum + headers[name].length, 0);
+  answer(stream, `${sent.length} fields, ${bytes} bytes\n`, head);
 }

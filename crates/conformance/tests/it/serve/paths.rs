@@ -30,7 +30,7 @@ fn a_folder_is_its_index_or_a_list() {
 
     let top = served.get("").text();
     assert!(
-        top.contains("<a href=\"small.txt\">") && top.contains("<a href=\"folder/\">folder/</a>"),
+        top.contains("<a href=\"small.txt\">") && top.contains("<a href=\"folder/\"><bdi>folder</bdi>/</a>"),
         "{top}"
     );
     assert!(!top.contains("secret") && !top.contains("../"), "{top}");
