@@ -30,7 +30,17 @@ impl<'a> Iterator for Split<'a> {
 }
 
 /// Returns the place of the first separator outside of quoted strings, else the length.
+#[inline]
 fn end_of_piece(value: &[u8], separator: u8) -> usize {
+    // Most values have no quotes.
+    match value.iter().position(|byte| *byte == separator || *byte == b'"') {
+        Some(quote) if value[quote] == b'"' => quote + end_behind_quote(&value[quote..], separator),
+        end => end.unwrap_or(value.len()),
+    }
+}
+
+/// Returns the same for a value that begins with a quote.
+fn end_behind_quote(value: &[u8], separator: u8) -> usize {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let end = value.iter().position(|byte| {
         let is_end = *byte == separator && !is_quoted;
