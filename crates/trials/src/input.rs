@@ -71,8 +71,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns so many in 160 of these bytes, or all of them: a part that is not zero moves something, so that the
-/// last bytes get through.
+/// Returns so many in 160 of these bytes, or all of them: a part that is not zero moves something, so that
+/// the last bytes get through.
 pub(crate) fn part_of(bytes: usize, part: u8) -> usize {
     (bytes * usize::from(part)).div_ceil(160).min(bytes)
 }

@@ -1,5 +1,5 @@
-//! What a request costs in allocations in the types of the `http` crate and of `tower`, beyond the nothing
-//! that it costs otherwise.
+//! Counts the allocations of a request in the types of the `http` crate and of `tower`; one without them
+//! allocates nothing.
 //!
 //! These are the figures that the documentation of `alula::adapters` and `alula::from_tower` gives reasons
 //! for.

@@ -41,9 +41,8 @@ impl Work {
         if self.http2 { WARM_UP } else { WARM_UP + 60 * self.in_flight }
     }
 
-    /// How many allocations more or less a window may show. Where several requests with much content are
-    /// under way, how many buffers are held at once differs from time to time: one of ten requests may make
-    /// one.
+    /// Returns the allocations that a window may show more or less. The number of buffers that several
+    /// requests with much content hold at once differs from time to time: one of ten requests may make one.
     fn forgiven(self) -> i64 {
         if self.in_flight > 1 && self.bytes > 1_024 { REQUESTS as i64 / 10 } else { 0 }
     }

@@ -1,5 +1,5 @@
-//! What warm requests allocate on a runtime of many threads, where calls of one connection run beside each
-//! other and beside the server's handlers.
+//! Counts the allocations of warm requests on a runtime of many threads, where calls of one connection run
+//! beside each other and beside the server's handlers.
 
 use std::collections::HashMap;
 use std::pin::pin;

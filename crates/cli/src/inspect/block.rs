@@ -40,8 +40,8 @@ impl Blocks {
         self.decoder.set_table_limit(TABLE_BYTES_MAX);
     }
 
-    /// Appends a line for each representation of a block, and one for the table. A malformed block is a fault,
-    /// and empties the table.
+    /// Appends a line for each representation of a block, and one for the table. A malformed block is a
+    /// fault, and empties the table.
     pub(super) fn explain(&mut self, block: &[u8], indent: &str, lines: &mut Lines) {
         if let Err(error) = self.representations(block, indent, lines) {
             lines.push_fault(&format!("the header block is malformed: {}", error.rule()));

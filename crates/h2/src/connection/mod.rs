@@ -1,11 +1,11 @@
 //! An HTTP/2 connection without sockets or clocks.
 //!
-//! The files share the work: `receive` turns bytes into frames; `blocks_in`, `data_in` and `control_in`
-//! say what the frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams
-//! and ends the connection; `output` hands out control frames and keeps time; `growth` makes receive windows
+//! The files share the work: `receive` turns bytes into frames; `blocks_in`, `data_in` and `control_in` say
+//! what the frames mean; `heads_out` and `data_out` send; `lifecycle` opens, closes and resets streams and
+//! ends the connection; `output` hands out control frames and keeps time; `growth` makes receive windows
 //! larger; `priority_in` notes what is urgent and `turns` says who may send then. The state for that is in
-//! `frame/phase`, `timers`, `grants` and `priority_updates`, and below `blocks_in` and `growth`. Rules of more than
-//! one file:
+//! `frame/phase`, `timers`, `grants` and `priority_updates`, and below `blocks_in` and `growth`. Rules of
+//! more than one file:
 //!
 //! Rule 1: a stream is counted (`open`) from its HEADERS until both halves have ended or it is reset, whoever
 //! still holds it; every change of the count is in `lifecycle`.

@@ -90,8 +90,8 @@ impl Folder {
         self.with(|settings| settings.list_footer = html.into())
     }
 
-    /// Answers with the index of the folder, and 200, where nothing is: for programs in one page, which choose
-    /// the view by the path.
+    /// Answers with the index of the folder, and 200, where nothing is: for programs in one page, which
+    /// choose the view by the path.
     ///
     /// It stands for paths without a dot in the last segment, for requests that accept HTML. A script that is
     /// missing stays 404.
@@ -141,8 +141,8 @@ impl Folder {
         self.site().open()
     }
 
-    /// Returns the handler, for `get`, for a fallback, or for a server without routes. It answers 405 to other
-    /// methods than GET and HEAD.
+    /// Returns the handler, for `get`, for a fallback, or for a server without routes. It answers 405 to
+    /// other methods than GET and HEAD.
     pub fn handler<S: Send + Sync + 'static>(&self) -> impl Handler<S> + Clone + use<S> {
         let site = self.site();
         move |exchange: Exchange<S>| answer(Arc::clone(&site), exchange)

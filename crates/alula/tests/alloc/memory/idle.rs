@@ -226,7 +226,7 @@ struct Background {
     ask: channel::UnboundedSender<Question>,
 }
 
-/// How far the server's clock is to go on first, and who is told the figures then.
+/// The time by which the server's clock is advanced, and the sender that the figures then go to.
 type Question = (Duration, oneshot::Sender<Figures>);
 
 impl Background {

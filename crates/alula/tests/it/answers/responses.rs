@@ -1,5 +1,5 @@
-//! What a response tells, how its content is read, and that a cut never looks like an end, however it is
-//! read.
+//! The accessors of a response, the ways to read its content, and that a cut never looks like an end in any
+//! of them.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -60,7 +60,7 @@ fn a_call_that_waits_is_sent_from_a_thread_of_its_own() {
     assert_eq!(said_at_once(call.send()), "GET /alone");
 }
 
-/// What is lent to a call is not copied: it bounds the life of the call alone.
+/// A call copies no borrowed value: the value bounds the life of the call alone.
 #[tokio::test]
 async fn a_call_may_borrow_its_url_and_its_values() {
     async fn send<'u>(client: Client, url: &'u str) -> Result<Response, alula::Error> {

@@ -1,5 +1,4 @@
-//! What a client does on a connection that calls wait on and nothing is heard from: it asks by PING, and
-//! gives up when nobody answers.
+//! A client sends PING on a silent connection that calls wait on, and gives it up when no answer comes.
 //!
 //! Durations are real, as the connection's clock is: tests wait for what the peer sees and never for time to
 //! pass.

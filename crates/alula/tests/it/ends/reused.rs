@@ -1,4 +1,4 @@
-//! What comes on a connection between two requests while nobody reads it: it is looked at before the
+//! Bytes that come on a connection between two requests, while nobody reads it, are looked at before the
 //! connection is used again.
 
 use std::io::Read as _;

@@ -1,7 +1,7 @@
 //! The entries of a folder: folders first, then files, each by name.
 //!
-//! Rule: however many entries a folder has, one listing holds the first [`ENTRIES_MAX`] behind a place in that
-//! order, and asks the system for the state of these alone. All names are looked through for it, once.
+//! Rule: however many entries a folder has, one listing holds the first [`ENTRIES_MAX`] behind a place in
+//! that order, and asks the system for the state of these alone. All names are looked through for it, once.
 
 use std::{collections::BinaryHeap, ffi::OsString, io, path::Path, time::SystemTime};
 

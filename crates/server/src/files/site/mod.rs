@@ -446,9 +446,9 @@ impl fmt::Debug for Site {
     }
 }
 
-/// Returns true if the page of a program may stand for a path: nothing in it is refused or hidden, and its last
-/// segment has no dot. A script or picture that is missing stays missing: a page in its place would be an
-/// error that is hard to find.
+/// Returns true if the page of a program may stand for a path: nothing in it is refused or hidden, and its
+/// last segment has no dot. A script or picture that is missing stays missing: a page in its place would be
+/// an error that is hard to find.
 fn is_of_page(path: &str, rules: Rules) -> bool {
     let Some(target) = Target::parse(path, rules) else { return false };
     !target.path.file_name().is_some_and(|name| name.as_encoded_bytes().contains(&b'.'))

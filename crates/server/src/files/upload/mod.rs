@@ -199,8 +199,8 @@ async fn form<S>(uploads: Uploads, mut exchange: Exchange<S>) -> Result<Sent, An
 }
 
 impl Uploads {
-    /// Holds the conditions of a request against the file that is there (RFC 9110 §13.2), and refuses it where
-    /// there is one.
+    /// Holds the conditions of a request against the file that is there (RFC 9110 §13.2), and refuses it
+    /// where there is one.
     fn judge<S>(&self, exchange: &Exchange<S>, state: &State) -> Result<(), Answer> {
         let taken = || refused(io::ErrorKind::AlreadyExists.into());
         let validators = match state {
